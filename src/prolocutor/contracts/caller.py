@@ -1,0 +1,12 @@
+"""Caller: for those who must call a skill from outside the pipeline's graph."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Caller(Protocol):
+    """Calls one service under its guard: time-out, breaker, places in flight."""
+
+    async def call(self, service: str, request: dict[str, Any], *, timeout: float) -> Any:
+        """Ask the service and give its checked reply; raises `ServiceError`."""

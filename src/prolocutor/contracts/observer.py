@@ -1,0 +1,59 @@
+"""Observer: gets the frozen record of each turn once, at its end."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+Outcome = Literal["done", "failed", "late", "skipped"]
+
+
+class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one service in one turn; times are seconds since the turn's start."""
+
+    name: str
+    stage: str
+    outcome: Outcome
+    started: float | None
+    ended: float | None
+    calls: int
+    error: str | None = None
+    code: str | None = None
+
+
+class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The frozen record of one turn.
+
+    `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
+    (`selector`, `confidence`, `last_chance`, `fallback`); `faults` are the recorded warnings:
+    `{service, what}`. `seconds` counts from the turn's start to its reply being stored.
+    """
+
+    turn_id: str
+    dialog_id: str
+    user: str
+    channel: str
+    started: float
+    seconds: float
+    attempt: int
+    text: str
+    response: str
+    active_skill: str
+    confidence: float
+    by: str
+    chosen: list[str]
+    asked: list[str]
+    services: list[ServiceRecord]
+    hypotheses: list[dict[str, Any]]
+    faults: list[dict[str, str]]
+
+
+class Observer(Protocol):
+    """Gets each turn's record; must not block and must not raise."""
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Take note of one turn."""
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Take note that a service's breaker is now `open`, `half-open` or `closed`."""

@@ -1,0 +1,252 @@
+"""Store: where dialogs are kept. Three promises, split by who uses them.
+
+`TurnStore` is what a turn needs: two trips, `begin` and `finish`. `Archive` is for those who look
+things up, rate, export and delete. `Feed` is everything said to or by a person, in order.
+
+Life cycle: `open` once before anything else, `aclose` once at the end. Every method may be called
+from one event loop by many tasks at once. What a method returned has happened durably (as far as
+the store is durable at all); a method that raised `StoreError` has changed nothing.
+
+Exactly one turn of a person is between `begin` and `finish` at any time: the assistant sees to it.
+Ids and times are made by the caller, never by the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.profiles import Change
+
+
+class Beginning(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person said, to be written down before anything runs.
+
+    The `new_…` ids are used only where the person, the dialog or its bot does not exist yet.
+    `text` and `attributes` (JSON object) become the human utterance; `message` (JSON object) its
+    row of the feed. `request_key` and `request_hash` are for a client that asks again. `window` is
+    the number of earlier utterances to return (None: all), `hypotheses` of how many of the last
+    human ones the hypotheses are wanted too. `start` (JSON) is kept for a second run and given back
+    by `resume`.
+    """
+
+    turn_id: str
+    user: str
+    dialog_name: str
+    channel_type: str
+    utt_id: str
+    bot_utt_id: str
+    date_time: str
+    started: float
+    text: str
+    attributes: bytes
+    message: bytes
+    start: bytes = b"{}"
+    request_key: str | None = None
+    request_hash: bytes | None = None
+    window: int | None = 4
+    hypotheses: int = 0
+    new_human_id: str
+    new_dialog_id: str
+    new_id: str
+    new_bot_id: str
+    new_dialog_attributes: bytes = b"{}"
+
+
+class Version(msgspec.Struct):
+    """One version of a profile: its number and its agent state JSON."""
+
+    number: int
+    state: bytes
+
+
+class Said(msgspec.Struct):
+    """One earlier utterance, ready to be spliced: complete agent state JSON.
+
+    A human utterance's `hypotheses` are `[]` unless they were asked for.
+    """
+
+    by_bot: bool
+    state: bytes
+
+
+class Begun(msgspec.Struct, kw_only=True):
+    """What a turn starts from. `person` and `dialog` are the store's own handles.
+
+    `length` is the number of utterances in the dialog before this turn; `feed` the number n of the
+    feed row just written; `attempt` 1 for the first run of the turn.
+    """
+
+    beginning: Beginning
+    person: Any
+    dialog: Any
+    dialog_id: str
+    id: str
+    date_start: str
+    dialog_attributes: bytes
+    rating: bytes
+    human: Version
+    bot: Version
+    window: list[Said]
+    length: int
+    feed: int
+    attempt: int = 1
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """Instead of `Begun`: this request was answered before; or its turn is still running."""
+
+    turn_id: str
+    reply: bytes | None
+    """The stored outcome as `finish` got it; None while the turn is open."""
+
+
+class Spoken(msgspec.Struct, frozen=True, kw_only=True):
+    """One utterance to be stored.
+
+    `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
+    version of the human's or bot's profile that its `user` shows.
+    """
+
+    utt_id: str
+    by_bot: bool
+    date_time: str
+    body: bytes
+    user_version: int
+    active_skill: str | None = None
+    hypotheses: bytes | None = None
+    """JSON list; stored apart from the body."""
+
+
+class NewVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A profile one version further: the whole new state, and what changed."""
+
+    number: int
+    state: bytes
+    changes: list[Change]
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a turn adds, stored in one transaction: either all of it or nothing.
+
+    `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow.
+    `outcome` (JSON) is what `Answered.reply` gives back to a client that asks again.
+    """
+
+    begun: Begun
+    utterances: Sequence[Spoken]
+    human: NewVersion | None
+    bot: NewVersion | None
+    messages: Sequence[bytes]
+    outcome: bytes
+
+
+class OpenTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that was begun and not finished, found when the store was opened."""
+
+    turn_id: str
+    user: str
+    started: float
+    attempts: int
+    """How often it was started, the first time included."""
+
+
+class FeedRow(msgspec.Struct, frozen=True):
+    """One row of a person's feed: `n` ascends by one, `message` is a JSON object."""
+
+    n: int
+    dialog_id: str
+    message: bytes
+
+
+class TurnStore(Protocol):
+    """What a turn needs of a store."""
+
+    async def open(self) -> None:
+        """Get ready; `StoreLocked`, `StoreCorrupt` or `StoreError` where that cannot be."""
+
+    async def aclose(self) -> None:
+        """Finish what was handed over, then let go of everything."""
+
+    async def begin(self, beginning: Beginning) -> Begun | Answered:
+        """Write down what was said, durably, and return what the turn starts from.
+
+        Makes the person, the dialog (the active one of that name) and its bot where they do not
+        exist. `Conflict` when `request_key` was used with another `request_hash` (kept a day).
+        """
+
+    async def finish(self, finished: Finished) -> None:
+        """Store all that the turn added and close it. The turn's messages are in the feed now."""
+
+    async def unfinished(self) -> list[OpenTurn]:
+        """List the turns that were begun and not finished, oldest first."""
+
+    async def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Begun:
+        """Count one more attempt, durably, and return what the turn starts from, as `begin` did."""
+
+    async def close_dialog(self, user: str, dialog_name: str) -> str | None:
+        """End the active dialog of that name and give its `dialog_id`; None if there is none."""
+
+
+class Feed(Protocol):
+    """Everything said to or by a person, one row each, in order."""
+
+    async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
+        """Give up to `limit` rows with `n > after`, ascending; unknown people have none."""
+
+    async def feed_end(self, user: str) -> int:
+        """Give the number of the last row ever written for this person, 0 if none."""
+
+
+class Archive(Protocol):
+    """Looking things up, rating, exporting, deleting."""
+
+    async def dialog(self, dialog_id: str) -> Dialog | None:
+        """Give a whole dialog, hypotheses and ratings included, by `dialog_id` or `_id`."""
+
+    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
+        """Give the `dialog_id` of the person's active dialog of that name."""
+
+    async def dialog_ids(
+        self,
+        *,
+        user: str | None = None,
+        skill: str | None = None,
+        rating: Any = None,
+        since: str | None = None,
+        until: str | None = None,
+        active: bool | None = None,
+        after: str | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> list[str]:
+        """Find dialogs, oldest first: of this person, in which this skill spoke, rated so (the
+        dialog or one of its utterances), started at or after `since` and before `until` (agent
+        state times), active or closed, whose id comes after `after`."""
+
+    async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add `{rating, user_external_id, datetime}` to the dialog's `attributes.ratings`.
+
+        `NotFound` for an unknown dialog."""
+
+    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Same for an utterance, of human or bot."""
+
+    async def owner_of(self, id_: str) -> str | None:
+        """Give the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs; False if unknown."""
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs whose last utterance is older than `before`; give their number."""
+
+    def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
+        """Stream whole dialogs, oldest first, without holding up the turns."""
+
+
+class Store(TurnStore, Feed, Archive, Protocol):
+    """A whole store: what SQLite and the in-memory store both keep."""

@@ -1,0 +1,1 @@
+"""Nouns: plain data about people, what they said, and what the assistant said."""

@@ -1,0 +1,229 @@
+"""Dialog <-> the agent state JSON of DeepPavlov Agent, field by field.
+
+Source: DeepPavlov Agent's `Dialog.to_dict()` and its documentation of the agent state. Better than
+there: absent dates are null, a confidence of 0 stays 0, ids do not change, and keys that are not
+known are kept (in `extra`) and written back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.dialog import plain
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.profiles import PROFILE_KEYS, Bot, Human
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+
+State = dict[str, Any]
+
+
+def encode_dialog(dialog: Dialog) -> bytes:
+    """Write a dialog as agent state JSON."""
+    return plain.encode(dialog_to_state(dialog))
+
+
+def decode_dialog(data: bytes) -> Dialog:
+    """Read a dialog from agent state JSON; `BadReply` when it is not JSON."""
+    return dialog_from_state(plain.parse(data, max_bytes=1 << 40).value)
+
+
+def dialog_to_state(dialog: Dialog) -> State:
+    """Give the agent state of a dialog; `utterances` stand again in the two split lists."""
+    humans = [(u, human_utterance_to_state(u)) for u in _of(dialog, HumanUtterance)]
+    bots = [(u, bot_utterance_to_state(u)) for u in _of(dialog, BotUtterance)]
+    states = {id(u): state for u, state in (*humans, *bots)}
+    return {
+        "dialog_id": dialog.dialog_id,
+        "_id": dialog.id,
+        "_active": str(dialog.active),
+        "channel_type": dialog.channel_type,
+        "date_start": dialog.date_start,
+        "date_finish": dialog.date_finish,
+        "rating": dialog.rating,
+        "attributes": dialog.attributes,
+        "human": human_to_state(dialog.human),
+        "bot": bot_to_state(dialog.bot),
+        "utterances": [states[id(u)] for u in dialog.utterances],
+        "human_utterances": [state for _, state in humans],
+        "bot_utterances": [state for _, state in bots],
+        **dialog.extra,
+    }
+
+
+def dialog_from_state(state: State) -> Dialog:
+    """Read a dialog from its agent state; the two split lists are derived, not read."""
+    rest = dict(state)
+    for derived in ("human_utterances", "bot_utterances"):
+        rest.pop(derived, None)
+    return Dialog(
+        dialog_id=rest.pop("dialog_id"),
+        id=rest.pop("_id"),
+        active=str(rest.pop("_active", "True")) == "True",
+        channel_type=rest.pop("channel_type", ""),
+        date_start=rest.pop("date_start", None),
+        date_finish=rest.pop("date_finish", None),
+        rating=rest.pop("rating", None),
+        attributes=rest.pop("attributes", {}),
+        human=human_from_state(rest.pop("human")),
+        bot=bot_from_state(rest.pop("bot")),
+        utterances=[utterance_from_state(u) for u in rest.pop("utterances", [])],
+        extra=rest,
+    )
+
+
+def human_to_state(human: Human) -> State:
+    """Give the agent state of a person."""
+    return {
+        "id": human.id,
+        "user_external_id": human.user_external_id,
+        "user_type": human.user_type,
+        "persona": human.persona,
+        "profile": human.profile,
+        "attributes": human.attributes,
+        **human.extra,
+    }
+
+
+def human_from_state(state: State) -> Human:
+    """Read a person from agent state; profile keys that are missing become null."""
+    rest = dict(state)
+    return Human(
+        id=rest.pop("id"),
+        user_external_id=rest.pop("user_external_id"),
+        user_type=rest.pop("user_type", "human"),
+        persona=rest.pop("persona", []),
+        profile={**dict.fromkeys(PROFILE_KEYS), **rest.pop("profile", {})},
+        attributes=rest.pop("attributes", {}),
+        extra=rest,
+    )
+
+
+def bot_to_state(bot: Bot) -> State:
+    """Give the agent state of the assistant's side of a dialog."""
+    return {
+        "id": bot.id,
+        "user_type": bot.user_type,
+        "persona": bot.persona,
+        "attributes": bot.attributes,
+        **bot.extra,
+    }
+
+
+def bot_from_state(state: State) -> Bot:
+    """Read the assistant's side of a dialog from agent state."""
+    rest = dict(state)
+    return Bot(
+        id=rest.pop("id"),
+        user_type=rest.pop("user_type", "bot"),
+        persona=rest.pop("persona", []),
+        attributes=rest.pop("attributes", {}),
+        extra=rest,
+    )
+
+
+def human_utterance_to_state(utterance: HumanUtterance) -> State:
+    """Give the agent state of a human utterance."""
+    return {
+        "utt_id": utterance.utt_id,
+        "text": utterance.text,
+        "user": human_to_state(utterance.user),
+        "annotations": utterance.annotations,
+        "hypotheses": [hypothesis_to_state(h) for h in utterance.hypotheses],
+        "date_time": utterance.date_time,
+        "attributes": utterance.attributes,
+        **utterance.extra,
+    }
+
+
+def bot_utterance_to_state(utterance: BotUtterance) -> State:
+    """Give the agent state of a bot utterance."""
+    return {
+        "utt_id": utterance.utt_id,
+        "text": utterance.text,
+        "orig_text": utterance.orig_text,
+        "active_skill": utterance.active_skill,
+        "confidence": utterance.confidence,
+        "user": bot_to_state(utterance.user),
+        "annotations": utterance.annotations,
+        "date_time": utterance.date_time,
+        "attributes": utterance.attributes,
+        **utterance.extra,
+    }
+
+
+def utterance_from_state(state: State) -> HumanUtterance | BotUtterance:
+    """Read an utterance from agent state; what has an `active_skill` was said by the bot."""
+    return (bot_utterance_from_state if is_bot(state) else human_utterance_from_state)(state)
+
+
+def is_bot(state: State) -> bool:
+    """Tell whether the agent state of an utterance is the bot's."""
+    return "active_skill" in state
+
+
+def human_utterance_from_state(state: State) -> HumanUtterance:
+    """Read a human utterance from agent state."""
+    rest = dict(state)
+    return HumanUtterance(
+        utt_id=rest.pop("utt_id"),
+        text=rest.pop("text", ""),
+        user=human_from_state(rest.pop("user")),
+        annotations=rest.pop("annotations", {}),
+        hypotheses=[hypothesis_from_state(h) for h in rest.pop("hypotheses", [])],
+        date_time=rest.pop("date_time"),
+        attributes=rest.pop("attributes", {}),
+        extra=rest,
+    )
+
+
+def bot_utterance_from_state(state: State) -> BotUtterance:
+    """Read a bot utterance from agent state."""
+    rest = dict(state)
+    return BotUtterance(
+        utt_id=rest.pop("utt_id"),
+        text=rest.pop("text", ""),
+        orig_text=rest.pop("orig_text", None),
+        active_skill=rest.pop("active_skill", ""),
+        confidence=rest.pop("confidence", 1),
+        user=bot_from_state(rest.pop("user")),
+        annotations=rest.pop("annotations", {}),
+        date_time=rest.pop("date_time"),
+        attributes=rest.pop("attributes", {}),
+        extra=rest,
+    )
+
+
+def hypothesis_to_state(hypothesis: Hypothesis) -> State:
+    """Give the agent state of a hypothesis; attributes that were not given stay absent."""
+    state: State = {
+        "skill_name": hypothesis.skill_name,
+        "annotations": hypothesis.annotations,
+        "text": hypothesis.text,
+        "confidence": hypothesis.confidence,
+    }
+    if hypothesis.human_attributes is not None:
+        state["human_attributes"] = hypothesis.human_attributes
+    if hypothesis.bot_attributes is not None:
+        state["bot_attributes"] = hypothesis.bot_attributes
+    if hypothesis.hypothesis_id:
+        state["hypothesis_id"] = hypothesis.hypothesis_id
+    return {**state, **hypothesis.extra}
+
+
+def hypothesis_from_state(state: State) -> Hypothesis:
+    """Read a hypothesis from agent state."""
+    rest = dict(state)
+    return Hypothesis(
+        skill_name=rest.pop("skill_name", ""),
+        text=rest.pop("text", ""),
+        confidence=rest.pop("confidence"),
+        hypothesis_id=rest.pop("hypothesis_id", ""),
+        annotations=rest.pop("annotations", {}),
+        human_attributes=rest.pop("human_attributes", None),
+        bot_attributes=rest.pop("bot_attributes", None),
+        extra=rest,
+    )
+
+
+def _of(dialog: Dialog, kind: type[Any]) -> list[Any]:
+    return [u for u in dialog.utterances if isinstance(u, kind)]

@@ -1,0 +1,43 @@
+"""Ids and times are made here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime
+from typing import NewType
+
+DialogId = NewType("DialogId", str)
+UtteranceId = NewType("UtteranceId", str)
+TurnId = NewType("TurnId", str)
+UserId = NewType("UserId", str)
+
+_last_tick = 0
+
+
+def new_id() -> str:
+    """Make a 32-digit hex id that sorts after every id made before in this process.
+
+    48 bits of milliseconds and 80 random bits, as in UUID version 7 (RFC 9562) without its
+    fixed bits; a clock that goes backwards does not make ids go backwards.
+    """
+    global _last_tick
+    tick = time.time_ns() // 1_000_000
+    _last_tick = tick if tick > _last_tick else _last_tick + 1
+    return f"{_last_tick:012x}{os.urandom(10).hex()}"
+
+
+def timestamp() -> str:
+    """Give the present time in UTC as `YYYY-MM-DD HH:MM:SS.ffffff`, the agent state's form."""
+    return format_time(time.time())
+
+
+def format_time(seconds: float) -> str:
+    """Write seconds since the epoch in the agent state's form, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def parse_time(text: str) -> float:
+    """Read a time of the agent state (UTC unless it says otherwise) as seconds since the epoch."""
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,110 @@
+"""What JSON can say: values are checked and encoded here before they go anywhere.
+
+msgspec writes NaN as null, merges the keys 1 and "1" and takes dates for strings without a word,
+so a value counts as plain only if decoding what was encoded gives an equal value.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.errors import BadReply
+
+MAX_BYTES: Final = 1_000_000
+MAX_DEPTH: Final = 64
+
+encode: Final = msgspec.json.Encoder().encode
+decode: Final = msgspec.json.Decoder().decode
+
+
+class Plain:
+    """A checked JSON value and its encoding: `value` is a decoded copy of `encoded`."""
+
+    __slots__ = ("encoded", "value")
+
+    def __init__(self, value: Any, encoded: bytes) -> None:
+        self.value = value
+        self.encoded = encoded
+
+
+def check(value: Any, *, max_bytes: int = MAX_BYTES) -> Plain:
+    """Encode `value` to JSON and decode it again; `BadReply` names the path of what JSON can't say.
+
+    Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types,
+    more than `max_bytes` bytes, more than 64 levels. Tuples become lists.
+    """
+    try:
+        encoded = encode(value)
+    except RecursionError:
+        raise BadReply(f"nested deeper than {MAX_DEPTH} levels, or a cycle") from None
+    except Exception:
+        _explain(value)
+        raise BadReply("cannot be written as JSON") from None
+    if len(encoded) > max_bytes:
+        raise BadReply(f"{len(encoded):,} bytes, more than the {max_bytes:,} allowed")
+    if _may_be_deep(encoded):
+        _explain(value)
+    decoded = decode(encoded)
+    if decoded != value:
+        _explain(value)
+    return Plain(decoded, encoded)
+
+
+def parse(data: bytes, *, max_bytes: int = MAX_BYTES) -> Plain:
+    """Decode JSON that came over a wire; `BadReply` when it is not JSON, too large or too deep."""
+    if len(data) > max_bytes:
+        raise BadReply(f"{len(data):,} bytes, more than the {max_bytes:,} allowed")
+    try:
+        value = decode(data)
+    except RecursionError:
+        raise BadReply(f"nested deeper than {MAX_DEPTH} levels") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadReply(f"not JSON: {error}") from None
+    if _may_be_deep(data):
+        _explain(value)
+    return Plain(value, encode(value))
+
+
+def _may_be_deep(encoded: bytes) -> bool:
+    return encoded.count(b"{") + encoded.count(b"[") > MAX_DEPTH
+
+
+def _explain(value: Any) -> None:
+    """Walk the value and raise a `BadReply` with the path of the first thing that is not plain."""
+    stack: list[tuple[Any, str, int]] = [(value, "$", 1)]
+    while stack:
+        item, path, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise BadReply(f"nested deeper than {MAX_DEPTH} levels, or a cycle", path=path[:200])
+        if isinstance(item, dict):
+            for key, inner in item.items():
+                if not isinstance(key, str):
+                    raise BadReply(f"the key {key!r:.50} is not a string", path=path)
+                _explain_text(key, path)
+                stack.append((inner, f"{path}.{key}", depth + 1))
+        elif isinstance(item, list | tuple):
+            stack.extend((inner, f"{path}[{i}]", depth + 1) for i, inner in enumerate(item))
+        else:
+            _explain_leaf(item, path)
+
+
+def _explain_leaf(item: Any, path: str) -> None:
+    if item is None or isinstance(item, bool | int):
+        return
+    if isinstance(item, str):
+        _explain_text(item, path)
+    elif isinstance(item, float):
+        if not math.isfinite(item):
+            raise BadReply(f"{item} is not a number JSON can say", path=path)
+    else:
+        raise BadReply(f"a {type(item).__name__} is nothing JSON can say", path=path)
+
+
+def _explain_text(text: str, path: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadReply("a lone surrogate is no Unicode text", path=path) from None

@@ -1,0 +1,179 @@
+"""The whole error tree of Prolocutor.
+
+    ProlocutorError                 anything this package raises on purpose
+    ├── ConfigError                 a pipeline or a YAML file that cannot work: file, line, key
+    │   └── MissingExtra            an optional library is not installed
+    ├── BadInput                    what a caller sent cannot be taken: field
+    │   ├── NotFound                the dialog, utterance or person asked for is unknown
+    │   ├── Conflict                the same idempotency key came with another body
+    │   └── Forbidden               the caller may not do this
+    │       └── Unauthenticated     the caller did not say (rightly) who it is
+    ├── Overloaded                  the queue of a person is full, or waiting took too long
+    ├── Stopping                    the assistant takes no new turns
+    ├── StoreError                  the store cannot do its work
+    │   ├── StoreLocked             another process owns it
+    │   ├── StoreCorrupt            the file is damaged, or not one of ours
+    │   └── StoreFull               the disk is full
+    └── ServiceError                one call of one service went wrong; never leaves a turn
+        ├── ServiceRaised           it raised, exited or cancelled itself
+        ├── ServiceUnreachable      nobody answered at its address, or the line broke
+        ├── ServiceRefused          it answered with an error status
+        ├── BadReply                it answered what cannot be understood: path of the value
+        ├── ServiceLate             it did not answer in time
+        ├── NoPlace                 too many of its calls are running already
+        └── BreakerOpen             it failed too often and is left alone for a while
+"""
+
+from __future__ import annotations
+
+
+class ProlocutorError(Exception):
+    """Anything this package raises on purpose; `str()` of it is fit for a person."""
+
+    code = "error"
+
+
+class ConfigError(ProlocutorError):
+    """A pipeline or a YAML file that cannot work, with the place of the fault where known."""
+
+    code = "config"
+
+    def __init__(
+        self, what: str, *, file: str | None = None, line: int | None = None, key: str | None = None
+    ) -> None:
+        self.what, self.file, self.line, self.key = what, file, line, key
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        super().__init__(": ".join(part for part in (place, key, what) if part))
+
+
+class MissingExtra(ConfigError):
+    """An optional library is not installed; the text names the extra to install."""
+
+    code = "missing_extra"
+
+
+class BadInput(ProlocutorError):
+    """What a caller sent cannot be taken; `field` names the part at fault."""
+
+    code = "bad_input"
+
+    def __init__(self, what: str, *, field: str | None = None) -> None:
+        self.field = field
+        super().__init__(what)
+
+
+class NotFound(BadInput):
+    """The dialog, utterance or person asked for is unknown."""
+
+    code = "not_found"
+
+
+class Conflict(BadInput):
+    """The same idempotency key came with another body."""
+
+    code = "conflict"
+
+
+class Forbidden(BadInput):
+    """The caller may not do this."""
+
+    code = "forbidden"
+
+
+class Unauthenticated(Forbidden):
+    """The caller did not say, or not rightly, who it is."""
+
+    code = "unauthenticated"
+
+
+class Overloaded(ProlocutorError):
+    """The queue of a person is full, or waiting in it took too long."""
+
+    code = "overloaded"
+
+
+class Stopping(ProlocutorError):
+    """The assistant is shutting down and takes no new turns."""
+
+    code = "stopping"
+
+
+class StoreError(ProlocutorError):
+    """The store cannot do its work; nothing that it confirmed is lost."""
+
+    code = "store"
+
+
+class StoreLocked(StoreError):
+    """Another process owns the store."""
+
+    code = "store_locked"
+
+
+class StoreCorrupt(StoreError):
+    """The store's file is damaged, or not a store of ours."""
+
+    code = "store_corrupt"
+
+
+class StoreFull(StoreError):
+    """The disk is full; what was confirmed before is safe."""
+
+    code = "store_full"
+
+
+class ServiceError(ProlocutorError):
+    """One call of one service went wrong. It is recorded and never leaves the turn."""
+
+    code = "service"
+    answered = False
+    """Whether the service was reached and answered, be it with an error."""
+
+
+class ServiceRaised(ServiceError):
+    """The service raised, exited or cancelled itself."""
+
+    code = "raised"
+    answered = True
+
+
+class ServiceUnreachable(ServiceError):
+    """Nobody answered at the service's address, or the line broke half way."""
+
+    code = "unreachable"
+
+
+class ServiceRefused(ServiceError):
+    """The service answered with an error status."""
+
+    code = "refused"
+    answered = True
+
+
+class BadReply(ServiceError):
+    """The service answered what cannot be understood; `path` is the place of the value."""
+
+    code = "bad_reply"
+    answered = True
+
+    def __init__(self, what: str, *, path: str = "$") -> None:
+        self.path = path
+        super().__init__(f"{path}: {what}")
+
+
+class ServiceLate(ServiceError):
+    """The service did not answer in time."""
+
+    code = "late"
+
+
+class NoPlace(ServiceError):
+    """Too many calls of the service are running already."""
+
+    code = "no_place"
+
+
+class BreakerOpen(ServiceError):
+    """The service failed too often and is left alone for a while."""
+
+    code = "breaker_open"

@@ -1,0 +1,1 @@
+"""The engine: the pipeline as data, and one turn through it."""

@@ -1,0 +1,92 @@
+"""The pipeline as data: which services there are and what waits for what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from prolocutor.contracts.connector import Connector
+from prolocutor.pipeline.stages import ORDER, Stage
+
+Target = Callable[..., Any] | str | Connector
+"""A Python function, its dotted name `module:function`, a URL, or a connector of one's own."""
+
+Formatter = Callable[..., Any]
+
+
+class Breaker(msgspec.Struct, frozen=True, kw_only=True):
+    """When to leave a failing service alone.
+
+    After `failures` failed calls within `window` seconds no call is made for `cooldown` seconds;
+    then one call tries whether it is back.
+    """
+
+    failures: int = 5
+    window: float = 30.0
+    cooldown: float = 10.0
+
+
+class Service(msgspec.Struct, frozen=True):
+    """A named step of the pipeline: who is asked, with what, after whom, and for how long.
+
+    `after`: names of services or stages to wait for, whatever their outcome; None means the
+    previous stage that is not empty, `[]` start at once. `requires`: skip this service unless they
+    are done. `timeout`: seconds for one call, retries included. `window`: the number of last
+    utterances shown (None: all), never starting with a bot utterance. `formatter` cuts the request
+    out of the agent state, `response_formatter` turns the reply into the stage's shape: functions,
+    `module:function`, or built-in names. `fan_out`: the formatter gives a list, one call each.
+    `wire`: how an HTTP service is spoken to. `batch_size`: most requests in one call. `retries`:
+    further attempts after an error. `max_in_flight`: calls running at once. `rerun`: whether it may
+    be called again when a turn is run again after a crash. `inline`: a plain function is quick, run
+    it in the event loop itself. `process`: run the function in a child process of its own.
+    """
+
+    name: str
+    target: Target
+    after: Sequence[str] | None = None
+    requires: Sequence[str] = ()
+    timeout: float = 2.0
+    window: int | None = 5
+    formatter: Formatter | str | None = None
+    response_formatter: Formatter | str | None = None
+    wire: Literal["native", "deeppavlov"] = "native"
+    batch_size: int = 1
+    retries: int = 0
+    max_in_flight: int = 64
+    rerun: bool = True
+    inline: bool = False
+    card: dict[str, Any] | None = None
+    icon: str | None = None
+    fan_out: bool = False
+    process: bool = False
+    connector: str | None = None
+    breaker: Breaker = Breaker()
+    context: Literal["own", "all", "none"] = "all"
+
+
+class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Services by stage, in declared order. A single service may stand for a list of one."""
+
+    annotators: Sequence[Service] = ()
+    skill_selector: Service | Sequence[Service] | None = None
+    skills: Sequence[Service] = ()
+    candidate_annotators: Sequence[Service] = ()
+    response_selector: Service | Sequence[Service] | None = None
+    postprocessors: Sequence[Service] = ()
+    response_annotators: Sequence[Service] = ()
+    last_chance: Service | None = None
+
+    def of(self, stage: Stage) -> tuple[Service, ...]:
+        """Give the services of one stage, in declared order."""
+        services = getattr(self, stage.value)
+        if services is None:
+            return ()
+        return (services,) if isinstance(services, Service) else tuple(services)
+
+    def services(self) -> Iterator[tuple[Stage, Service]]:
+        """Give every service of the ordinary turn with its stage, in declared order."""
+        for stage in ORDER:
+            for service in self.of(stage):
+                yield stage, service
