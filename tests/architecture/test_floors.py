@@ -1,0 +1,105 @@
+"""The floors of the house: who may import whom, and from where in a file."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "prolocutor"
+FILES = [str(file.relative_to(PACKAGE)) for file in sorted(PACKAGE.rglob("*.py"))]
+HEAVY = ["aiohttp", "click", "opentelemetry", "prometheus_client", "rich", "sqlite3", "starlette"]
+
+Import = ast.Import | ast.ImportFrom
+
+
+def test_every_import_points_to_a_floor_below() -> None:
+    status = lint_imports(str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+
+    assert status == EXIT_STATUS_SUCCESS
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_import_of_ours_hides_in_a_function_body(file: str) -> None:
+    assert list(_hidden(file, (PACKAGE / file).read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_module_imports_through_the_face_of_the_package(file: str) -> None:
+    assert list(_through_the_face((PACKAGE / file).read_text(encoding="utf-8"))) == []
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = f"import sys, prolocutor; print(*[name for name in {HEAVY} if name in sys.modules])"
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert run.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "found"),
+    [
+        ("turn.py", "def f():\n    import prolocutor.errors", ["2: import prolocutor.errors"]),
+        (
+            "turn.py",
+            "class A:\n  async def f(self):\n    if self:\n      from prolocutor.dialog import ids",
+            ["4: from prolocutor.dialog import ids"],
+        ),
+        ("turn.py", "def f():\n    import torch", []),
+        ("turn.py", "from prolocutor.dialog import ids", []),
+        ("stores/catalog.py", "def f():\n    import prolocutor.stores.sqlite", []),
+        ("cli/main.py", "def f():\n    import prolocutor.cli.serve", []),
+        ("__init__.py", "def __getattr__(name):\n    import prolocutor.errors", []),
+        ("__init__.py", "def f():\n    import prolocutor.errors", ["2: import prolocutor.errors"]),
+    ],
+)
+def test_the_search_for_hidden_imports_finds_them(file: str, source: str, found: list[str]) -> None:
+    assert list(_hidden(file, source)) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from prolocutor import Assistant", ["1: from prolocutor import Assistant"]),
+        ("import prolocutor", ["1: import prolocutor"]),
+        ("from prolocutor.errors import StoreError", []),
+    ],
+)
+def test_the_search_for_imports_through_the_face_finds_them(source: str, found: list[str]) -> None:
+    assert list(_through_the_face(source)) == found
+
+
+def _hidden(file: str, source: str) -> Iterator[str]:
+    """The imports of our own modules in function bodies, outside the three lazy places."""
+    if file == "cli/main.py" or Path(file).name == "catalog.py":
+        return
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if file == "__init__.py" and function.name == "__getattr__":
+            continue
+        for statement in _imports(function):
+            if any(name.split(".")[0] == "prolocutor" for name in _imported(statement)):
+                yield f"{statement.lineno}: {ast.unparse(statement)}"
+
+
+def _through_the_face(source: str) -> Iterator[str]:
+    """The imports of the package itself."""
+    for statement in _imports(ast.parse(source)):
+        if "prolocutor" in _imported(statement):
+            yield f"{statement.lineno}: {ast.unparse(statement)}"
+
+
+def _imports(tree: ast.AST) -> Iterator[Import]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def _imported(statement: Import) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    return [statement.module or ""]
