@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from types import ModuleType, SimpleNamespace
 from functools import partial
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bson

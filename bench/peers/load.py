@@ -28,6 +28,10 @@ class Usage:
     rss: float
 
 
+class WrongReply(Exception):
+    """A neighbour said something else than the load expects: what it measured is worth nothing."""
+
+
 Meter = Callable[[], Awaitable[Usage]]
 
 
@@ -146,6 +150,8 @@ def run(peer: str, version: str, variant: str, load: Load, job: Awaitable[Figure
             figures = asyncio.run(bounded())
     except TimeoutError:
         raise SystemExit(f"{peer} ({variant}): not done after {load.limit:g} s") from None
+    except WrongReply as error:
+        raise SystemExit(f"{peer} ({variant}): {error}") from None
     line = {
         "peer": peer,
         "version": version,

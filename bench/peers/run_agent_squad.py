@@ -17,7 +17,7 @@ from agent_squad.classifiers import Classifier, ClassifierResult
 from agent_squad.orchestrator import AgentSquad
 from agent_squad.storage import InMemoryChatStorage
 from agent_squad.types import ConversationMessage, ParticipantRole
-from load import Turn, load_of, measure, parser, run
+from load import Turn, WrongReply, load_of, measure, parser, run
 
 AGENTS = 10
 
@@ -64,7 +64,7 @@ def make_turn(*, mixed: bool) -> Turn:
         text = f"what do you know about {topic}"
         response = await squad.route_request(text, user, "session")
         if response.output.content[0]["text"] != f"agent-{topic} heard: {text}":
-            raise RuntimeError(f"Agent Squad answered {response.output!r} to {text!r}")
+            raise WrongReply(f"Agent Squad answered {response.output!r} to {text!r}")
 
     return turn
 

@@ -14,7 +14,6 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,12 +21,13 @@ from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import dp_database
 from bson.objectid import ObjectId
-from load import Figures, Load, Usage, load_of, measure, own_usage, parser, run
+from load import Figures, Load, Usage, WrongReply, load_of, measure, own_usage, parser, run
 from services import CONFIDENCES, expected
 
 if TYPE_CHECKING:
@@ -80,26 +80,26 @@ async def figures(load: Load, options: Namespace) -> Figures:
             options.service_url = json.loads(await services.stdout.readline())["url"]
         if options.door == "http":
             return await through_http(load, options, stack)
-        agent, session = set_up(options)
+        folder = stack.enter_context(TemporaryDirectory())
+        agent, session = set_up(options, Path(folder))
         if session:
             stack.push_async_callback(session.close)
         turn = partial(take_turn, agent)
         return await measure(load, lambda: turn, prepare=partial(fill, agent))
 
 
-def set_up(options: Namespace) -> tuple[Agent, Any]:
+def set_up(options: Namespace, folder: Path) -> tuple[Agent, Any]:
     """The agent, made by its own `setup_agent`, and the HTTP session of its services if any."""
-    configure(options)
+    configure(options, folder)
     from deeppavlov_agent.setup_agent import setup_agent
 
     agent, session, _ = setup_agent()
     return agent, session
 
 
-def configure(options: Namespace) -> None:
+def configure(options: Namespace, folder: Path) -> None:
     """Gives dp-agent its settings module, its files and its database before it is imported."""
     dp_database.install(through_bson=options.database == "bson")
-    folder = Path(tempfile.mkdtemp(prefix="dp-agent-"))
     (folder / "logs").mkdir()
     (folder / "db.json").write_text(json.dumps({"host": "none", "port": 1, "name": "bench"}))
     (folder / "pipeline.json").write_text(json.dumps(pipeline(options.service_url)))
@@ -193,7 +193,7 @@ async def take_turn(agent: Agent, user: str, number: int) -> None:
 
 def check(reply: str, text: str) -> None:
     if reply != expected(text):
-        raise RuntimeError(f"dp-agent answered {reply!r} to {text!r}")
+        raise WrongReply(f"dp-agent answered {reply!r} to {text!r}")
 
 
 async def fill(agent: Agent, user: str, number: int) -> None:
@@ -245,21 +245,27 @@ async def through_http(load: Load, options: Namespace, stack: AsyncExitStack) ->
 
 async def serve(options: Namespace) -> None:
     """Runs dp-agent's HTTP server; says what it has used for each line on standard input."""
-    configure(options)
-    from aiohttp import web
-    from deeppavlov_agent.http_api import app_factory
+    with TemporaryDirectory() as folder:
+        configure(options, Path(folder))
+        from aiohttp import web
+        from deeppavlov_agent.http_api import app_factory
 
-    runner = web.AppRunner(await app_factory())
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-    print(json.dumps({"url": f"http://127.0.0.1:{runner.addresses[0][1]}/"}), flush=True)
+        runner = web.AppRunner(await app_factory())
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
+        print(json.dumps({"url": f"http://127.0.0.1:{runner.addresses[0][1]}/"}), flush=True)
+        await answer_usage()
+    os._exit(0)  # its shutdown cancels every task, this one among them
+
+
+async def answer_usage() -> None:
+    """Prints what this process has used for each line on standard input, until that ends."""
     lines = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     while await lines.readline():
         used = await own_usage()
         print(json.dumps({"cpu": used.cpu, "rss": used.rss}), flush=True)
-    os._exit(0)  # its shutdown cancels every task, this one among them
 
 
 @asynccontextmanager

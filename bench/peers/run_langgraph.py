@@ -19,7 +19,7 @@ os.environ["LANGSMITH_TRACING"] = "false"
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from load import Turn, load_of, measure, parser, run
+from load import Turn, WrongReply, load_of, measure, parser, run
 
 AGENTS = [f"agent_{number}" for number in range(10)]
 BEST = "agent_7"
@@ -105,7 +105,7 @@ def make_turn(build: Callable[[], StateGraph], *, routed: bool) -> Turn:
         out = await graph.ainvoke({"text": text}, {"configurable": {"thread_id": user}})
         name = f"agent_{text[-1]}" if routed else BEST
         if out["reply"] != f"{name} heard: {text}" or len(out["history"]) != 2 * number:
-            raise RuntimeError(f"LangGraph answered {out!r} to {text!r}")
+            raise WrongReply(f"LangGraph answered {out!r} to {text!r}")
 
     return turn
 
