@@ -1,0 +1,160 @@
+"""Owns the running calls of services: starts, time-outs, strays. The only file that touches tasks.
+
+A call is a real `asyncio.Task` whose first step runs at once, so a service that never suspends
+costs no trip through the event loop. A call that is late or no longer wanted is cancelled and never
+joined: it becomes a stray, counted until it ends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from asyncio.tasks import _enter_task, _leave_task
+from collections import deque
+from collections.abc import Coroutine
+from contextvars import Context
+from typing import Any, Generic, TypeVar
+
+from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
+
+Token = TypeVar("Token")
+
+
+def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> asyncio.Task[Any]:
+    """Make a task and run its first step at once, as Python 3.12's `eager_start` does.
+
+    A task asks its loop to `call_soon` its first step; that one request is caught and run here,
+    in the task's own context and with the task as the current one.
+    """
+    step: list[tuple[Any, Context | None]] = []
+
+    def catch(callback: Any, *_: Any, context: Context | None = None) -> None:
+        step.append((callback, context))
+
+    loop.call_soon = catch  # type: ignore[method-assign, assignment]
+    try:
+        task = asyncio.Task(work, loop=loop)
+    finally:
+        del loop.call_soon  # type: ignore[attr-defined]
+    ((callback, context),) = step
+    current = asyncio.current_task(loop)
+    if current is not None:
+        _leave_task(loop, current)
+    try:
+        context.run(callback) if context is not None else callback()
+    finally:
+        if current is not None:
+            _enter_task(loop, current)
+    return task
+
+
+class Strays:
+    """Calls that were cancelled and have not ended yet, of all turns together.
+
+    Their number is bounded by the services' places in flight: a stray keeps its place.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def take(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task and keep it until it has ended."""
+        task.cancel()
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Call(Generic[Token]):
+    """One running call; `over` once its outcome is known or of no interest."""
+
+    __slots__ = ("over", "task", "token", "until")
+
+    def __init__(self, token: Token, until: float) -> None:
+        self.token = token
+        self.until = until
+        self.over = False
+        self.task: asyncio.Task[Any] | None = None
+
+
+class Calls(Generic[Token]):
+    """The running calls of one turn; what settled waits in `settled` as (token, result or error)."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, strays: Strays) -> None:
+        self.settled: deque[tuple[Token, Any]] = deque()
+        self._loop = loop
+        self._strays = strays
+        self._running: set[Call[Token]] = set()
+        self._limits: list[tuple[float, int, Call[Token]]] = []
+        self._waiter: asyncio.Future[None] | None = None
+
+    def start(
+        self, work: Coroutine[Any, Any, Any], token: Token, seconds: float, now: float
+    ) -> Call[Token]:
+        """Start a call that may take `seconds`; it may have settled when this returns."""
+        call = Call(token, now + seconds)
+        task = start_now(self._run(call, work), self._loop)
+        if not call.over:
+            call.task = task
+            self._running.add(call)
+            heapq.heappush(self._limits, (call.until, id(call), call))
+        return call
+
+    def drop(self, call: Call[Token]) -> None:
+        """Cancel a call whose outcome is no longer wanted."""
+        if not call.over:
+            call.over = True
+            self._running.discard(call)
+            if call.task is not None:
+                self._strays.take(call.task)
+
+    def close(self) -> None:
+        """Drop all that is still running."""
+        for call in list(self._running):
+            self.drop(call)
+
+    async def wait(self, until: float) -> None:
+        """Wait until a call settles or is late, or the loop's clock shows `until`."""
+        self._expire()
+        if self.settled:
+            return
+        wake_at = min(until, self._limits[0][0]) if self._limits else until
+        self._waiter = self._loop.create_future()
+        timer = self._loop.call_at(wake_at, self._wake)
+        try:
+            await self._waiter
+        finally:
+            timer.cancel()
+            self._waiter = None
+        self._expire()
+
+    async def _run(self, call: Call[Token], work: Coroutine[Any, Any, Any]) -> None:
+        outcome: Any
+        try:
+            outcome = await work
+        except ServiceError as error:
+            outcome = error
+        except asyncio.CancelledError:
+            outcome = ServiceRaised("cancelled itself")
+        except BaseException as error:
+            outcome = ServiceRaised(f"{type(error).__name__}: {error}")
+        if call.over:
+            return
+        call.over = True
+        self._running.discard(call)
+        self.settled.append((call.token, outcome))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _expire(self) -> None:
+        limits = self._limits
+        while limits and (limits[0][2].over or limits[0][0] <= self._loop.time()):
+            call = heapq.heappop(limits)[2]
+            if not call.over:
+                self.drop(call)
+                self.settled.append((call.token, ServiceLate("no answer in time")))

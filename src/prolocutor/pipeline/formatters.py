@@ -1,0 +1,98 @@
+"""The part of a dialog that a service is shown, and its reply brought into the stage's shape.
+
+The built-in ones are DeepPavlov Agent's, by their names there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Formatter
+
+State = dict[str, Any]
+
+
+def resolve_formatter(
+    formatter: Formatter | str | None, mode: str, resolve: Callable[[str], Formatter]
+) -> Formatter | None:
+    """Find a formatter: a built-in name, `module:function`, or a function.
+
+    A function with a `mode` parameter does both directions and is called with `mode="in"` for
+    requests and `mode="out"` for replies.
+    """
+    if formatter is None:
+        return None
+    function = _find(formatter, resolve) if isinstance(formatter, str) else formatter
+    if not _takes_mode(function):
+        return function
+    return lambda payload: function(payload, mode=mode)
+
+
+def wants_hypotheses(formatter: Formatter | None) -> bool:
+    """Tell whether a formatter asks for the hypotheses of earlier utterances.
+
+    It does so by an attribute: `formatter.hypotheses = True`.
+    """
+    return bool(getattr(formatter, "hypotheses", False))
+
+
+def _find(name: str, resolve: Callable[[str], Formatter]) -> Formatter:
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    if ":" not in name:
+        known = ", ".join(sorted(BUILT_IN))
+        raise ConfigError(f"no formatter is called '{name}'; write module:function, or one of {known}")
+    return resolve(name)
+
+
+def _takes_mode(function: Formatter) -> bool:
+    try:
+        return "mode" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _last_text(state: State) -> str:
+    return str(state["utterances"][-1]["text"])
+
+
+def _last_hypotheses(state: State) -> list[State]:
+    return list(state["human_utterances"][-1]["hypotheses"])
+
+
+def _ner_out(reply: Any) -> State:
+    if not isinstance(reply, list) or len(reply) != 2:
+        raise ValueError("expected a list of two: tokens and tags")
+    return {"tokens": reply[0], "tags": reply[1]}
+
+
+def _example_out(reply: Any) -> list[State]:
+    text, confidence, name = reply
+    return [{"text": text, "confidence": confidence, "name": name}]
+
+
+BUILT_IN: dict[str, Formatter] = {
+    "base_last_utterances_formatter_in": lambda state: {"x": [_last_text(state)]},
+    "chitchat_formatter_in": lambda state: {"q": [_last_text(state)]},
+    "odqa_formatter_in": lambda state: {"question_raw": [_last_text(state)]},
+    "base_hypotheses_formatter_in": lambda state: [
+        {"x": [hypothesis["text"]]} for hypothesis in _last_hypotheses(state)
+    ],
+    "all_hypotheses_formatter_in": lambda state: {"hypotheses": _last_hypotheses(state)},
+    "chitchat_example_formatter_in": lambda state: {
+        "utterances": [u["text"] for u in state["utterances"]],
+        "annotations": [u["annotations"] for u in state["utterances"]],
+        "u_histories": [[u["text"] for u in state["utterances"]]],
+        "dialogs": state,
+    },
+    "ner_formatter_out": _ner_out,
+    "sentiment_formatter_out": lambda reply: reply,
+    "chitchat_odqa_formatter_out": lambda reply: (
+        ["chitchat"] if reply in ("speech", "negative") else ["odqa"]
+    ),
+    "add_confidence_formatter_out": lambda reply: [{"text": reply[0], "confidence": 0.5}],
+    "chitchat_example_formatter_out": _example_out,
+}

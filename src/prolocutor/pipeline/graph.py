@@ -1,0 +1,247 @@
+"""Plan -> dependency graph, or a refusal that names the fault."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.pipeline.stages import ORDER, Stage
+
+Key = tuple[Stage, str]
+
+
+class Node(msgspec.Struct, eq=False):
+    """A service in its place: what it waits for (`before`), needs done (`requires`), lets go."""
+
+    index: int
+    stage: Stage
+    service: Service
+    before: list[Node] = []
+    requires: list[Node] = []
+    then: list[Node] = []
+
+    @property
+    def name(self) -> str:
+        """Name of the service; with the stage it is the key of its slot."""
+        return self.service.name
+
+    @property
+    def path(self) -> str:
+        """Where the service stands in YAML."""
+        return f"{self.stage}.{self.name}"
+
+    def __hash__(self) -> int:
+        return self.index
+
+    def __repr__(self) -> str:
+        return f"<{self.path}>"
+
+
+class Graph(msgspec.Struct):
+    """All nodes in an order in which each comes after what it waits for, and by stage."""
+
+    pipeline: Pipeline
+    nodes: list[Node]
+    stages: dict[Stage, list[Node]]
+    last_chance: Node | None
+
+    def every(self) -> Iterator[Node]:
+        """Give every node, the last chance included."""
+        yield from self.nodes
+        if self.last_chance is not None:
+            yield self.last_chance
+
+    def levels(self) -> list[list[Node]]:
+        """Give the nodes by level: a level can start once the one before has settled."""
+        depth: dict[Node, int] = {}
+        levels: list[list[Node]] = []
+        for node in self.nodes:
+            depth[node] = 1 + max((depth[other] for other in node.before), default=-1)
+            while len(levels) <= depth[node]:
+                levels.append([])
+            levels[depth[node]].append(node)
+        return levels
+
+    def critical_path(self) -> list[Node]:
+        """Give the chain of nodes whose time-outs add up to the longest time."""
+        best: dict[Node, tuple[float, Node | None]] = {}
+        for node in self.nodes:
+            before = max(node.before, key=lambda other: best[other][0], default=None)
+            start = best[before][0] if before is not None else 0.0
+            best[node] = (start + node.service.timeout, before)
+        path: list[Node] = []
+        at: Node | None = max(self.nodes, key=lambda node: best[node][0], default=None)
+        while at is not None:
+            path.append(at)
+            at = best[at][1]
+        return path[::-1]
+
+
+def compile_graph(pipeline: Pipeline) -> Graph:
+    """Make the graph of a pipeline; `ConfigError` with the key of what cannot work.
+
+    Beside what `after` and `requires` say, the order of things holds: candidate annotators and
+    response selectors come after the skills, postprocessors after the reply was selected and one
+    after the other, response annotators after the reply was selected.
+    """
+    stages: dict[Stage, list[Node]] = {stage: [] for stage in Stage}
+    nodes: list[Node] = []
+    for stage, service in pipeline.services():
+        node = Node(len(nodes), stage, service)
+        nodes.append(node)
+        stages[stage].append(node)
+    last_chance = pipeline.last_chance and Node(len(nodes), Stage.LAST_CHANCE, pipeline.last_chance)
+    if not stages[Stage.SKILL]:
+        raise ConfigError("a pipeline needs at least one skill", key=str(Stage.SKILL))
+    _refuse_doubles(nodes)
+    for node in nodes:
+        _check_bounds(node)
+        for other in _predecessors(node, stages):
+            if other is not node and other not in node.before:
+                node.before.append(other)
+    ordered = _sort(nodes)
+    for index, node in enumerate(ordered):
+        node.index = index
+        for other in node.before:
+            other.then.append(node)
+    return Graph(pipeline, ordered, stages, last_chance or None)
+
+
+def _refuse_doubles(nodes: list[Node]) -> None:
+    seen: set[Key] = set()
+    for node in nodes:
+        if (node.stage, node.name) in seen:
+            raise ConfigError(f"two services are called '{node.name}'", key=node.path)
+        if not node.name:
+            raise ConfigError("a service needs a name", key=str(node.stage))
+        seen.add((node.stage, node.name))
+
+
+def _check_bounds(node: Node) -> None:
+    service = node.service
+    bounds: list[tuple[str, bool, str]] = [
+        ("timeout", service.timeout > 0, "more than 0 seconds"),
+        ("window", service.window is None or service.window >= 1, "1 or more, or all"),
+        ("batch_size", service.batch_size >= 1, "1 or more"),
+        ("max_in_flight", service.max_in_flight >= 1, "1 or more"),
+        ("retries", service.retries >= 0, "0 or more"),
+    ]
+    for key, holds, expected in bounds:
+        if not holds:
+            raise ConfigError(
+                f"expected {expected}, found {getattr(service, key)}", key=f"{node.path}.{key}"
+            )
+
+
+def _predecessors(node: Node, stages: dict[Stage, list[Node]]) -> Iterator[Node]:
+    service = node.service
+    if service.after is None:
+        yield from _previous_stage(node, stages)
+    else:
+        yield from _named(node, "after", service.after, stages)
+    for other in _named(node, "requires", service.requires, stages):
+        node.requires.append(other)
+        yield other
+    yield from _implied(node, stages)
+
+
+def _previous_stage(node: Node, stages: dict[Stage, list[Node]]) -> list[Node]:
+    for stage in reversed(ORDER[: ORDER.index(node.stage)]):
+        if stages[stage]:
+            return stages[stage]
+    return []
+
+
+def _implied(node: Node, stages: dict[Stage, list[Node]]) -> Iterable[Node]:
+    if node.stage is Stage.CANDIDATE_ANNOTATOR:
+        return stages[Stage.SKILL]
+    siblings = stages[node.stage]
+    earlier = siblings[: siblings.index(node)]
+    if node.stage is Stage.RESPONSE_SELECTOR:
+        return [*stages[Stage.SKILL], *earlier]
+    if node.stage in (Stage.POSTPROCESSOR, Stage.RESPONSE_ANNOTATOR):
+        reply = stages[Stage.RESPONSE_SELECTOR] or [
+            *stages[Stage.SKILL],
+            *stages[Stage.CANDIDATE_ANNOTATOR],
+        ]
+        return [*reply, *(earlier if node.stage is Stage.POSTPROCESSOR else ())]
+    return ()
+
+
+def _named(
+    node: Node, key: str, names: Iterable[str], stages: dict[Stage, list[Node]]
+) -> Iterator[Node]:
+    for name in names:
+        found = _find(name, node, stages)
+        if isinstance(found, str):
+            raise ConfigError(found, key=f"{node.path}.{key}")
+        for other in found:
+            if ORDER.index(other.stage) > ORDER.index(node.stage):
+                raise ConfigError(
+                    f"'{name}' comes later in the turn than {node.stage}", key=f"{node.path}.{key}"
+                )
+            yield other
+
+
+def _find(name: str, node: Node, stages: dict[Stage, list[Node]]) -> list[Node] | str:
+    by_value = {stage.value: members for stage, members in stages.items()}
+    if name in by_value:
+        return by_value[name]
+    stage_name, _, service_name = name.rpartition(".")
+    if stage_name:
+        found = [other for other in by_value.get(stage_name, ()) if other.name == service_name]
+    else:
+        found = [other for members in stages.values() for other in members if other.name == name]
+    near = [o for o in found if ORDER.index(o.stage) <= ORDER.index(node.stage) and o is not node]
+    if node in found and not near:
+        return f"'{name}' cannot wait for itself"
+    if not found:
+        return _unknown(name, stages)
+    if len(near or found) > 1:
+        paths = " or ".join(other.path for other in found)
+        return f"'{name}' is not the name of one service: say {paths}"
+    return near or found
+
+
+def _unknown(name: str, stages: dict[Stage, list[Node]]) -> str:
+    names = [other.name for members in stages.values() for other in members]
+    return f"no service or stage is called '{name}'{suggestion(name, [*names, *map(str, ORDER)])}"
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Give `; did you mean '…'?` where a known word is near, else nothing."""
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def _sort(nodes: list[Node]) -> list[Node]:
+    """Sort by dependency, in declared order where it leaves the choice; refuse circles."""
+    missing = {node: len(node.before) for node in nodes}
+    ordered: list[Node] = []
+    placed: set[Node] = set()
+    while len(ordered) < len(nodes):
+        ready = [node for node in nodes if node not in placed and missing[node] == 0]
+        if not ready:
+            raise _circle([node for node in nodes if node not in placed])
+        for node in ready:
+            placed.add(node)
+            ordered.append(node)
+            for other in nodes:
+                if node in other.before:
+                    missing[other] -= 1
+    return ordered
+
+
+def _circle(stuck: list[Node]) -> ConfigError:
+    path = [stuck[0]]
+    while True:
+        step = next(other for other in path[-1].before if other in stuck)
+        if step in path:
+            circle = [*path[path.index(step) :], step]
+            names = " waits for ".join(node.name for node in circle)
+            return ConfigError(f"a circle: {names}", key=f"{step.path}.after")
+        path.append(step)

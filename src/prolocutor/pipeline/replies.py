@@ -1,0 +1,169 @@
+"""What came back from a service, checked against what its stage may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.selection import More, Selection
+from prolocutor.errors import BadReply
+
+MAX_HYPOTHESES: Final = 100
+
+Fault = Callable[[str], None]
+"""Takes note of something wrong that does not make the whole reply useless."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a response selector answered; `named` are hypothesis ids, None where it named none."""
+
+    skill_name: str
+    text: str
+    confidence: float
+    named: list[str] | None = None
+    human_attributes: dict[str, Any] = {}
+    bot_attributes: dict[str, Any] = {}
+    attributes: dict[str, Any] | None = None
+    annotations: dict[str, Any] | None = None
+    messages: list[Any] | None = None
+    ask: Any = None
+
+
+def selected(value: Any, known: Sequence[str], fault: Fault) -> tuple[list[str], More | None]:
+    """Read a skill selector's reply: names, None for all; unknown names are faults and left out."""
+    more = None
+    if isinstance(value, Selection):
+        value, more = value.first, value.more
+    if value is None:
+        return list(known), more
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise BadReply(f"expected a list of skill names, found {_kind(value)}")
+    for name in value:
+        if name not in known:
+            fault(f"selects '{name}', which is no skill")
+    return [name for name in value if name in known], more
+
+
+def hypotheses(value: Any, fault: Fault) -> list[dict[str, Any]]:
+    """Read a skill's reply: the hypotheses that can be used.
+
+    One that cannot is a fault; where none of several can, the whole reply is bad.
+    """
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        raise BadReply(f"expected a list of hypotheses, found {_kind(value)}")
+    if len(value) > MAX_HYPOTHESES:
+        raise BadReply(f"{len(value)} hypotheses, more than the {MAX_HYPOTHESES} allowed")
+    good: list[dict[str, Any]] = []
+    last: BadReply | None = None
+    for position, item in enumerate(value):
+        try:
+            good.append(_hypothesis(item, f"$[{position}]"))
+        except BadReply as error:
+            last = error
+            if len(value) > 1:
+                fault(str(error))
+    if value and not good and last is not None:
+        raise last
+    return good
+
+
+def choice(value: Any, known: Callable[[str], bool]) -> Choice:
+    """Read a response selector's reply; `known` tells whether a hypothesis id exists."""
+    if not isinstance(value, dict):
+        raise BadReply(f"expected an object, found {_kind(value)}")
+    named = value.get("hypotheses")
+    if named is None and value.get("hypothesis") is not None:
+        named = [value["hypothesis"]]
+    if named is not None:
+        if not isinstance(named, list) or not named:
+            raise BadReply("expected a list of hypothesis ids", path="$.hypotheses")
+        for one in named:
+            if not isinstance(one, str) or not known(one):
+                raise BadReply(f"no hypothesis has the id {one!r:.80}", path="$.hypotheses")
+    return Choice(
+        skill_name=_text(value, "skill_name", "$"),
+        text=_text(value, "text", "$"),
+        confidence=_confidence(value, "$"),
+        named=named,
+        human_attributes=_object(value, "human_attributes", "$") or {},
+        bot_attributes=_object(value, "bot_attributes", "$") or {},
+        attributes=_object(value, "attributes", "$"),
+        annotations=_object(value, "annotations", "$"),
+        messages=_list(value, "messages", "$"),
+        ask=value.get("ask"),
+    )
+
+
+def rewritten(value: Any) -> str:
+    """Read a postprocessor's reply: the new text."""
+    if not isinstance(value, str):
+        raise BadReply(f"expected the new text, found {_kind(value)}")
+    return value
+
+
+def last_words(value: Any) -> tuple[str, dict[str, Any]]:
+    """Read a last chance service's reply: a text, or an object with one and annotations."""
+    if isinstance(value, str):
+        return value, {}
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise BadReply(f"expected a text, found {_kind(value)}")
+    return _text(value, "text", "$"), _object(value, "annotations", "$") or {}
+
+
+def _hypothesis(item: Any, path: str) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise BadReply(f"expected a hypothesis, found {_kind(item)}", path=path)
+    if "text" not in item and _list(item, "messages", path):
+        item = {**item, "text": _first_text(item["messages"])}
+    _text(item, "text", path)
+    _confidence(item, path)
+    for key in ("human_attributes", "bot_attributes", "annotations", "attributes"):
+        _object(item, key, path)
+    _list(item, "messages", path)
+    return item
+
+
+def _first_text(messages: list[Any]) -> str:
+    texts = (m.get("text") for m in messages if isinstance(m, dict))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def _text(item: dict[str, Any], key: str, path: str) -> str:
+    value = item.get(key)
+    if not isinstance(value, str):
+        raise BadReply(f"expected a text, found {_kind(value)}", path=f"{path}.{key}")
+    return value
+
+
+def _confidence(item: dict[str, Any], path: str) -> float:
+    value = item.get("confidence")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadReply(f"expected a number, found {_kind(value)}", path=f"{path}.confidence")
+    return value
+
+
+def _object(item: dict[str, Any], key: str, path: str) -> dict[str, Any] | None:
+    value = item.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise BadReply(f"expected an object, found {_kind(value)}", path=f"{path}.{key}")
+    return value
+
+
+def _list(item: dict[str, Any], key: str, path: str) -> list[Any] | None:
+    value = item.get(key)
+    if value is not None and not isinstance(value, list):
+        raise BadReply(f"expected a list, found {_kind(value)}", path=f"{path}.{key}")
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    if value is None:
+        return "nothing"
+    return names.get(type(value), "a number" if isinstance(value, int | float) else "something else")
