@@ -1,0 +1,1 @@
+"""Connectors: one file is one way to reach a service."""
