@@ -1,0 +1,37 @@
+"""Takes the courtesies off a request: "could you flip a coin, please?" is "flip a coin"."""
+
+import re
+
+_BEFORE = re.compile(
+    r"(?:hey|hi|hello|yo|ok|okay|please|pls|plz|kindly|so|well|now|then|right|alright|just|also"
+    r"|assistant|prolocutor|(?:can|could|would|will) you(?: be so kind as to| mind)?"
+    r"|be so kind as to|i(?:'d| would) (?:like|love|want)(?: for)?(?: you)? to"
+    r"|i (?:want|need)(?: you)? to|i was wondering if you could|would it be possible to)"
+    r"(?:[\s,.:;!]+|$)",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    r"(?:[\s,]+(?:please|pls|plz|for me|for us|thanks|thank you|thx|will you|would you|could you"
+    r"|can you|mate|right now|now|real quick|quickly))?[\s.!?;,]*$",
+    re.IGNORECASE,
+)
+_ROUNDS = 5
+
+
+def bare(text: str) -> str:
+    """The request without politeness around it, in its own upper and lower case."""
+    text = " ".join(text.replace("’", "'").split())
+    for _ in range(_ROUNDS):
+        shorter = _without_start(text)
+        shorter = _AFTER.sub("", shorter, count=1)
+        if shorter in {text, ""}:
+            break
+        text = shorter
+    return text
+
+
+def _without_start(text: str) -> str:
+    found = _BEFORE.match(text)
+    if found is None:
+        return text
+    return text[found.end() :]

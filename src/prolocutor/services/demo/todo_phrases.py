@@ -1,0 +1,115 @@
+"""The ways in which people ask for their todos and reminders, as patterns."""
+
+import re
+
+_NAMES = r"to[- ]?dos?|tasks?|shopping|grocer(?:y|ies)|packing|bucket|reading|wish|gift"
+_ANY_LIST = (
+    rf"(?:(?:my|the|our|your|this)\s+)?(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list(?! of)\b"
+)
+_THEIRS = r"(?:my|the|our)\s+(?:to[- ]?dos?|tasks?|reminders?|notes)\b"
+_MINE = (
+    rf"(?:(?:my|our)\s+(?:[a-z-]+\s+)?(?:[a-z]+\s+)?list\b|(?:{_NAMES})\s+lists?\b"
+    r"|\bon the list\b|\bto-?dos?\b|\btasks?\b|\breminders?\b)"
+)
+_INTO = rf"(?:{_ANY_LIST}|{_THEIRS})"
+_REMIND = r"(?:rem(?:ind|imd|nid|id|inde?d|in)|reminf)"
+_ITEM = r"(?:reminders?|tasks?|to-?dos?|items?|entry)"
+
+
+def _patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(text, re.IGNORECASE) for text in texts)
+
+
+ADD = _patterns(
+    rf"{_REMIND} me(?: again)?\b(?![\s,]+(?:what|who|how|which|where|why)\b)(?P<what>.*)",
+    r"(?:(?:i(?:'d)? (?:need|want|like)|can i (?:have|get)|let me have) )?"
+    r"(?:(?:please )?(?:set|create|make|add|put|give me|schedule|leave)(?: up| in)?(?: me)? )?"
+    r"(?:an? |another |one more )(?:new )?reminder\b(?: please)?[\s:,-]*(?P<what>.*)",
+    r"(?:new|set|add|create) reminder\b(?: please)?[\s:,-]*(?P<what>.*)",
+    r"reminder(?:\s*[:–-]|\s+(?:to|about|that))\s*(?P<what>.+)",
+    r"(?:don'?t|do not|never) let me forget\b(?P<what>.+)",
+    r"(?:don'?t|do not) forget (?=to |about |that )(?P<what>.+)",
+    r"(?:help me|make sure (?:that )?i|i (?:must|should|have to))(?: to)? "
+    r"(?:remember|don'?t forget|not forget)\b(?P<what>.+)",
+    r"i (?:mustn'?t|shouldn'?t|can'?t|don'?t want to) forget\b(?P<what>.+)",
+    r"remember (?=to )(?P<what>.+)",
+    rf"(?:add|put|write|enter)(?: something| this)? (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
+    r"(?:add|put|stick|place|write|include|enter|throw|pop|jot|note|i need)(?: down)? (?P<what>.+?)"
+    rf" (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",
+    r"(?:(?:add|create|make|open|set up|start)\s+(?:an?\s+|another\s+|one more\s+)?(?:new )?|new )"
+    r"(?:to-?\s?do|task)\b(?: item)?\s*(?:[:–-]+|to\b|called\b|named\b|for\b)?\s*(?P<what>.+)",
+    r"(?:to-?\s?do|task)\s*(?:[:–]|\s-)\s*(?P<what>.+)",
+    r"(?:note to self|(?:make|take) a note|note(?=:)|jot (?:(?:this|it|that) )?down|jot down"
+    r"|write (?:(?:this|it|that) )?down|put down)\b\s*[:,-]?\s*(?P<what>.+)",
+)
+CLEAR = _patterns(
+    r"(?:clear|empty|wipe|erase|delete|remove|cancel|reset|purge|forget|dismiss)(?: out| off)?"
+    r"(?: all| everything| every| each)?(?: of)?(?: the| my| our)?(?: open)?"
+    r"(?: (?:things?|items?|entries))?(?: (?:from|on|in|off))?"
+    rf" (?:{_ANY_LIST}|reminders|tasks|to-?dos)(?: clean| completely)?",
+    r"(?:clear|delete|cancel|remove) (?:every|each) (?:reminder|task|to-?do)",
+    rf"(?:start|begin) (?:a new|over|afresh)\b.*{_ANY_LIST}",
+)
+FINISH = _patterns(
+    r"(?:you (?:can|may) )?(?:tick|check|cross|strike|scratch) (?:off|out) (?P<what>.+?)"
+    rf"(?: (?:off|from|on|in) {_INTO})?",
+    rf"(?:you (?:can|may) )?(?:tick|check|cross) (?P<what>.+?) off(?: (?:of |from )?{_INTO})?",
+    r"(?:you (?:can|may) )?mark (?P<what>.+?) (?:as )?(?:done|completed?|finished|off|ready)",
+    rf"(?P<what>(?:the )?(?:\w+ )?{_ITEM} (?:number )?\w+|number \w+) (?:is|was) "
+    r"(?:done|finished|completed?)",
+    rf"(?:complete|finish|close) (?P<what>(?:the |my )?(?:\w+ )?{_ITEM}\b.*|number \w+)",
+    rf"i(?:'m| am|'ve| have) (?:just |already )?(?:done|finished|completed|through)(?: with)? "
+    rf"(?P<what>(?=.*{_MINE}).+?)(?:[,;] .*)?",
+)
+REMOVE = _patterns(
+    r"(?:you (?:can|may) )?(?:remove|delete|drop|erase|cancel|forget|take|scratch|strike"
+    rf"|get rid of)(?: off)? (?P<what>.+?) (?:off|from|out of|on) {_INTO}",
+    rf"(?:remove|delete|cancel|forget|drop|erase|dismiss|scrap)(?: the| my| that)? {_ITEM}\b"
+    r"(?: (?:to|about|for|of|that|on))?(?P<what>.*)",
+    rf"(?:remove|delete|cancel|forget|drop|erase|dismiss|scrap) (?P<what>.+) {_ITEM}",
+)
+MOVE = _patterns(
+    r"(?:move|push|postpone|reschedule|shift|change|delay|snooze|bring forward)(?: back)?"
+    r"(?: the| my)? (?P<what>.+?)(?: back)?(?: (?P<when>(?:to|by|until|till|for|on) .+))?",
+)
+LOOK = _patterns(rf"(?:is|are) (?:there )?(?P<what>.+?)(?: already)? (?:on|in) {_INTO}")
+SHOW = _patterns(
+    r"what(?:'s| is| do| did|s)? (?:i (?:still )?(?:have|need|want|got) to do|left to do|due"
+    r"|overdue|next on my list|on my plate)\b.*",
+    r"(?:is there )?anything (?:else )?(?:i (?:still )?(?:have|need) to do|due)\b.*",
+    rf"what (?:did|have) i (?:ask|told?|want)(?:ed)? you to {_REMIND} me\b.*",
+    r"what was i (?:supposed|meant) to (?:do|remember)\b.*",
+    rf"(?:(?:all|my|our|the|list|show|read) )*{_MINE}(?: (?:for )?(?:today|tomorrow|this week))?",
+)
+SHOW_LOOSELY = _patterns(
+    r"(?:(?:what|show|list|read|tell|give|display|check|see|view|open|pull up|get|print|which|any"
+    r"|are|is|do|did|have|how many|when|let me|can i|am i|how)(?:'s|s|'re)?\b)"
+    rf".*{_MINE}.*"
+)
+# "I've called Anna", "the laundry is done": only if that is on a list
+REPORT = _patterns(
+    r"i(?:'ve| have)(?: just| already| finally)? (?P<what>[a-z]+ .+)",
+    r"i(?: just| already| finally)? (?P<what>(?!need)(?:[a-z]+ed|bought|paid|sent|wrote|took|made"
+    r"|got|did|went|rang|read|put|brought) .+)",
+    r"(?P<what>.+?) (?:is|are) (?:done|finished|completed?|bought|sorted)",
+    r"(?:i'?m )?(?:done|finished) (?:with )?(?P<what>.+)",
+)
+ELSEWHERE = re.compile(
+    r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|opposite|thesaurus|spell"
+    r"|translate|rhymes?|capital|timers?|alarms?)\b",
+    re.IGNORECASE,
+)
+EVERY = re.compile(
+    r"\b(?:every|each)\s+(?:single\s+)?(?P<every>weekday|day|morning|afternoon|evening|night|week"
+    r"|month|year|mon|tues|wednes|thurs|fri|satur|sun)(?P<day>day)?s?\b"
+    r"|\b(?P<ly>daily|weekly|monthly|yearly|annually)\b",
+    re.IGNORECASE,
+)
+AND_ALSO = re.compile(r"(?:and|also|plus)(?: also)? (?P<what>[^?]{2,80})", re.IGNORECASE)
+NO_TIME = re.compile(r"(?:no|none|never ?mind|no time|no idea|any ?time|whenever)", re.IGNORECASE)
+OPENING = re.compile(r"^[\s,:;.-]*(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
+REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
+LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
+UNNAMED = frozenset(
+    "todo to-do to do task tasks my the our your this that a todos off of new same".split()
+)
