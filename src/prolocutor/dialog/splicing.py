@@ -1,0 +1,77 @@
+"""Agent state JSON put together from stored parts, without decoding what need not be decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.profiles import Bot, Change, Human, apply_changes
+
+_NO_HYPOTHESES: Final = b',"hypotheses":[]}'
+
+_raw_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def human_utterance(body: bytes, user: bytes, hypotheses: bytes = b"[]") -> bytes:
+    """Complete the body of a human utterance with its `user` and `hypotheses`."""
+    return b"".join((body[:-1], b',"user":', user, b',"hypotheses":', hypotheses, b"}"))
+
+
+def bot_utterance(body: bytes, user: bytes) -> bytes:
+    """Complete the body of a bot utterance with its `user`."""
+    return b"".join((body[:-1], b',"user":', user, b"}"))
+
+
+def with_hypotheses(state: bytes, hypotheses: bytes) -> bytes:
+    """Put hypotheses into what `human_utterance` made without any."""
+    if state.endswith(_NO_HYPOTHESES):
+        return b"".join((state[:-3], hypotheses, b"}"))
+    return plain.encode({**_raw_members(state), "hypotheses": msgspec.Raw(hypotheses)})
+
+
+def new_human(id_: str, user: str) -> bytes:
+    """Give the agent state of a person of whom nothing is known yet."""
+    return plain.encode(agent_state.human_to_state(Human(id=id_, user_external_id=user)))
+
+
+def new_bot(id_: str) -> bytes:
+    """Give the agent state of the assistant's side of a new dialog."""
+    return plain.encode(agent_state.bot_to_state(Bot(id=id_)))
+
+
+def changed(state: bytes, changes: Sequence[Change]) -> bytes:
+    """Bring the agent state of a profile some changes further."""
+    decoded: dict[str, Any] = plain.decode(state)
+    apply_changes(decoded, list(changes))
+    return plain.encode(decoded)
+
+
+def rating(value: Any, user: str | None, at: str) -> bytes:
+    """Write one rating as it stands in `attributes.ratings`."""
+    return plain.encode({"rating": value, "user_external_id": user, "datetime": at})
+
+
+def with_ratings(state: bytes, ratings: Sequence[bytes]) -> bytes:
+    """Show ratings in the `attributes` of an utterance or dialog, given as agent state JSON."""
+    members = _raw_members(state)
+    members["attributes"] = msgspec.Raw(
+        attributes_with_ratings(bytes(members.get("attributes", b"{}")), ratings)
+    )
+    return plain.encode(members)
+
+
+def attributes_with_ratings(attributes: bytes, ratings: Sequence[bytes]) -> bytes:
+    """Show ratings in `attributes` (a JSON object), after those that it holds already."""
+    members = _raw_members(attributes)
+    held = plain.decode(members.get("ratings", b"[]"))
+    shown = [plain.encode(one) for one in held] if isinstance(held, list) else []
+    members["ratings"] = msgspec.Raw(b"[%b]" % b",".join((*shown, *ratings)))
+    return plain.encode(members)
+
+
+def last_rating(ratings: Sequence[bytes]) -> bytes:
+    """Give the value of the last of these ratings as JSON, `null` if there is none."""
+    return bytes(_raw_members(ratings[-1])["rating"]) if ratings else b"null"
