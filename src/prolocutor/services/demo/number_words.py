@@ -1,0 +1,122 @@
+"""Numbers as people write them: words to digits, digits to words' numbers, and back to text."""
+
+import re
+from fractions import Fraction
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SMALL: dict[str, int] = {word: n for n, word in enumerate(_UNITS)} | {
+    word: 10 * n for n, word in enumerate(_TENS, start=2)
+}
+_SMALL |= {"fourty": 40, "ninty": 90, "twelwe": 12}
+_SCALES: dict[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
+_SCALES |= {"trillion": 10**12, "dozen": 12}
+_SHORT: dict[str, int] = {"k": 10**3, "bn": 10**9}
+_DENOMINATORS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6}
+_DENOMINATORS |= {"eighth": 8, "tenth": 10, "hundredth": 100}
+
+_WORD = "|".join(sorted({*_SMALL, *_SCALES}, key=len, reverse=True))
+_SCALE = "|".join(_SCALES)
+_AND = r"(?:(?:(?<=hundred )|(?<=thousand )|(?<=million ))and )?"
+_RUN = re.compile(
+    rf"\b(?:(?P<a>an?) (?=(?:{_SCALE})\b))?"
+    rf"(?P<run>(?:(?:{_WORD})|\d+(?:\.\d+)? ?(?=(?:{_SCALE})\b))(?:[ -]?{_AND}(?:{_WORD})\b)*)"
+    rf"(?P<point> point(?: (?:{'|'.join(_UNITS[:10])}))+)?\b"
+)
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
+_SUFFIXED = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?(k|bn)(?![\w²³/])")
+_FRACTION_WORDS = re.compile(
+    rf"\b(?:(\d+|an?) )?({'|'.join(_DENOMINATORS)})s?\b(?: of (?:an? )?| (?:an? )?)"
+)
+_PART_OF_SCALE = re.compile(r"\b(?:a )?(half|quarter) (?:of )?a (million|billion|thousand|dozen)\b")
+_MIXED = re.compile(r"(?<![\d./])(\d+) (\d+)/([1-9]\d*)(?![\d./])")
+_AND_A_HALF = re.compile(r"\b(\d+) and (?:an? )?(half|quarter|third|\d+ quarters|\d+ thirds)\b")
+
+
+def with_digits(text: str) -> str:
+    """The text with number words, thousands' commas and 2k, 3 million written as plain digits.
+
+    `text` is lower case: "twenty three times 1,000" becomes "23 times 1000".
+    """
+    text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
+    text = _PART_OF_SCALE.sub(
+        lambda found: _text_of(Fraction(_SCALES[found[2]], _DENOMINATORS[found[1]])), text
+    )
+    text = _RUN.sub(_run_as_digits, text)
+    text = _AND_A_HALF.sub(_mixed_as_digits, text)
+    return _SUFFIXED.sub(lambda found: _text_of(Fraction(found[1]) * _SHORT[found[2]]), text)
+
+
+def joined_groups(text: str) -> str:
+    """The text with "10 000" written as 10000; only where blanks part nothing else."""
+    return _SPACED.sub(lambda found: found[0].replace(" ", ""), text)
+
+
+def with_fractions(text: str) -> str:
+    """The text with "half a", "three quarters of", "1 1/2" before a noun written as decimals."""
+    text = _MIXED.sub(
+        lambda found: _text_of(int(found[1]) + Fraction(int(found[2]), int(found[3]))), text
+    )
+    return _FRACTION_WORDS.sub(_fraction_as_digits, text)
+
+
+def shown(value: Fraction | float, places: int = 2) -> str:
+    """A number for people: thousands' commas, at most `places` decimals, more if it is small."""
+    if not -(2**53) < value < 2**53 or value == int(value):
+        return f"{int(value):,}"
+    number = float(value)
+    if -1 < number < 1:
+        text = f"{number:.{places + 2}g}"
+        return text if "e" in text else text.rstrip("0").rstrip(".") or "0"
+    text = f"{number:,.{places}f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def _run_as_digits(found: re.Match[str]) -> str:
+    numbers: list[str] = []
+    total, group = Fraction(0), Fraction(1 if found["a"] else 0)
+    started = False
+    for word in re.findall(rf"\d+(?:\.\d+)?|{_WORD}", found["run"]):
+        value = _SMALL.get(word)
+        if value is not None:
+            if started and not _continues(group, value):
+                numbers.append(_text_of(total + group))
+                total, group = Fraction(0), Fraction(0)
+            group += value
+        elif word not in _SCALES:
+            group += Fraction(word)
+        elif _SCALES[word] <= 100:
+            group = (group or Fraction(1)) * _SCALES[word]
+        else:
+            total, group = total + (group or Fraction(1)) * _SCALES[word], Fraction(0)
+        started = word not in _SCALES or _SCALES[word] <= 100
+    numbers.append(_text_of(total + group))
+    if found["point"]:
+        numbers[-1] += "." + "".join(str(_SMALL[word]) for word in found["point"].split()[1:])
+    return " ".join(numbers)
+
+
+def _continues(group: Fraction, value: int) -> bool:
+    """Whether "twenty" (group) can be followed by "three" (value) within one number."""
+    if value < 10:
+        return value > 0 and group % 10 == 0 and (group % 100 == 0 or group % 100 >= 20)
+    return group % 100 == 0 and group > 0
+
+
+def _mixed_as_digits(found: re.Match[str]) -> str:
+    count, _, name = found[2].rpartition(" ")
+    part = Fraction(int(count or 1), _DENOMINATORS[name.rstrip("s")])
+    return _text_of(int(found[1]) + part)
+
+
+def _fraction_as_digits(found: re.Match[str]) -> str:
+    count = int(found[1]) if found[1] and found[1].isdigit() else 1
+    return _text_of(Fraction(count, _DENOMINATORS[found[2]])) + " "
+
+
+def _text_of(value: Fraction) -> str:
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.10g}"

@@ -1,0 +1,87 @@
+"""How the demo's agents read wording: plain words, the parts of an utterance, a hypothesis."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+SURE = 0.97
+LIKELY = 0.85
+LOOSE = 0.7
+DECLINED = 0.05
+# A part of an utterance is never as sure a reading as a whole one.
+OF_A_PART = 0.85
+
+Reading = tuple[str, float]
+
+_SAME = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2212\u00a0", "''\"\"-- ")
+_SPELLINGS = {
+    r"wh?at'?s|waht'?s|wats": "what is",
+    r"waht|wat|whta|wht": "what",
+    r"how's": "how is",
+    r"when's": "when is",
+    r"it's": "it is",
+    r"(?:i'm|im)": "i am",
+    r"i'd": "i would",
+    r"mnay|meny": "many",
+    r"mutch|mush": "much",
+    r"(?:tommorr?ow|tomorow|tmrw)": "tomorrow",
+    r"(?:con?vr?e?r?t|convertt|covnert)": "convert",
+    r"(?:ca?lcualte|claculate|calcuate)": "calculate",
+    r"(?:percetn|precent|persent|per cent|pct)": "percent",
+    r"(?:pls|plz|plese|pleas)": "please",
+    r"untill?|til|till": "until",
+    r"u": "you",
+}
+_SPELLING = [(re.compile(rf"(?<![\w'])(?:{old})(?![\w'])"), new) for old, new in _SPELLINGS.items()]
+_POLITE_START = re.compile(
+    r"(?:(?:hey|hi|hello|ok|okay|well|so|and|please|sorry|excuse me|quick question|quick maths?)"
+    r"[\s,:!.]+|(?:can|could|would|will) you (?:please |kindly |quickly |maybe )*"
+    r"(?:(?:tell|show|give) (?:me|us) |(?=\w))|(?:do|did) you (?:happen to )?know |"
+    r"(?:please )?(?:tell|show) (?:me|us) |(?:i would|i) (?:like|want|need) to know |"
+    r"(?:i wonder|i was wondering) |work out |figure out |please )"
+)
+_POLITE_END = re.compile(
+    r"[\s,]*(?:\b(?:please|thanks|thank you|for me|for us)|[?.=\s,]|(?<![\d)])!)$"
+)
+_NEXT_PART = re.compile(
+    r"(?<=[?!;])\s+|(?<=[a-z]\.)\s+|[,;]?\s+(?:and|then|also|plus)\s+(?:also\s+|then\s+)?"
+    r"(?=(?:what|how|when|which|who|is it|is|convert|calculate|tell|give|show|the time|time)\b)"
+)
+
+
+def plain(text: str) -> str:
+    """The words in lower case, common misspellings righted, greetings and courtesies cut off."""
+    words = " ".join(text.translate(_SAME).lower().split())
+    for pattern, right in _SPELLING:
+        words = pattern.sub(right, words)
+    while (start := _POLITE_START.match(words)) and start.end() < len(words):
+        words = words[start.end() :].lstrip(" ,")
+    while (end := _POLITE_END.search(words)) and end.start() > 0:
+        words = words[: end.start()]
+    return words
+
+
+def parts_of(text: str) -> list[str]:
+    """The questions and commands in the text, each on its own."""
+    parts = [part for part in _NEXT_PART.split(text.translate(_SAME)) if part and part.strip()]
+    return parts[:8]
+
+
+def read_whole_or_parts(text: str, read: Callable[[str], Reading | None]) -> Reading | None:
+    """What `read` makes of the text, or of those of its parts that it understands."""
+    if whole := read(plain(text)):
+        return whole
+    parts = parts_of(text)
+    if len(parts) < 2:
+        return None
+    readings = [reading for part in parts if (reading := read(plain(part)))]
+    if not readings or min(sure for _, sure in readings) < LOOSE:
+        return None
+    said = ". ".join(dict.fromkeys(words.rstrip(".") for words, _ in readings)) + "."
+    return said, min(sure for _, sure in readings) * OF_A_PART
+
+
+def reply(reading: Reading | None, declining: str) -> list[dict[str, Any]]:
+    """The one hypothesis of an agent: what it read, or its own words for declining."""
+    text, confidence = reading or (declining, DECLINED)
+    return [{"text": text, "confidence": round(confidence, 3)}]
