@@ -80,7 +80,9 @@ def _add(asked: Asked, found: re.Match[str]) -> Reply | None:
 def _added(asked: Asked, items: list[Item], remind: bool) -> str:
     texts, last = ", ".join(item.text for item in items), items[-1]
     if last.due:
-        return f"Noted as reminder {last.id}: {texts}, {when(last, asked.now)}."
+        first = len([item for item in asked.todo.open if item.due]) == len(items)
+        hint = " Ask me for your reminders: I do not speak up by myself yet." if first else ""
+        return f"Noted as reminder {last.id}: {texts}, {when(last, asked.now)}.{hint}"
     if remind:
         return f"Noted as reminder {last.id}: {texts}. When is it due?"
     number = f" as number {last.id}" if len(items) == 1 else ""

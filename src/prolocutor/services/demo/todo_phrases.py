@@ -67,6 +67,7 @@ REMOVE = _patterns(
     rf"(?:remove|delete|cancel|forget|drop|erase|dismiss|scrap)(?: the| my| that)? {_ITEM}\b"
     r"(?: (?:to|about|for|of|that|on))?(?P<what>.*)",
     rf"(?:remove|delete|cancel|forget|drop|erase|dismiss|scrap) (?P<what>.+) {_ITEM}",
+    r"(?:remove|delete|drop|erase|scrap) (?P<what>(?:number|no\.?|#) ?\w+|the \w+ one)",
 )
 MOVE = _patterns(
     r"(?:move|push|postpone|reschedule|shift|change|delay|snooze|bring forward)(?: back)?"

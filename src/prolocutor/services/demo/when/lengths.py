@@ -30,7 +30,10 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"(?<![\w:.])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\w:])(?! ?[ap]\.?m)")
-_SHORT = re.compile(r"(?<![\w.,:])(\d{1,2})\s?h\s?(\d{1,2})(?! ?\w)", re.IGNORECASE)
+_SHORT = re.compile(
+    r"(?<![\w.,:])(\d{1,2})\s?h\s?(\d{1,2})(?!\w)(?! ?(?:m|s|mins?|minutes?|secs?)\b)",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(r"[\s,]*(?:and\s+)?", re.IGNORECASE)
 
 

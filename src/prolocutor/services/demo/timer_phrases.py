@@ -1,0 +1,67 @@
+"""The ways in which people ask for timers, as patterns."""
+
+import re
+
+_TIMER = r"\b(?:timers?|timr|tmier|tiemr|tiimer|count-?\s?downs?|alarms?)\b"
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+CANCEL = _pattern(
+    r"(?:cancel|stop|kill|delete|remove|clear|turn off|switch off|shut off|end|dismiss|forget"
+    r"|never ?mind|i don'?t need|we don'?t need|drop|abort|silence|get rid of)\b"
+    rf"(?!.*\boff the\b).*{_TIMER}.*"
+)
+PAUSE = _pattern(rf"(?:pause|hold|freeze|halt|interrupt)\b.*{_TIMER}.*")
+RESUME = _pattern(rf"(?:resume|unpause|continue|carry on|go on)\b.*{_TIMER}.*")
+RESTART = _pattern(
+    rf"(?:restart|reset|rerun|repeat|start over)\b.*{_TIMER}.*|start .*{_TIMER} again"
+)
+EXTEND = _pattern(
+    rf"(?:add|put|take|remove|subtract|knock)\b.+ (?:to|on|onto|from|off) .*{_TIMER}"
+    rf"|(?:give|extend|lengthen|shorten|reduce|increase|prolong)\b(?! me).*{_TIMER}.+"
+)
+LEFT = _pattern(
+    r"(?:(?:and )?(?:how (?:long|much|many)|how'?s|time (?:left|remaining)|what(?:'s| is| are|s)?"
+    r"|when|which|is|are|has|have|do i have|did|list|show|display|check|tell me|status|state|any"
+    rf"|all|my|the|running)\b.*)?{_TIMER}(?: (?:status|left|remaining|please|running|going|done))?.*"
+    r"|(?:what(?:'s| is) the )?time (?:left|remaining)"
+    r"|how (?:long|much (?:time|longer)) (?:is )?left"
+)
+SET = _pattern(
+    rf".*{_TIMER}.*|(?:time|wake)(?: (?:me|us|it))? .+|count down .+"
+    r"|(?:let me know|tell me|shout|call me|warn me|say something) (?:when|after|once|in) .+"
+    r"|(?:ping|alert|notify|buzz|beep|nudge|poke|give me a (?:shout|nudge|call|ping|ring))\b.+"
+    r"|put .+ on the clock"
+)
+# without a noun only a length of time makes these a timer
+START = _pattern(
+    rf"(?:.*\b(?:set|start|begin|put|give|make|create|run|need|want|have|new|add|launch)\b.*)?{_TIMER}"
+    r".*"
+)
+QUESTION = _pattern(r"(?:how|when|what|which|is|are|has|do|does|did|any)\b")
+NOUN = _pattern(_TIMER)
+ALARM = _pattern(r"\b(?:alarm|wake)\b|\b(?:until|till|til)\b|\bat \d")
+FOR_HOUR = _pattern(r"\b(?:for|to) (?=\d{1,2}(?!\d|[ -]?[hms]))")
+SEVERAL = _pattern(r"\btimers\b|\b(?:one|another) for\b|\bboth\b")
+ALL = _pattern(r"\b(?:all|every|both|everything|timers|alarms)\b")
+ASKED_NAME = _pattern(r"I can set an? (?P<name>[^.]{1,30}) timer\.")
+ELSEWHERE = _pattern(
+    r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|thesaurus|spell|rem[a-z]*d"
+    r"|reminders?|to-?dos?|tasks?|translate|christmas|easter|birthday|holidays?|new year)\b"
+    r"|\bcount-?\s?down (?:to|until|till|for)\s+(?!\d|zero|an? |half )(?:the )?[a-z]+$"
+)
+NAMED = _pattern(
+    r"\b(?:called|named|labell?ed)\s+[\"']?(?P<name>[\w'-]+(?:\s(?!for\b|of\b)[\w'-]+)?)"
+)
+NAMED_BEFORE = _pattern(rf"(?P<name>[^\W\d_][\w'-]*)\s+{_TIMER}")
+NAMED_FOR = _pattern(rf"{_TIMER}(?:\s+on)?\s+for\s+(?:the|my|some)\s+(?P<name>[^\W\d_][\w'-]*)")
+NO_NAME = frozenset(
+    """a an the my our your this that another new running any all every each both first second last
+    next current set start begin put give make create run need want have add launch cancel stop kill
+    delete remove clear pause resume restart unpause extend check show list one two three more of on
+    off and to in for with which what how many timer timers countdown alarm please me minute minutes
+    hour hours long short quick time is are up i'll there oh active no""".split()
+)
