@@ -1,0 +1,1 @@
+"""The only room that knows everybody's names: from a YAML file to settings to an assistant."""

@@ -1,0 +1,77 @@
+"""Check: all that is wrong with a file, what is doubtful, and the plan of its turn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from prolocutor.config.doubts import hints, warnings
+from prolocutor.config.faults import ConfigFaults, in_order
+from prolocutor.config.functions import import_all, searched
+from prolocutor.config.load import survey
+from prolocutor.config.report import Planned, Report
+from prolocutor.config.settings import ProcessTarget
+from prolocutor.pipeline.graph import Graph, Node
+from prolocutor.pipeline.stages import ORDER
+
+
+def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
+    """Find everything that is wrong with a file, or doubtful, and plan its turn.
+
+    Imports the modules that the file names, so their own code runs.
+    """
+    try:
+        loaded = survey(path, environ)
+    except ConfigFaults as error:
+        return Report(file=str(path), name=Path(path).stem, faults=error.faults)
+    settings = loaded.settings
+    with searched(settings.folder):
+        functions = import_all(loaded.services, loaded.findings)
+    faults = in_order(loaded.findings.faults)
+    graph = loaded.graph
+    if faults or graph is None:
+        return Report(file=settings.file, name=settings.name, faults=faults)
+    critical = graph.critical_path()
+    return Report(
+        file=settings.file,
+        name=settings.name,
+        warnings=in_order(warnings(loaded, graph)),
+        hints=tuple(hints(loaded.services, functions)),
+        services=tuple(_plan(graph, critical)),
+        critical=tuple(node.name for node in critical),
+        seconds=round(sum(node.service.timeout for node in critical), 3),
+        deadline=settings.deadline,
+        last_chance=graph.last_chance.name if graph.last_chance else None,
+    )
+
+
+def _plan(graph: Graph, critical: list[Node]) -> Iterator[Planned]:
+    for number, level in enumerate(graph.levels(), 1):
+        for node in level:
+            yield Planned(
+                stage=str(node.stage),
+                name=node.name,
+                level=number,
+                timeout=node.service.timeout,
+                waits_for=_in_words(node.before, graph),
+                requires=_in_words(node.requires, graph),
+                target=_target(node.service.target),
+                critical=node in critical,
+            )
+
+
+def _in_words(nodes: list[Node], graph: Graph) -> list[str]:
+    """Name nodes, in short: a whole stage by its name."""
+    words = []
+    for stage in ORDER:
+        members = [node for node in graph.stages[stage] if node in nodes]
+        whole = len(members) > 1 and len(members) == len(graph.stages[stage])
+        words += [str(stage)] if whole else [node.name for node in members]
+    return words
+
+
+def _target(target: object) -> str:
+    if isinstance(target, ProcessTarget):
+        return f"process {target.process}{target.path}"
+    return target if isinstance(target, str) else repr(target)

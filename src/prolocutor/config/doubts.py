@@ -1,0 +1,118 @@
+"""Doubts: warnings and hints about a file that is not wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from prolocutor.config.faults import Fault
+from prolocutor.config.functions import Function, is_plain
+from prolocutor.config.load import Loaded
+from prolocutor.config.services import ADDRESS, Written
+from prolocutor.config.settings import ProcessTarget, Settings
+from prolocutor.pipeline.graph import Graph, Node
+from prolocutor.pipeline.stages import Stage
+
+LEAST_ATTEMPT: Final = 0.5
+"""Seconds for one attempt below which retries are doubtful."""
+LOOPBACK: Final = ("127.", "::1", "localhost")
+
+
+def warnings(loaded: Loaded, graph: Graph) -> Iterator[Fault]:
+    """Find what may not do what its writer expects, each at its place in the file."""
+    settings = loaded.settings
+    for key, what in (
+        *_late(settings, graph),
+        *_unheard(graph),
+        *_hurried(loaded.services),
+        *_idle_processes(settings),
+        *_missing_icons(loaded.services),
+        *_open_doors(settings),
+    ):
+        node = loaded.find(key)
+        yield Fault(settings.file, node.line, key, what, column=node.column)
+
+
+def _late(settings: Settings, graph: Graph) -> Iterator[tuple[str, str]]:
+    critical = graph.critical_path()
+    seconds, deadline = round(sum(node.service.timeout for node in critical), 3), settings.deadline
+    if seconds > deadline:
+        names = ", ".join(f"{node.name} {node.service.timeout:g} s" for node in critical)
+        what = (
+            f"time-outs on the critical path add up to {seconds:g} s, the deadline is"
+            f" {deadline:g} s ({names}); what is late is left out of the reply"
+        )
+        yield "deadline", what
+    reserve = min(1.0, deadline / 4) if settings.reserve is None else settings.reserve
+    half = (deadline - reserve) / 2
+    settled: dict[Node, float] = {}
+    for node in graph.nodes:
+        start = max((settled[other] for other in node.before), default=0.0)
+        settled[node] = start + node.service.timeout
+        if node.stage is Stage.ANNOTATOR and settled[node] > half:
+            what = (
+                f"it may take until {settled[node]:g} s into the turn, but an annotator"
+                f" counts as failed at {half:g} s (half of deadline - reserve)"
+            )
+            yield f"{node.path}.timeout", what
+
+
+def _unheard(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Find services whose result nobody is sure to see."""
+    heard = {Stage.RESPONSE_SELECTOR, Stage.POSTPROCESSOR, Stage.RESPONSE_ANNOTATOR}
+    if not graph.stages[Stage.RESPONSE_SELECTOR]:
+        heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
+    for node in graph.nodes:
+        if not node.then and node.stage not in heard:
+            yield node.path, "no service waits for it, so its result may come too late to be used"
+
+
+def _hurried(services: list[Written]) -> Iterator[tuple[str, str]]:
+    for written in services:
+        service = written.service
+        attempts = service.retries + 1
+        if attempts > 1 and service.timeout / attempts < LEAST_ATTEMPT:
+            yield (
+                f"{written.path}.retries",
+                f"{attempts} attempts share the time-out of {service.timeout:g} s",
+            )
+
+
+def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:
+    targets: list[object] = [service.target for _, service in settings.pipeline.services()]
+    if settings.pipeline.last_chance:
+        targets.append(settings.pipeline.last_chance.target)
+    called = {target.process for target in targets if isinstance(target, ProcessTarget)}
+    for name in settings.processes:
+        if name not in called:
+            yield f"processes.{name}", "no service calls this process"
+
+
+def _missing_icons(services: list[Written]) -> Iterator[tuple[str, str]]:
+    for written in services:
+        icon = written.service.icon
+        if icon and not ADDRESS.match(icon) and not Path(icon).is_file():
+            yield f"{written.path}.icon", f"there is no file {Path(icon).name}"
+
+
+def _open_doors(settings: Settings) -> Iterator[tuple[str, str]]:
+    auth = settings.auth
+    if not settings.host.startswith(LOOPBACK) and not (auth.keys or auth.tokens):
+        yield "host", f"{settings.host} is not loopback, so nobody gets in without auth.keys"
+
+
+def hints(services: list[Written], functions: Mapping[str, Function]) -> Iterator[str]:
+    """Say what could be faster or safer."""
+    threads = [
+        written.service.name
+        for written in services
+        if written.path in functions
+        and is_plain(functions[written.path])
+        and not (written.service.inline or written.service.process)
+    ]
+    if threads:
+        yield (
+            f"{', '.join(threads)}: plain functions run in threads; inline: true saves that for"
+            " quick ones, process: true ends one that hangs"
+        )

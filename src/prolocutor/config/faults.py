@@ -1,0 +1,61 @@
+"""What is wrong with a file: one `Fault` a place, collected, raised together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+import msgspec
+
+from prolocutor.errors import ConfigError
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One thing that is wrong: where (line and column from 1), at which key, what, and a way out.
+
+    `key` is dotted: `skills.weather.after`, `skill_selector[0].call`.
+    """
+
+    file: str
+    line: int | None
+    key: str | None
+    what: str
+    suggestion: str | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.error())
+
+    def error(self) -> ConfigError:
+        """Give the fault as an exception; the suggestion is part of its text."""
+        what = f"{self.what}; {self.suggestion}" if self.suggestion else self.what
+        return ConfigError(what, file=self.file, line=self.line, key=self.key)
+
+
+class ConfigFaults(ConfigError):
+    """Everything that is wrong with one file, in the order of its lines.
+
+    Its own `what`, `file`, `line` and `key` are those of the first fault; `str()` gives one line
+    for each.
+    """
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = in_order(faults)
+        first = self.faults[0]
+        super().__init__(first.what, file=first.file, line=first.line, key=first.key)
+
+    def __str__(self) -> str:
+        return "\n".join(str(fault) for fault in self.faults)
+
+
+def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Give each fault once, sorted by line; those without a line come first."""
+    return tuple(
+        sorted(dict.fromkeys(faults), key=lambda fault: (fault.line or 0, fault.column or 0))
+    )
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str | None:
+    """Give `did you mean '...'?` if a known word is close to this one."""
+    close = get_close_matches(word, known, n=1)
+    return f"did you mean '{close[0]}'?" if close else None

@@ -1,0 +1,70 @@
+"""The functions that a file names: found in its folder, imported, or what keeps them from it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from prolocutor.config.kinds import Findings
+from prolocutor.config.services import Written, function_of
+from prolocutor.config.yaml_file import Node
+from prolocutor.connectors.dotted import resolve
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.formatters import resolve_formatter
+
+Function = Callable[..., Any]
+
+
+def search_in(folder: Path) -> None:
+    """Let modules be found in a folder, before all others, from now on."""
+    place = str(folder)
+    if place not in sys.path:
+        sys.path.insert(0, place)
+        importlib.invalidate_caches()
+
+
+@contextmanager
+def searched(folder: Path) -> Iterator[None]:
+    """Let modules be found in a folder for as long as the block runs."""
+    before = list(sys.path)
+    search_in(folder)
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def import_all(services: list[Written], findings: Findings) -> dict[str, Function]:
+    """Import every function that services name; gives the called ones by `stage.service`.
+
+    What cannot be imported is recorded at its key. Modules run their own code when imported.
+    """
+    found: dict[str, Function] = {}
+    for written in services:
+        service = written.service
+        if (name := function_of(service.target)) and service.connector is None:
+            try:
+                found[written.path] = resolve(name)
+            except ConfigError as error:
+                findings.add(written.call, error.what)
+        for key in ("formatter", "response_formatter"):
+            try:
+                resolve_formatter(getattr(service, key), "in", resolve)
+            except ConfigError as error:
+                findings.add(_child(written.node, key), error.what)
+    return found
+
+
+def is_plain(function: Function) -> bool:
+    """Tell whether a function is not async, so that it needs a thread or runs inline."""
+    call = getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
+    return not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call))
+
+
+def _child(node: Node, key: str) -> Node:
+    return node.value.get(key, node) if isinstance(node.value, dict) else node

@@ -1,0 +1,248 @@
+"""Kinds of values: what a key may hold, said once; it is read and complained about from that."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from prolocutor.config.faults import Fault, did_you_mean
+from prolocutor.config.yaml_file import UNREAD, Node, Unread
+
+MAX_SHOWN: Final = 40
+
+
+class Findings:
+    """The faults found in one file so far."""
+
+    def __init__(self, file: str, faults: Sequence[Fault] = ()) -> None:
+        self.file = file
+        self.faults = list(faults)
+
+    def add(self, node: Node, what: str, suggestion: str | None = None) -> Unread:
+        """Record a fault at a node; gives UNREAD, the value of what could not be read."""
+        key = node.key or None
+        self.faults.append(Fault(self.file, node.line, key, what, suggestion, node.column))
+        return UNREAD
+
+    def expected(self, node: Node, what: str, *, found: str | None = None) -> Unread:
+        """Record that a node holds something else than it should; `found` replaces what it is."""
+        if node.value is UNREAD:
+            return UNREAD
+        return self.add(node, f"expected {what}, found {found or shown(node)}")
+
+
+def shown(node: Node) -> str:
+    """Say in a few words what is written at a node."""
+    value = node.value
+    if isinstance(value, dict | list):
+        kind = "map" if isinstance(value, dict) else "list"
+        return f"a {kind}" if value else f"an empty {kind}"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
+class Kind(Protocol):
+    """What a key may hold."""
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        """Give the value; UNREAD where it is at fault, which is then on record."""
+
+
+class Number(msgspec.Struct, frozen=True, kw_only=True):
+    """A number within bounds; `words` stand for values that are no numbers."""
+
+    what: str = "a number"
+    least: float = -math.inf
+    above: float = -math.inf
+    most: float = math.inf
+    whole: bool = False
+    words: dict[str, Any] = {}
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        value = node.value
+        if isinstance(value, str) and value in self.words:
+            return self.words[value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or (self.whole and value != _whole(value)):
+            return findings.expected(node, " or ".join([self.what, *self.words]))
+        if not (self.least <= value <= self.most and self.above < value < math.inf):  # type: ignore[operator]
+            return findings.expected(
+                node, " or ".join([f"{self.what} {self._bounds()}", *self.words])
+            )
+        return int(value) if self.whole else float(value)  # type: ignore[arg-type]
+
+    def _bounds(self) -> str:
+        if self.most < math.inf:
+            low = f"from {self.least:g}" if self.least > -math.inf else f"above {self.above:g}"
+            return f"{low} to {self.most:g}"
+        if self.least > -math.inf:
+            return f"of at least {self.least:g}"
+        return f"above {self.above:g}" if self.above > -math.inf else "that is finite"
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if math.isfinite(value) else None
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """true or false; yes, no, on and off are understood as well."""
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        if isinstance(node.value, bool):
+            return node.value
+        words = {"yes": True, "on": True, "no": False, "off": False}
+        if isinstance(node.value, str) and node.plain and node.value.lower() in words:
+            return words[node.value.lower()]
+        return findings.expected(node, "true or false")
+
+
+class Text(msgspec.Struct, frozen=True, kw_only=True):
+    """Text that is not empty; `pattern` must match the whole. A secret is never shown."""
+
+    what: str = "text"
+    pattern: str = r".*\S.*"
+    secret: bool = False
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        if isinstance(node.value, str) and re.fullmatch(self.pattern, node.value, re.DOTALL):
+            return node.value
+        if isinstance(node.value, int | float) and node.plain:
+            if not self.secret:
+                return findings.expected(node, f"{self.what} (put it in quotes)")
+            return findings.add(node, f"expected {self.what}, found a number: put it in quotes")
+        return findings.expected(node, self.what, found=self.found())
+
+    def found(self) -> str | None:
+        """Give what is said instead of the text itself where that is a secret."""
+        return "something else" if self.secret else None
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        if isinstance(node.value, str) and node.value in self.words:
+            return node.value
+        if isinstance(node.value, str) and (hint := did_you_mean(node.value, self.words)):
+            what = f"expected {' or '.join(self.words)}, found {shown(node)}"
+            return findings.add(node, what, hint)
+        return findings.expected(node, " or ".join(self.words))
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of texts; a single text stands for a list of one where `single` allows it."""
+
+    item: Text = Text()
+    what: str = "a list"
+    single: bool = False
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        if self.single and isinstance(node.value, str):
+            value = self.item.read(node, findings)
+            return value if value is UNREAD else [value]
+        if not isinstance(node.value, list):
+            return findings.expected(node, self.what, found=self.item.found())
+        values = [self.item.read(child, findings) for child in node.value]
+        return UNREAD if UNREAD in values else values
+
+
+class Data(msgspec.Struct, frozen=True, kw_only=True):
+    """A map of anything that JSON can say."""
+
+    what: str = "a map"
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        if not isinstance(node.value, dict):
+            return findings.expected(node, self.what)
+        value = _plain(node, findings)
+        return value if isinstance(value, dict) else UNREAD
+
+
+def _plain(node: Node, findings: Findings) -> Any:
+    if isinstance(node.value, dict):
+        values = {key: _plain(child, findings) for key, child in node.value.items()}
+        return UNREAD if UNREAD in values.values() else values
+    if isinstance(node.value, list):
+        items = [_plain(child, findings) for child in node.value]
+        return UNREAD if UNREAD in items else items
+    if isinstance(node.value, float) and not math.isfinite(node.value):
+        return findings.expected(node, "something that JSON can say")
+    return node.value
+
+
+class MapOf(msgspec.Struct, frozen=True, kw_only=True):
+    """A map from names to values of one kind; nothing written is an empty map."""
+
+    item: Kind
+    what: str = "a map"
+    name: Text = Text(what="a name")
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        if node.value is None:
+            return {}
+        if not isinstance(node.value, dict):
+            return findings.expected(node, self.what, found=self.name.found())
+        values = {}
+        for name, child in node.value.items():
+            self.name.read(named(child, name), findings)
+            values[name] = self.item.read(child, findings)
+        return {name: value for name, value in values.items() if value is not UNREAD}
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A map with known keys, made into a struct of the same field names.
+
+    `synonyms`: what people write from habit, and the key that is meant.
+    """
+
+    keys: Mapping[str, Kind]
+    make: Callable[..., Any] = dict
+    required: tuple[str, ...] = ()
+    what: str = "a map"
+    synonyms: Mapping[str, str] = {}
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        values = self.values(node, findings)
+        return UNREAD if values is UNREAD or self._lacks(values) else self.make(**values)
+
+    def values(self, node: Node, findings: Findings) -> Any:
+        """Give what could be read, by key; UNREAD if this is no map at all."""
+        entries = {} if node.value is None else node.value
+        if not isinstance(entries, dict):
+            return findings.expected(node, self.what)
+        for key in self.required:
+            if key not in entries:
+                findings.add(node, f"the key {key} is missing")
+        values = {}
+        for key, child in entries.items():
+            if key in self.keys:
+                value = self.keys[key].read(child, findings)
+                if value is not UNREAD:
+                    values[key] = value
+            else:
+                findings.add(child, "unknown key", self._meant(key))
+        return values
+
+    def _meant(self, key: str) -> str:
+        if key in self.synonyms:
+            return f"did you mean '{self.synonyms[key]}'?"
+        known = ", ".join(sorted(self.keys))
+        return did_you_mean(key, list(self.keys)) or f"known keys are {known}"
+
+    def _lacks(self, values: Mapping[str, Any]) -> bool:
+        return any(key not in values for key in self.required)
+
+
+def named(node: Node, name: str) -> Node:
+    """Give the node's key itself as a text, at the same place."""
+    return Node(name, node.steps, node.line, node.column)

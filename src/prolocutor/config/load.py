@@ -1,0 +1,186 @@
+"""Load: a file becomes settings, or all that is wrong with it is raised at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.config.faults import ConfigFaults, Fault
+from prolocutor.config.kinds import Findings, Table
+from prolocutor.config.schema import TOP
+from prolocutor.config.services import ADDRESS, Services, Written, check_processes
+from prolocutor.config.settings import Settings
+from prolocutor.config.yaml_file import Document, Node, read
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.graph import Graph, compile_graph
+from prolocutor.pipeline.plan import Pipeline
+from prolocutor.pipeline.stages import SINGLE, Stage
+
+_FILE: Final = Table(
+    keys={**TOP, **{stage.value: Services(stage) for stage in Stage}}, what="a map of settings"
+)
+_SECRET: Final = "auth.tokens"
+_MAX_GRAPH_FAULTS: Final = 50
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """What a file gave: settings as good as they could be read, where they stand, and faults.
+
+    `graph` is there if nothing keeps the pipeline from being one.
+    """
+
+    settings: Settings
+    services: list[Written]
+    document: Document
+    findings: Findings
+    graph: Graph | None
+
+    def find(self, key: str) -> Node:
+        """Give the place of a key, `stage.service` included, or the nearest that is written."""
+        keys = {each.path: each.node.key for each in reversed(self.services)}
+        return self.document.find(_key_in_file(key, keys))
+
+
+def load(path: str | Path, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Load the settings of an assistant; `ConfigFaults` with everything that is wrong.
+
+    Functions stay names: nothing of the file's is imported here.
+    """
+    loaded = survey(path, environ)
+    if loaded.findings.faults:
+        raise ConfigFaults(loaded.findings.faults)
+    return loaded.settings
+
+
+def survey(path: str | Path, environ: Mapping[str, str] = os.environ) -> Loaded:
+    """Read as much of a file as can be read; `ConfigFaults` only when it can't be read at all."""
+    loader = _LOADERS.get(Path(path).suffix.lower(), _from_yaml)
+    return loader(path, environ)
+
+
+def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Loaded:
+    document = read(path, environ)
+    findings = Findings(document.file, document.faults)
+    values = _FILE.values(document.root, findings)
+    if not isinstance(values, dict):
+        raise ConfigFaults(findings.faults)
+    stages = {stage: values.pop(stage.value, []) for stage in Stage}
+    written = [each for services in stages.values() for each in services]
+    folder = Path(path).absolute().parent
+    settings = Settings(
+        **_at_home(values, folder),
+        pipeline=_pipeline(stages, folder),
+        file=document.file,
+        folder=folder,
+    )
+    check_processes(written, sorted(settings.processes), findings)
+    _check_reserve(settings, document, findings)
+    graph = None
+    if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:
+        graph = _check_graph(settings.pipeline, document, written, findings)
+    findings.faults = [_without_secret(fault) for fault in findings.faults]
+    return Loaded(settings, written, document, findings, graph)
+
+
+def _from_deeppavlov(path: str | Path, environ: Mapping[str, str]) -> Loaded:
+    what = "DeepPavlov's JSON pipelines are not in this release yet; write the assistant as YAML"
+    raise ConfigFaults([Fault(str(path), None, None, what)])
+
+
+_LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Loaded]]] = {
+    ".yaml": _from_yaml,
+    ".yml": _from_yaml,
+    ".json": _from_deeppavlov,
+}
+"""By suffix; a file with another suffix is read as YAML."""
+
+
+def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Let a relative path of the store start from the file's folder."""
+    prefix, _, name = values.get("store", "").partition(":///")
+    if prefix == "sqlite" and name and not name.startswith("/"):
+        values["store"] = f"sqlite:///{folder / name}"
+    return values
+
+
+def _pipeline(stages: dict[Stage, list[Written]], folder: Path) -> Pipeline:
+    services: dict[str, Any] = {
+        stage.value: [_with_icon(each, folder) for each in written]
+        for stage, written in stages.items()
+    }
+    services["last_chance"] = next(iter(services["last_chance"]), None)
+    for stage in SINGLE - {Stage.LAST_CHANCE}:
+        services[stage.value] = services[stage.value] or None
+    return Pipeline(**services)
+
+
+def _with_icon(written: Written, folder: Path) -> Any:
+    service = written.service
+    if service.icon is None or ADDRESS.match(service.icon):
+        return service
+    return msgspec.structs.replace(service, icon=str(folder / service.icon))
+
+
+def _check_reserve(settings: Settings, document: Document, findings: Findings) -> None:
+    if settings.reserve is not None and settings.reserve >= settings.deadline:
+        what = f"the reserve must be shorter than the deadline of {settings.deadline:g} s"
+        findings.add(document.find("reserve"), what)
+
+
+def _check_graph(
+    pipeline: Pipeline, document: Document, written: list[Written], findings: Findings
+) -> Graph | None:
+    """Compile the pipeline, again without each fault it has, until all of them are on record."""
+    keys = {each.path: each.node.key for each in reversed(written)}
+    sound = True
+    for _ in range(_MAX_GRAPH_FAULTS):
+        try:
+            graph = compile_graph(pipeline)
+        except ConfigError as error:
+            sound = False
+            key = _key_in_file(error.key or "", keys)
+            node = document.find(key)
+            findings.faults.append(
+                Fault(document.file, node.line, key or None, error.what, column=node.column)
+            )
+            mended = _without(pipeline, error.key or "")
+            if mended is None:
+                return None
+            pipeline = mended
+        else:
+            return graph if sound else None
+    return None
+
+
+def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
+    """Give the key in the file of what the graph calls `stage.name` or `stage.name.setting`."""
+    if key in keys:
+        return keys[key]
+    path, _, setting = key.rpartition(".")
+    return f"{keys[path]}.{setting}" if path in keys else key
+
+
+def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
+    """Give the pipeline with one `after` or `requires` as if it were not written."""
+    path, _, setting = key.rpartition(".")
+    default = {"after": None, "requires": ()}
+    for stage, service in pipeline.services():
+        if f"{stage}.{service.name}" == path and setting in default:
+            if getattr(service, setting) == default[setting]:
+                return None
+            bare = msgspec.structs.replace(service, **{setting: default[setting]})
+            others = [bare if other is service else other for other in pipeline.of(stage)]
+            changed: Pipeline = msgspec.structs.replace(pipeline, **{stage.value: others})
+            return changed
+    return None
+
+
+def _without_secret(fault: Fault) -> Fault:
+    """Cut a token out of a fault's key."""
+    if fault.key and fault.key.startswith(f"{_SECRET}."):
+        return msgspec.structs.replace(fault, key=_SECRET)
+    return fault

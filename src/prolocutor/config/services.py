@@ -1,0 +1,186 @@
+"""Services in a file: what a stage may hold, and what a service's `call` may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from prolocutor.config.faults import did_you_mean
+from prolocutor.config.kinds import Findings, Table, named, shown
+from prolocutor.config.schema import PATH, SERVICE, SERVICE_NAME
+from prolocutor.config.settings import ProcessTarget
+from prolocutor.config.yaml_file import UNREAD, Node
+from prolocutor.pipeline.plan import Service, Target
+from prolocutor.pipeline.stages import SINGLE, Stage
+
+FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
+PAIRING: Final = {Stage.SKILL_SELECTOR: "router", Stage.RESPONSE_SELECTOR: "ranker"}
+
+
+class Written(msgspec.Struct, frozen=True):
+    """A service and where it and its `call` are written; what could not be read has its default."""
+
+    stage: Stage
+    service: Service
+    node: Node
+    call: Node
+
+    @property
+    def path(self) -> str:
+        """Its key as the pipeline's graph knows it: the stage and the service's name."""
+        return f"{self.stage}.{self.service.name}"
+
+
+class Services(msgspec.Struct, frozen=True):
+    """What one stage's key may hold: a map of services, or for some stages one, or a list."""
+
+    stage: Stage
+
+    def read(self, node: Node, findings: Findings) -> list[Written]:
+        if node.value is None or node.value is UNREAD:
+            return []
+        read = _single if self.stage in SINGLE else _several
+        return read(self.stage, node, findings)
+
+
+def function_of(target: object) -> str | None:
+    """Give `module:function` if the target is one."""
+    return target if isinstance(target, str) and FUNCTION.fullmatch(target) else None
+
+
+def check_processes(written: Iterable[Written], known: list[str], findings: Findings) -> None:
+    """Record every call of a process that the file does not have."""
+    for each in written:
+        target: object = each.service.target
+        if isinstance(target, ProcessTarget) and target.process not in known:
+            names = f"processes are {', '.join(known)}" if known else "the file has no processes"
+            hint = did_you_mean(target.process, known) or names
+            findings.add(each.call, f"no process is called '{target.process}'", hint)
+
+
+def _several(stage: Stage, node: Node, findings: Findings) -> list[Written]:
+    if not isinstance(node.value, dict):
+        findings.expected(node, "a map from names to services")
+        return []
+    call = node.value.get("call")
+    if call is not None and not _is_service(call):
+        findings.expected(node, "a map from names to services", found="a service without a name")
+        return []
+    written = []
+    for name, child in node.value.items():
+        SERVICE_NAME.read(named(child, name), findings)
+        if isinstance(child.value, dict) and "name" in child.value:
+            what = f"unknown key: the name of a service here is its own key, '{name}'"
+            findings.add(child.value["name"], what)
+        written.append(_service(stage, name, child, findings))
+    return written
+
+
+def _single(stage: Stage, node: Node, findings: Findings) -> list[Written]:
+    only = stage is Stage.LAST_CHANCE
+    expected = "a service" if only else "a service or a list of services"
+    if isinstance(node.value, list) and not only:
+        return [
+            _service(stage, f"{stage}_{number}", child, findings)
+            for number, child in enumerate(node.value, 1)
+        ]
+    if isinstance(node.value, dict) and _is_map_of_services(node.value):
+        findings.expected(node, expected, found="a map of names")
+        return []
+    if not isinstance(node.value, dict | str):
+        findings.expected(node, expected)
+        return []
+    return [_service(stage, str(stage), node, findings)]
+
+
+def _is_service(node: Node) -> bool:
+    return isinstance(node.value, dict) and "process" not in node.value
+
+
+def _is_map_of_services(entries: dict[str, Node]) -> bool:
+    known = {"call", *SERVICE.keys, *PAIRING.values()}
+    return bool(entries) and not known & entries.keys() and all(map(_is_service, entries.values()))
+
+
+def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written:
+    if isinstance(node.value, str):
+        return Written(stage, Service(name, _target(node, findings)), node, node)
+    if not isinstance(node.value, dict):
+        findings.expected(node, "a service ({call: ...})")
+        return Written(stage, Service(name, ""), node, node)
+    entries = dict(node.value)
+    pairing = PAIRING.get(stage, "")
+    if pairing in entries:
+        what = f"selecting by a {pairing} is not in this release yet"
+        findings.add(entries[pairing], what, "give call: module:function or a URL instead")
+        return Written(stage, Service(name, ""), node, node)
+    if stage not in SINGLE:
+        entries.pop("name", None)
+    call = entries.pop("call", None)
+    target: Target = ""
+    if call is None:
+        findings.add(node, "the key call is missing", f"give call: {CALL}")
+    else:
+        target = _target(call, findings, foreign="connector" in entries)
+    values = SERVICE.values(Node(entries, node.steps, node.line, node.column), findings)
+    _check_together(target, values, entries, findings)
+    service = Service(values.pop("name", name), target, **values)
+    return Written(stage, service, node, call or node)
+
+
+def _target(node: Node, findings: Findings, *, foreign: bool = False) -> Target:
+    """Read a `call`; `foreign`: a connector named by the user knows what it means."""
+    if isinstance(node.value, dict):
+        return _process(node, findings)
+    if isinstance(node.value, str) and node.value.strip():
+        if foreign or FUNCTION.fullmatch(node.value):
+            return node.value
+        if ADDRESS.match(node.value):
+            _check_url(node, node.value, findings)
+            return node.value
+    findings.expected(node, CALL)
+    return ""
+
+
+def _process(node: Node, findings: Findings) -> Target:
+    words = Table(keys={"process": SERVICE_NAME, "path": PATH}, required=("process",))
+    values = words.values(node, findings)
+    if "process" not in values:
+        return ""
+    return cast(Target, ProcessTarget(**values))
+
+
+def _check_url(node: Node, url: str, findings: Findings) -> None:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        findings.add(node, f"{shown(node)} is no URL: {error}")
+        return
+    if parts.scheme.lower() not in ("http", "https"):
+        hint = did_you_mean(parts.scheme, ["http", "https"])
+        findings.add(node, f"expected a URL of http or https, found {parts.scheme}://", hint)
+    elif not host or re.search(r"\s", url):
+        findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
+
+
+def _check_together(
+    target: object, values: dict[str, Any], entries: dict[str, Node], findings: Findings
+) -> None:
+    """Record settings of one service that do not go together."""
+    elsewhere = target != "" and (function_of(target) is None or "connector" in values)
+    rules = [
+        ("process", elsewhere, "only a module:function can run in a process of its own"),
+        ("inline", elsewhere, "only a module:function can be called inline"),
+        ("inline", values.get("process"), "a service is inline or has a process, not both"),
+        ("fan_out", "formatter" not in entries, "fan_out needs a formatter that gives a list"),
+    ]
+    for key, broken, what in rules:
+        if values.get(key) and broken:
+            findings.add(entries[key], what)

@@ -1,0 +1,113 @@
+"""Settings: everything that a file says about an assistant, checked and with its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.pipeline.stages import ORDER, SINGLE
+
+
+class ProcessTarget(msgspec.Struct, frozen=True):
+    """A path of one of the processes that the assistant starts itself.
+
+    It stands as the `target` of a service until the process runs and its address is known.
+    """
+
+    process: str
+    path: str = "/"
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A program to be started, watched and ended with the assistant.
+
+    `run`: its words, or a line split like a shell's. `port`: None for a free one. `health`: the
+    path that answers 200 once it is ready.
+    """
+
+    run: str | list[str]
+    port: int | None = None
+    health: str | None = None
+
+
+class Auth(msgspec.Struct, frozen=True):
+    """Who may come in: operators by `keys`, persons by `tokens` (token -> user).
+
+    `anonymous`: whether somebody without a token becomes a new person.
+    """
+
+    keys: list[str] = []
+    tokens: dict[str, str] = {}
+    anonymous: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How much is taken from callers. None: the doors' own default.
+
+    `body`: bytes of one request. `text`: characters of one input. `queue`: inputs of one person
+    that wait. `connections`: open at once.
+    """
+
+    body: int | None = None
+    text: int | None = None
+    queue: int | None = None
+    connections: int | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """One assistant as its file describes it. None: the default of whoever it is for.
+
+    Times are seconds, `max_attributes` bytes. `doors`: options by name of those to open; None for
+    the usual ones. `folder`: where the file lies, and so where its modules are looked for.
+    """
+
+    name: str = "assistant"
+    store: str | None = None
+    durability: Literal["full", "relaxed"] = "full"
+    deadline: float = 5.0
+    reserve: float | None = None
+    queue_timeout: float = 30.0
+    fallback: str | None = None
+    recover_within: float | None = None
+    max_attributes: int | None = None
+    host: str = "127.0.0.1"
+    port: int = 4242
+    auth: Auth = Auth()
+    limits: Limits = Limits()
+    processes: dict[str, Process] = {}
+    doors: dict[str, dict[str, Any]] | None = None
+    pipeline: Pipeline = Pipeline()
+    file: str = ""
+    folder: Path = Path()
+
+    def with_urls(self, urls: Mapping[str, str]) -> Pipeline:
+        """Give the pipeline with the address of every process put in its services' targets.
+
+        `urls`: the base URL of each process by name; `ConfigError` for one that is missing.
+        """
+        changes: dict[str, Any] = {}
+        for stage in (*ORDER, *SINGLE):
+            services = [_with_url(service, urls) for service in self.pipeline.of(stage)]
+            if services:
+                changes[stage.value] = services
+        if last_chance := changes.get("last_chance"):
+            changes["last_chance"] = last_chance[0]
+        return msgspec.structs.replace(self.pipeline, **changes)
+
+
+def _with_url(service: Service, urls: Mapping[str, str]) -> Service:
+    target: object = service.target
+    if not isinstance(target, ProcessTarget):
+        return service
+    if target.process not in urls:
+        raise ConfigError(f"the process '{target.process}' of '{service.name}' is not running")
+    url = f"{urls[target.process].rstrip('/')}/{target.path.lstrip('/')}"
+    return msgspec.structs.replace(service, target=url)
