@@ -41,3 +41,13 @@ def parse_time(text: str) -> float:
     """Read a time of the agent state (UTC unless it says otherwise) as seconds since the epoch."""
     moment = datetime.fromisoformat(text)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def new_ids(number: int) -> list[str]:
+    """Make several ids at once, in ascending order; cheaper than one by one."""
+    global _last_tick
+    tick = time.time_ns() // 1_000_000
+    first = tick if tick > _last_tick else _last_tick + 1
+    _last_tick = first + number - 1
+    digits = os.urandom(10 * number).hex()
+    return [f"{first + n:012x}{digits[20 * n : 20 * n + 20]}" for n in range(number)]

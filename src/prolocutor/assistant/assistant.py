@@ -1,0 +1,226 @@
+"""Assistant: one out of many agents. Composes the engine, the store, the queues and the feed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Literal, Self
+
+from prolocutor.assistant.feed import FeedMessage, Wakers
+from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
+from prolocutor.assistant.queue import Queues
+from prolocutor.assistant.recording import record_of
+from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.wiring import connect
+from prolocutor.connectors.dotted import resolve
+from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.errors import BadInput, BadReply, StoreError, Stopping
+from prolocutor.pipeline.engine import Engine
+from prolocutor.pipeline.guard import BreakerState
+from prolocutor.pipeline.plan import Pipeline
+from prolocutor.stores.catalog import open_store
+
+log = logging.getLogger(__name__)
+
+MAX_TEXT = 100_000
+MAX_USER = 500
+MAX_ATTEMPTS = 2
+
+
+class Assistant:
+    """One assistant out of many agents: every person talks to it, one turn at a time each.
+
+    Use it as `async with Assistant(pipeline) as assistant`. `deadline` is when a reply is out, in
+    seconds from the turn's start; `reserve` what is kept of it for all that follows the skills;
+    `queue_timeout` how long an input waits for earlier ones of the same person. Turns that were cut
+    off less than `recover_within` seconds ago are run once more at the start, older ones closed.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        *,
+        store: str | Store = "sqlite:///dialogs.db",
+        deadline: float = 5.0,
+        reserve: float | None = None,
+        queue_timeout: float = 30.0,
+        queue_limit: int = 100,
+        durability: Literal["full", "relaxed"] = "full",
+        fallback: str = "Sorry, I have no answer to that.",
+        recover_within: float = 300.0,
+        max_attributes: int = 1000,
+        name: str = "assistant",
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self.name = name
+        self.store = open_store(store, durability=durability) if isinstance(store, str) else store
+        self.observers = list(observers)
+        self.engine = Engine(
+            pipeline,
+            connect=connect,
+            resolve=resolve,
+            deadline=deadline,
+            reserve=reserve,
+            fallback=fallback,
+            max_attributes=max_attributes,
+            breaker_changed=self._breaker_changed,
+        )
+        self.ready = False
+        self._recover_within = recover_within
+        self._queues = Queues(limit=queue_limit, timeout=queue_timeout)
+        self._wakers = Wakers()
+        self._stopping = False
+        services = [service.name for _, service in pipeline.services()]
+        self._journal = Journal(
+            self.store,
+            window=self.engine.window,
+            hypotheses=self.engine.hypotheses,
+            services=services,
+        )
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def start(self) -> None:
+        """Open the store and take up the turns that were cut off, each in its person's queue."""
+        await self.store.open()
+        for turn in await self.store.unfinished():
+            self._queues.enter(turn.user, lambda turn=turn: self._recover(turn), patient=True)
+        self.ready = True
+
+    async def aclose(self, *, grace: float | None = None) -> None:
+        """Take no new turns, let those that were taken end (for `grace` seconds), close all."""
+        self._stopping, self.ready = True, False
+        try:
+            async with asyncio.timeout(grace):
+                await self._queues.drained()
+        except TimeoutError:
+            log.warning("stopped while %d people's turns were running", len(self._queues))
+        await self._journal.settle_debts()
+        await self.engine.aclose()
+        await self.store.aclose()
+
+    @property
+    def busy(self) -> int:
+        """The number of people whose turns are running or waiting."""
+        return len(self._queues)
+
+    async def reply(
+        self,
+        text: str,
+        user: str,
+        dialog: str | None = None,
+        attributes: dict[str, Any] | None = None,
+        request_id: str | None = None,
+    ) -> BotUtterance:
+        """Answer one input of a person. Cancelling only stops waiting: the turn ends, stored.
+
+        `dialog` names one of the person's dialogs ("main"). The same `request_id` gets the same
+        reply; `Conflict` if something else was said with it before.
+        """
+        result = await self.turn(
+            text, user=user, dialog=dialog, attributes=attributes, request_id=request_id
+        )
+        return result.reply
+
+    async def turn(
+        self,
+        text: str,
+        *,
+        user: str,
+        dialog: str | None = None,
+        attributes: dict[str, Any] | None = None,
+        request_id: str | None = None,
+        channel: str = "python",
+    ) -> TurnResult:
+        """Do as `reply` does and give all that is known of the turn."""
+        input = _checked_input(text, user, attributes)
+        return await self._enqueue(
+            user, lambda: self._turn(input, user, dialog or "main", request_id, channel)
+        )
+
+    async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
+        """End a person's dialog; the next input starts a new one. Gives the ended dialog's id."""
+        return await self._enqueue(user, lambda: self.store.close_dialog(user, dialog or "main"))
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs; False if unknown."""
+        return await self._enqueue(user, lambda: self.store.delete_person(user))
+
+    async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
+        """Give everything said to or by a person with `n > after`, and what comes, without end."""
+        async for message in self._wakers.follow(self.store, user, after):
+            yield message
+
+    # -- inside -----------------------------------------------------------------------------
+
+    async def _enqueue(self, user: str, work: Any) -> Any:
+        if self._stopping:
+            raise Stopping("the assistant is shutting down")
+        return await self._queues.run(user, work)
+
+    async def _turn(
+        self, input: Input, user: str, dialog: str, request_id: str | None, channel: str
+    ) -> TurnResult:
+        started = asyncio.get_running_loop().time()
+        begun = await self._journal.begin(
+            input, user=user, dialog=dialog, channel=channel, request_id=request_id
+        )
+        if isinstance(begun, Answered):
+            return TurnResult.from_outcome(begun.reply or b"")
+        self._wakers.wake(user)
+        return await self._run(begun, TurnStart(input=input), started)
+
+    async def _run(self, begun: Begun, start: TurnStart, started: float) -> TurnResult:
+        turn = await self.engine.run(begun, start, started)
+        result = await self._journal.finish(turn)
+        self._wakers.wake(result.user)
+        if self.observers:
+            seconds = asyncio.get_running_loop().time() - started
+            result.record = record = record_of(turn, seconds)
+            for observer in self.observers:
+                observer.turn_ended(record)
+        return result
+
+    async def _recover(self, turn: OpenTurn) -> None:
+        """Take up a turn that was cut off: once more if it is young, else close it."""
+        try:
+            begun = await self._journal.resume(turn.turn_id)
+            young = time.time() - turn.started <= self._recover_within
+            if young and turn.attempts < MAX_ATTEMPTS:
+                log.info("turn %s was cut off and runs again", turn.turn_id)
+                await self._run(begun, input_of(begun), asyncio.get_running_loop().time())
+            else:
+                log.warning("turn %s was cut off and is closed", turn.turn_id)
+                closed = self.engine.closed(begun, input_of(begun), INTERRUPTED)
+                await self._journal.finish(closed)
+                self._wakers.wake(turn.user)
+        except StoreError as error:
+            log.error("turn %s cannot be taken up: %s", turn.turn_id, error)
+
+    def _breaker_changed(self, service: str, state: BreakerState) -> None:
+        for observer in self.observers:
+            observer.breaker_changed(service, state)
+
+
+def _checked_input(text: str, user: str, attributes: dict[str, Any] | None) -> Input:
+    if not isinstance(user, str) or not user or len(user) > MAX_USER:
+        raise BadInput(f"a user is a text of 1 to {MAX_USER} characters", field="user_id")
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise BadInput(f"an input is a text of at most {MAX_TEXT:,} characters", field="payload")
+    for field, value in (("user_id", user), ("payload", text), ("attributes", attributes or {})):
+        try:
+            plain.check(value)
+        except BadReply as error:
+            raise BadInput(str(error), field=field) from None
+    return Input(text=text, attributes=attributes or {})

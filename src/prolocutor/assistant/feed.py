@@ -1,0 +1,66 @@
+"""The feed: everything said to or by a person, one row each; a wake-up is a hint, the log is truth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from prolocutor.contracts.store import Feed
+from prolocutor.dialog import plain
+
+
+class FeedMessage(msgspec.Struct, frozen=True):
+    """One message of a person's feed: `n` ascends by one."""
+
+    n: int
+    dialog_id: str
+    message: dict[str, Any]
+
+
+def human_message(text: str) -> bytes:
+    """Give the feed's row for what a person said."""
+    return b'{"type":"command","command":%b}' % plain.encode(text)
+
+
+def reply_messages(text: str, attributes: dict[str, Any], skill: str, utt_id: str) -> list[bytes]:
+    """Give the feed's rows for a reply: its messages, or its text as one."""
+    messages = [m for m in attributes.get("messages") or () if isinstance(m, dict) and "type" in m]
+    if not messages:
+        messages = [{"type": "text", "text": text}]
+    return [
+        plain.encode({**message, "icon": message.get("icon") or skill or None, "utt_id": utt_id})
+        for message in messages
+    ]
+
+
+class Wakers:
+    """Wakes those who follow a person's feed; a wake-up that is missed costs a look, no message."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, set[asyncio.Event]] = {}
+
+    def wake(self, user: str) -> None:
+        """Tell the followers of a person that there may be something new."""
+        for event in self._events.get(user, ()):
+            event.set()
+
+    async def follow(self, store: Feed, user: str, after: int) -> AsyncIterator[FeedMessage]:
+        """Give every message with `n > after`, then each new one as it comes, without end."""
+        event = asyncio.Event()
+        self._events.setdefault(user, set()).add(event)
+        try:
+            while True:
+                event.clear()
+                rows = await store.feed(user, after)
+                for row in rows:
+                    after = row.n
+                    yield FeedMessage(row.n, row.dialog_id, plain.decode(row.message))
+                if not rows:
+                    await event.wait()
+        finally:
+            self._events[user].discard(event)
+            if not self._events[user]:
+                del self._events[user]

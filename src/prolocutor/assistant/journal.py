@@ -1,0 +1,129 @@
+"""The journal: words are durable before anything runs, a reply is stored before it is spoken."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from typing import Any
+
+from prolocutor.assistant.feed import human_message, reply_messages
+from prolocutor.assistant.result import TurnResult
+from prolocutor.contracts.store import Answered, Beginning, Begun, Finished, TurnStore
+from prolocutor.dialog import plain
+from prolocutor.dialog.ids import format_time, new_ids
+from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.errors import StoreError
+from prolocutor.pipeline.turn import Turn
+
+log = logging.getLogger(__name__)
+
+INTERRUPTED = {"interrupted": True}
+"""Attributes of a reply that closes a turn which was cut off and not run again."""
+
+
+class Journal:
+    """Begins and finishes turns in the store; what could not be stored is owed and tried again."""
+
+    def __init__(
+        self, store: TurnStore, *, window: int | None, hypotheses: int, services: list[str]
+    ) -> None:
+        self._store = store
+        self._window = window
+        self._hypotheses = hypotheses
+        self._new_dialog_attributes = plain.encode({"pipeline": services})
+        self._owed: dict[str, Finished] = {}
+
+    async def begin(
+        self, input: Input, *, user: str, dialog: str, channel: str, request_id: str | None
+    ) -> Begun | Answered:
+        """Write down what was said; a turn owed from before is stored first."""
+        await self._pay(user)
+        turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
+        started = time.time()
+        attributes = plain.encode(input.attributes)
+        begun = await self._store.begin(
+            Beginning(
+                turn_id=turn_id,
+                user=user,
+                dialog_name=dialog,
+                channel_type=channel,
+                utt_id=utt_id,
+                bot_utt_id=bot_utt_id,
+                date_time=format_time(started),
+                started=started,
+                text=input.text,
+                attributes=attributes,
+                message=human_message(input.text),
+                request_key=request_id,
+                request_hash=request_id and _digest(input.text, attributes, dialog) or None,
+                window=self._window,
+                hypotheses=self._hypotheses,
+                new_human_id=human_id,
+                new_dialog_id=dialog_id,
+                new_id=id_,
+                new_bot_id=bot_id,
+                new_dialog_attributes=self._new_dialog_attributes,
+            )
+        )
+        if isinstance(begun, Answered) and begun.reply is None:
+            return await self.resume(begun.turn_id)
+        return begun
+
+    async def resume(self, turn_id: str) -> Begun:
+        """Count one more attempt at a turn that was cut off, and give what it starts from."""
+        return await self._store.resume(turn_id, self._window, self._hypotheses)
+
+    async def finish(self, turn: Turn) -> TurnResult:
+        """Store all that a turn added; then it may be spoken."""
+        draft = turn.draft
+        begun, reply = draft.begun, draft.spoken()
+        said = begun.beginning
+        result = TurnResult(
+            turn_id=said.turn_id,
+            dialog_id=begun.dialog_id,
+            human_utt_id=said.utt_id,
+            user=said.user,
+            reply_state=draft.reply_state(),
+            turn=turn,
+        )
+        attributes = plain.decode(reply.attributes)
+        finished = Finished(
+            begun=begun,
+            utterances=draft.utterances(),
+            human=draft.human,
+            bot=draft.bot,
+            messages=reply_messages(reply.text, attributes, reply.active_skill, said.bot_utt_id),
+            outcome=result.outcome() if said.request_key is not None else b"",
+        )
+        try:
+            await self._store.finish(finished)
+        except StoreError:
+            self._owed[said.user] = finished
+            raise
+        return result
+
+    async def settle_debts(self) -> None:
+        """Try once more to store what is owed."""
+        for user in list(self._owed):
+            try:
+                await self._pay(user)
+            except StoreError as error:
+                log.error("the last turn of a person could not be stored: %s", error)
+
+    async def _pay(self, user: str) -> None:
+        if self._owed and user in self._owed:
+            await self._store.finish(self._owed[user])
+            del self._owed[user]
+
+
+def input_of(begun: Begun) -> TurnStart:
+    """Give how a turn that was cut off started."""
+    said = begun.beginning
+    extra: dict[str, Any] = plain.decode(said.start)
+    return TurnStart(input=Input(text=said.text, attributes=plain.decode(said.attributes)), **extra)
+
+
+def _digest(text: str, attributes: bytes, dialog: str) -> bytes:
+    parts = plain.encode([text, dialog]) + attributes
+    return hashlib.blake2b(parts, digest_size=16).digest()

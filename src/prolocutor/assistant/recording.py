@@ -1,0 +1,32 @@
+"""The frozen record of a turn, made once at its end and only for those who ask for it."""
+
+from __future__ import annotations
+
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.pipeline.turn import Turn
+
+
+def record_of(turn: Turn, seconds: float) -> TurnRecord:
+    """Make the record of a turn that took so many seconds in all."""
+    draft = turn.draft
+    begun, reply = draft.begun, draft.spoken()
+    said = begun.beginning
+    return TurnRecord(
+        turn_id=said.turn_id,
+        dialog_id=begun.dialog_id,
+        user=said.user,
+        channel=said.channel_type,
+        started=said.started,
+        seconds=seconds,
+        attempt=begun.attempt,
+        text=said.text,
+        response=reply.text,
+        active_skill=reply.active_skill,
+        confidence=reply.confidence,
+        by=reply.by,
+        chosen=reply.chosen,
+        asked=turn.asked(),
+        services=turn.records(),
+        hypotheses=draft.hypotheses(),
+        faults=turn.faults,
+    )

@@ -1,0 +1,78 @@
+"""TurnResult: what a turn gave, for whoever waits for it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, cast
+
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.dialog import plain
+from prolocutor.dialog.agent_state import bot_utterance_from_state
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.pipeline.turn import Turn
+
+
+class TurnResult:
+    """The reply to one input and how it came about; `repeated` if it was stored before.
+
+    A repeated result knows the reply alone: no hypotheses, annotations or record.
+    """
+
+    def __init__(
+        self,
+        *,
+        turn_id: str,
+        dialog_id: str,
+        human_utt_id: str,
+        user: str,
+        reply_state: bytes,
+        turn: Turn | None = None,
+        record: TurnRecord | None = None,
+    ) -> None:
+        self.turn_id = turn_id
+        self.dialog_id = dialog_id
+        self.human_utt_id = human_utt_id
+        self.user = user
+        self.reply_state = reply_state
+        self.record = record
+        self.repeated = turn is None
+        self._turn = turn
+
+    @cached_property
+    def state(self) -> dict[str, Any]:
+        """The bot utterance's agent state."""
+        return cast("dict[str, Any]", plain.decode(self.reply_state))
+
+    @cached_property
+    def reply(self) -> BotUtterance:
+        """The bot utterance."""
+        return bot_utterance_from_state(self.state)
+
+    @property
+    def hypotheses(self) -> list[dict[str, Any]]:
+        """The agent state of all hypotheses, in declared order."""
+        return self._turn.draft.hypotheses() if self._turn else []
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """The annotations of the human utterance."""
+        return self._turn.draft.annotations() if self._turn else {}
+
+    def outcome(self) -> bytes:
+        """Give what `from_outcome` reads: stored for a client that asks again."""
+        front = plain.encode(
+            {
+                "turn_id": self.turn_id,
+                "dialog_id": self.dialog_id,
+                "human_utt_id": self.human_utt_id,
+                "user": self.user,
+            }
+        )
+        return b'%b,"reply":%b}' % (front[:-1], self.reply_state)
+
+    @classmethod
+    def from_outcome(cls, outcome: bytes) -> TurnResult:
+        """Read what `outcome` gave."""
+        state = plain.decode(outcome)
+        reply = state.pop("reply")
+        return cls(**state, reply_state=plain.encode(reply))

@@ -1,0 +1,44 @@
+"""From a service's target to the connector that reaches it."""
+
+from __future__ import annotations
+
+from prolocutor.connectors.catalog import make_connector
+from prolocutor.connectors.dotted import resolve
+from prolocutor.contracts.connector import Connector
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Service
+
+
+def connect(service: Service) -> Connector:
+    """Make the connector of a service; `ConfigError` where its target is none."""
+    target = service.target
+    batched = service.batch_size > 1
+    if service.connector is not None:
+        return make_connector(service.connector, target=target, name=service.name, batched=batched)
+    if isinstance(target, str) and target.startswith(("http://", "https://")):
+        return make_connector(
+            "http",
+            url=target,
+            name=service.name,
+            wire=service.wire,
+            batched=batched,
+            max_connections=service.max_in_flight,
+        )
+    if service.process:
+        if not isinstance(target, str):
+            raise ConfigError("a process of its own needs module:function", key=service.name)
+        return make_connector("process", dotted=target, name=service.name, batched=batched)
+    if isinstance(target, str):
+        target = resolve(target)
+    if callable(target):
+        return make_connector(
+            "python",
+            target=target,
+            name=service.name,
+            batched=batched,
+            inline=service.inline,
+            max_threads=service.max_in_flight,
+        )
+    if hasattr(target, "send"):
+        return target
+    raise ConfigError(f"cannot call a {type(target).__name__}", key=service.name)

@@ -1,0 +1,465 @@
+"""The only file that writes to a dialog: the slots of one turn, kept as the bytes they will be.
+
+Each service owns a slot named after its stage and itself; the order in which replies arrive never
+shows. What is written is encoded once: these bytes are what other services are shown, what the
+store keeps and what the next turn's window splices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from prolocutor.contracts.store import Begun, NewVersion, Said, Spoken, Version
+from prolocutor.dialog.ids import timestamp
+from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.dialog.profiles import PROFILE_KEYS, PROTECTED_KEYS, Change, apply_changes
+from prolocutor.pipeline.replies import Choice, Fault
+
+Order = int
+"""Position of a service in the declared order."""
+
+
+class Candidate:
+    """A hypothesis in its slot: `id` is `<skill>.<position>` and nobody else's to give."""
+
+    __slots__ = ("_front", "annotations", "id", "skill", "value")
+
+    def __init__(self, skill: str, position: int, value: dict[str, Any]) -> None:
+        self.skill = skill
+        self.id = f"{skill}.{position}"
+        self.value = value
+        self.annotations: dict[str, bytes] = {}
+        for name, annotation in (value.get("annotations") or {}).items():
+            self.annotations[name] = encode(annotation)
+        shown = {"skill_name": skill, **value, "hypothesis_id": self.id}
+        shown.pop("annotations", None)
+        self._front = encode(shown)[:-1]
+
+    def encoded(self) -> bytes:
+        """Give the hypothesis as agent state JSON."""
+        return b'%b,"annotations":%b}' % (self._front, _object(self.annotations))
+
+
+class Reply(msgspec.Struct, kw_only=True):
+    """The reply as far as it has come; `by` says which way it came about."""
+
+    by: str
+    text: str
+    orig_text: str
+    active_skill: str
+    confidence: float
+    chosen: list[str]
+    attributes: bytes
+    annotations: dict[str, bytes]
+
+
+class Draft:
+    """One turn's additions to a dialog, as far as they have come."""
+
+    def __init__(self, begun: Begun, order: dict[str, Order], skills: list[str]) -> None:
+        said = begun.beginning
+        self.begun = begun
+        self.reply: Reply | None = None
+        self.human: NewVersion | None = None
+        self.bot: NewVersion | None = None
+        self._order = order
+        self._annotations: dict[str, bytes] = {}
+        self._candidates: dict[str, list[Candidate]] = dict.fromkeys(skills, [])
+        self._heads: bytes | None = None
+        self._windows: dict[int | None, list[Said]] = {}
+        self._human_said: Said | None = None
+        self._bot_said: Said | None = None
+        self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b,"annotations":' % (
+            said.utt_id.encode(),
+            encode(said.text),
+            said.date_time.encode(),
+            said.attributes,
+        )
+
+    # -- what is known so far ---------------------------------------------------------------
+
+    def candidates(self) -> list[Candidate]:
+        """Give all hypotheses, in declared order of the skills."""
+        return [one for each in self._candidates.values() for one in each]
+
+    def candidates_of(self, skill: str) -> list[Candidate]:
+        """Give the hypotheses of one skill."""
+        return self._candidates[skill]
+
+    def hypotheses(self) -> list[dict[str, Any]]:
+        """Give the agent state of all hypotheses: a copy."""
+        return [decode(one.encoded()) for one in self.candidates()]
+
+    def find(self, hypothesis_id: str) -> Candidate | None:
+        """Give the hypothesis of this id."""
+        skill, _, position = hypothesis_id.rpartition(".")
+        each = self._candidates.get(skill, [])
+        return each[int(position)] if position.isdecimal() and int(position) < len(each) else None
+
+    def chosen(self, choice: Choice) -> list[Candidate]:
+        """Give the hypotheses that a response selector's choice means."""
+        if choice.named is not None:
+            found = [self.find(one) for one in choice.named]
+            return [candidate for candidate in found if candidate is not None]
+        of_skill = [c for c in self.candidates() if choice.skill_name in (c.skill, _shown_skill(c))]
+        for candidate in of_skill:
+            if candidate.value["text"] == choice.text:
+                return [candidate]
+        return [max(of_skill, key=lambda c: c.value["confidence"])] if of_skill else []
+
+    def spoken(self) -> Reply:
+        """Give the reply, which there must be by now."""
+        assert self.reply is not None, "nothing has been said yet"
+        return self.reply
+
+    def annotations(self) -> dict[str, Any]:
+        """Give the annotations of the human utterance: a copy."""
+        return decode(_object(self._annotations))  # type: ignore[no-any-return]
+
+    def head(self) -> bytes:
+        """Give the agent state up to its utterances: ids, dates, both profiles."""
+        if self._heads is None:
+            begun = self.begun
+            self._heads = (
+                b'{"dialog_id":"%b","_id":"%b","_active":"True","channel_type":%b,'
+                b'"date_start":"%b","date_finish":%b,"rating":%b,"attributes":%b,'
+                b'"human":%b,"bot":%b,'
+            ) % (
+                begun.dialog_id.encode(),
+                begun.id.encode(),
+                encode(begun.beginning.channel_type),
+                begun.date_start.encode(),
+                encode(self._date_finish()),
+                begun.rating,
+                begun.dialog_attributes,
+                self._human_state(),
+                self._bot_state(),
+            )
+        return self._heads
+
+    def window(self, size: int | None) -> list[Said]:
+        """Give the last `size` utterances (None: all), never starting with a bot utterance."""
+        said = self._windows.get(size)
+        if said is None:
+            current = [self._current_human()]
+            if self.reply is not None:
+                current.append(self._current_bot())
+            said = [*self.begun.window, *current]
+            said = said if size is None else said[-max(size, len(current)) :]
+            while said[0].by_bot:
+                said = said[1:]
+            self._windows[size] = said
+        return said
+
+    # -- slots ------------------------------------------------------------------------------
+
+    def annotate(self, name: str, reply: Plain) -> None:
+        """Fill an annotator's slot of the human utterance."""
+        self._annotations = _with(self._annotations, name, reply.encoded, self._order)
+        self._human_changed()
+
+    def hypothesize(self, skill: str, values: list[dict[str, Any]]) -> list[Candidate]:
+        """Fill a skill's slot."""
+        made = [Candidate(skill, position, value) for position, value in enumerate(values)]
+        self._candidates[skill] = made
+        self._human_changed()
+        return made
+
+    def withdraw(self, skill: str) -> None:
+        """Empty the slot of a skill that was not selected after all."""
+        self._candidates[skill] = []
+        self._human_changed()
+
+    def annotate_candidate(self, candidate: Candidate, name: str, reply: Plain) -> None:
+        """Fill a candidate annotator's slot of one hypothesis."""
+        candidate.annotations = _with(candidate.annotations, name, reply.encoded, self._order)
+        self._human_changed()
+
+    def choose(self, choice: Choice, max_attributes: int, fault: Fault) -> None:
+        """Take a response selector's choice for the reply.
+
+        The chosen hypothesis is the one that was named; else the first whose skill and text are
+        equal; else the most confident of that skill. The attributes of all that were named update
+        the profiles in that order, then the selector's own.
+        """
+        chosen = self.chosen(choice)
+        first = chosen[0].value if chosen else {}
+        attributes = first.get("attributes") if choice.attributes is None else choice.attributes
+        attributes = dict(attributes or {})
+        messages = choice.messages if choice.messages is not None else first.get("messages")
+        if messages:
+            attributes["messages"] = messages
+        ask = choice.ask if choice.ask is not None else first.get("ask")
+        if ask is not None:
+            attributes["ask"] = ask
+        annotations: dict[str, bytes] = {}
+        if choice.annotations is not None:
+            annotations = {name: encode(value) for name, value in choice.annotations.items()}
+        elif len(chosen) == 1:
+            annotations = chosen[0].annotations
+        for_human = [c.value.get("human_attributes") for c in chosen]
+        for_bot = [c.value.get("bot_attributes") for c in chosen]
+        self._update_human([*for_human, choice.human_attributes], max_attributes, fault)
+        self._update_bot([*for_bot, choice.bot_attributes], max_attributes, fault)
+        self._speak(
+            Reply(
+                by="selector",
+                text=choice.text,
+                orig_text=choice.text,
+                active_skill=choice.skill_name,
+                confidence=choice.confidence,
+                chosen=[candidate.id for candidate in chosen],
+                attributes=encode(attributes),
+                annotations=annotations,
+            )
+        )
+
+    def choose_most_confident(
+        self, preferred: str | None, margin: float, max_attributes: int, fault: Fault
+    ) -> bool:
+        """Take the most confident hypothesis for the reply, ties by declared order.
+
+        `preferred` is the skill that wins unless another is more confident by more than `margin`.
+        False where there is no hypothesis.
+        """
+        candidates = self.candidates()
+        if not candidates:
+            return False
+        best = max(
+            candidates,
+            key=lambda c: c.value["confidence"] + (margin if c.skill == preferred else 0.0),
+        )
+        choice = Choice(
+            skill_name=best.skill,
+            text=best.value["text"],
+            confidence=best.value["confidence"],
+            named=[best.id],
+        )
+        self.choose(choice, max_attributes, fault)
+        if self.reply is not None:
+            self.reply.by = "confidence"
+        return True
+
+    def say(
+        self,
+        by: str,
+        skill: str,
+        text: str,
+        annotations: dict[str, Any],
+        attributes: dict[str, Any] | None = None,
+    ) -> None:
+        """Reply with words that are no hypothesis: of the last chance, or the fallback text."""
+        self._speak(
+            Reply(
+                by=by,
+                text=text,
+                orig_text=text,
+                active_skill=skill,
+                confidence=0.0,
+                chosen=[],
+                attributes=encode(attributes or {}),
+                annotations={name: encode(value) for name, value in annotations.items()},
+            )
+        )
+
+    def rewrite(self, text: str) -> None:
+        """Give the reply another text; `orig_text` stays, and the first text message follows."""
+        reply = self.spoken()
+        attributes = decode(reply.attributes)
+        for message in attributes.get("messages") or ():
+            if isinstance(message, dict) and message.get("type") == "text":
+                message["text"] = text
+                reply.attributes = encode(attributes)
+                break
+        reply.text = text
+        self._bot_changed()
+
+    def annotate_reply(self, name: str, reply: Plain) -> None:
+        """Fill a response annotator's slot of the bot utterance."""
+        spoken = self.spoken()
+        spoken.annotations = _with(spoken.annotations, name, reply.encoded, self._order)
+        self._bot_changed()
+
+    # -- what is stored ---------------------------------------------------------------------
+
+    def utterances(self) -> list[Spoken]:
+        """Give both utterances of the turn as the store keeps them."""
+        said, reply = self.begun.beginning, self.spoken()
+        return [
+            Spoken(
+                utt_id=said.utt_id,
+                by_bot=False,
+                date_time=said.date_time,
+                body=self._human_body() + b"}",
+                user_version=(self.human or self.begun.human).number,
+                hypotheses=self._encoded_hypotheses(),
+            ),
+            Spoken(
+                utt_id=said.bot_utt_id,
+                by_bot=True,
+                date_time=self._replied_at,
+                body=self._bot_body() + b"}",
+                user_version=(self.bot or self.begun.bot).number,
+                active_skill=reply.active_skill,
+            ),
+        ]
+
+    def reply_state(self) -> bytes:
+        """Give the bot utterance as agent state JSON."""
+        return self._current_bot().state
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _speak(self, reply: Reply) -> None:
+        self.reply = reply
+        self._replied_at = timestamp()
+        self._heads = None
+        self._human_changed()
+        self._bot_changed()
+
+    def _human_changed(self) -> None:
+        self._human_said = None
+        self._windows = {}
+
+    def _bot_changed(self) -> None:
+        self._bot_said = None
+        self._windows = {}
+
+    def _human_state(self) -> bytes:
+        return (self.human or self.begun.human).state
+
+    def _bot_state(self) -> bytes:
+        return (self.bot or self.begun.bot).state
+
+    def _date_finish(self) -> str | None:
+        bots = [said for said in self.begun.window if said.by_bot]
+        return decode(bots[-1].state)["date_time"] if bots else None
+
+    def _encoded_hypotheses(self) -> bytes:
+        return b"[%b]" % b",".join([candidate.encoded() for candidate in self.candidates()])
+
+    def _human_body(self) -> bytes:
+        return self._front + _object(self._annotations)
+
+    def _current_human(self) -> Said:
+        if self._human_said is None:
+            state = b'%b,"user":%b,"hypotheses":%b}' % (
+                self._human_body(),
+                self._human_state(),
+                self._encoded_hypotheses(),
+            )
+            self._human_said = Said(by_bot=False, state=state)
+        return self._human_said
+
+    def _bot_body(self) -> bytes:
+        reply = self.spoken()
+        front = encode(
+            {
+                "utt_id": self.begun.beginning.bot_utt_id,
+                "text": reply.text,
+                "orig_text": reply.orig_text,
+                "active_skill": reply.active_skill,
+                "confidence": reply.confidence,
+                "date_time": self._replied_at,
+            }
+        )[:-1]
+        return b'%b,"attributes":%b,"annotations":%b' % (
+            front,
+            reply.attributes,
+            _object(reply.annotations),
+        )
+
+    def _current_bot(self) -> Said:
+        if self._bot_said is None:
+            state = b'%b,"user":%b}' % (self._bot_body(), self._bot_state())
+            self._bot_said = Said(by_bot=True, state=state)
+        return self._bot_said
+
+    def _update_human(
+        self, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
+    ) -> None:
+        if any(every):
+            self.human = _next_version(self.begun.human, every, max_attributes, fault)
+
+    def _update_bot(
+        self, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
+    ) -> None:
+        if any(every):
+            self.bot = _next_version(self.begun.bot, every, max_attributes, fault)
+
+
+def _next_version(
+    version: Version, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
+) -> NewVersion | None:
+    """Apply attributes one after the other; None where nothing changed."""
+    state: dict[str, Any] = decode(version.state)
+    changes: list[Change] = []
+    for given in every:
+        for key, value in (given or {}).items():
+            change = _change(state, key, value, max_attributes, fault)
+            if change is not None:
+                apply_changes(state, [change])
+                changes.append(change)
+    if not changes:
+        return None
+    return NewVersion(number=version.number + 1, state=encode(state), changes=changes)
+
+
+def _change(
+    state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
+) -> Change | None:
+    """Tell what one attribute changes: a known key is overwritten, others go to `attributes`."""
+    if key in PROTECTED_KEYS:
+        fault(f"may not change '{key}'")
+        return None
+    if key in ("persona", "profile", "attributes"):
+        return _change_part(state, key, value, max_attributes, fault)
+    part = "profile" if key in state.get("profile", ()) else "attributes"
+    known = state[part]
+    if key in known:
+        return None if known[key] == value and type(known[key]) is type(value) else [part, key, value]
+    if len(known) >= max_attributes:
+        fault(f"attribute '{key:.80}' is dropped: there are {max_attributes} already")
+        return None
+    return [part, key, value]
+
+
+def _change_part(
+    state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
+) -> Change | None:
+    """Replace persona, profile or attributes whole, if what comes is of the same kind."""
+    kinds = (dict, list) if key == "persona" else (dict,)
+    if key == "profile" and key not in state:
+        return _change(state, "attributes", {**state["attributes"], key: value}, max_attributes, fault)
+    if not isinstance(value, kinds):
+        fault(f"'{key}' must stay {' or '.join(_KIND_NAMES[kind] for kind in kinds)}")
+        return None
+    if key == "attributes" and len(value) > max_attributes:
+        fault(f"{len(value)} attributes, more than the {max_attributes} allowed")
+        return None
+    if key == "profile":
+        value = {**dict.fromkeys(PROFILE_KEYS), **value}
+    return None if state[key] == value else ["", key, value]
+
+
+_KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
+
+
+def _with(
+    slots: dict[str, bytes], name: str, encoded: bytes, order: dict[str, Order]
+) -> dict[str, bytes]:
+    """Fill one slot, keeping declared order whatever the order of arrival."""
+    filled = {**slots, name: encoded}
+    if len(filled) > 1:
+        filled = dict(sorted(filled.items(), key=lambda slot: order.get(slot[0], -1)))
+    return filled
+
+
+def _object(slots: dict[str, bytes]) -> bytes:
+    return b"{%b}" % b",".join([b"%b:%b" % (encode(name), value) for name, value in slots.items()])
+
+
+def _shown_skill(candidate: Candidate) -> Any:
+    return candidate.value.get("skill_name")

@@ -1,0 +1,118 @@
+"""Select, call, look, select more: which skills are asked in one turn, and what is made of them.
+
+A wave is the skills that were selected together. When all of a wave have settled, the candidate
+annotators look at its hypotheses. A plain list of names is one wave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from prolocutor.contracts.observer import Outcome
+from prolocutor.contracts.selection import Enough, More
+from prolocutor.errors import ServiceError
+from prolocutor.pipeline.replies import Fault
+from prolocutor.pipeline.updates import Candidate
+
+
+class Wave:
+    """Skills that were selected together, and the hypotheses they gave."""
+
+    __slots__ = ("annotated", "candidates", "failed", "open", "started")
+
+    def __init__(self, skills: Iterable[str]) -> None:
+        self.open = set(skills)
+        self.candidates: list[Candidate] = []
+        self.started: set[int] = set()
+        self.annotated: set[int] = set()
+        self.failed: dict[int, tuple[Outcome, ServiceError | None]] = {}
+
+
+class Waves:
+    """Who is selected in one turn: None of `selected` as long as the selectors have not settled."""
+
+    def __init__(self, known: list[str]) -> None:
+        self.waves: list[Wave] = []
+        self.closed = False
+        self._known = known
+        self._names: list[str] | None = None
+        self._more: list[tuple[More, Fault]] = []
+        self._wave_of: dict[str, Wave] = {}
+        self._running = 0
+
+    def propose(self, names: list[str], more: More | None, fault: Fault) -> None:
+        """Take what one skill selector answered; several make the union."""
+        self._names = [*(self._names or ()), *names]
+        if more is not None:
+            self._more.append((more, fault))
+
+    def begin(self, also: str | None = None) -> list[str]:
+        """Start the first wave once the selectors have settled; without a proposal ask everybody."""
+        names = self._known if self._names is None else [*self._names, *([also] if also else ())]
+        first = self._next_wave(names)
+        self.closed = not self._more
+        return first
+
+    def wants(self, skill: str) -> bool:
+        """Tell whether a skill has been selected so far."""
+        return skill in self._wave_of
+
+    def settled(self, skill: str, candidates: list[Candidate]) -> Wave | None:
+        """Take note that a selected skill has settled; give its wave if that was the last of it."""
+        wave = self._wave_of.get(skill)
+        if wave is None or skill not in wave.open:
+            return None
+        wave.open.discard(skill)
+        wave.candidates.extend(candidates)
+        self._running -= 1
+        return wave if not wave.open else None
+
+    def look(
+        self, hypotheses: Callable[[], list[dict[str, Any]]], seconds_left: float
+    ) -> list[str] | Enough:
+        """Ask the selectors for more; close when nobody is running and nobody more is named."""
+        if self.closed:
+            return []
+        names: list[str] = []
+        for more, fault in self._more:
+            answer = self._ask(more, fault, hypotheses(), seconds_left)
+            if isinstance(answer, Enough):
+                self.closed = True
+                return answer
+            names.extend(answer)
+        fresh = self._next_wave(names) if seconds_left > 0 else []
+        if not self._running:
+            self.closed = True
+        return fresh
+
+    def close(self) -> None:
+        """Select nobody more."""
+        self.closed = True
+
+    def _ask(
+        self, more: More, fault: Fault, hypotheses: list[dict[str, Any]], seconds_left: float
+    ) -> list[str] | Enough:
+        try:
+            answer = more(hypotheses, seconds_left)
+        except BaseException as error:
+            fault(f"choosing more skills raised {type(error).__name__}: {error}")
+            return []
+        if isinstance(answer, Enough):
+            return answer
+        names = [name for name in answer or () if isinstance(name, str)]
+        for name in names:
+            if name not in self._known:
+                fault(f"selects '{name}', which is no skill")
+        return [name for name in names if name in self._known]
+
+    def _next_wave(self, names: Iterable[str]) -> list[str]:
+        wanted = set(names)
+        fresh = [name for name in self._known if name in wanted and name not in self._wave_of]
+        if fresh:
+            wave = Wave(fresh)
+            self.waves.append(wave)
+            self._running += len(fresh)
+            for name in fresh:
+                self._wave_of[name] = wave
+        return fresh
