@@ -152,7 +152,7 @@ def _failure(error: BaseException, name: str) -> ServiceRaised:
 def _text(error: BaseException) -> str:
     """Give `Type: message`, also for an exception whose own text raises or is endless."""
     try:
-        text = str(error)[:MAX_TEXT]
+        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
     except Exception:
         text = "(its text cannot be told)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,205 @@
+"""ProcessConnector: a service that is a Python function in a child process of its own.
+
+For code that may never yield the interpreter, or crash it: a call that is given up costs the child
+its life, and the next call gets a fresh one. `process_child.py` is the other end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.connector import Request
+from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
+from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
+
+START_SECONDS: Final = 60.0
+LONGEST_LINE: Final = MAX_BYTES + 4096
+
+
+class ProcessConnector:
+    """The way to `module:function` in a child process, which handles one call after the other.
+
+    The child starts at the first call and imports the module; a call that is cancelled meanwhile
+    leaves it to its start, which may take `start_timeout` seconds. A call that is cancelled while
+    the function works kills the child with all that it started. The child ends with this process,
+    also when this one is killed. What the function prints goes to this process's stderr.
+    """
+
+    def __init__(
+        self,
+        dotted: str,
+        *,
+        name: str,
+        batched: bool = False,
+        start_timeout: float = START_SECONDS,
+    ) -> None:
+        self.name = name
+        self._dotted = dotted
+        self._batched = batched
+        self._start_timeout = start_timeout
+        self._turn = asyncio.Lock()
+        self._child: Process | None = None
+        self._starting: asyncio.Task[Process | ServiceError] | None = None
+        self._killed: list[Process] = []
+
+    async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
+        """Wait for the child to be free, ask it, and read one answer for each request."""
+        async with self._turn:
+            child = await self._ready_child()
+            try:
+                return await self._ask(child, requests)
+            except BaseException:
+                self._kill(child)
+                raise
+
+    async def aclose(self) -> None:
+        """Kill the child and wait until it is gone."""
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+            self._starting = None
+        if self._child is not None:
+            self._kill(self._child)
+        for child in self._killed:
+            await child.wait()
+        self._killed.clear()
+
+    async def _ask(
+        self, child: Process, requests: Sequence[Request]
+    ) -> Sequence[Plain | ServiceError]:
+        assert child.stdin is not None
+        bodies = [_one_line(request) for request in requests]
+        line = b"[%b]" % b",".join(bodies) if self._batched else bodies[0]
+        try:
+            child.stdin.write(line + b"\n")
+            await child.stdin.drain()
+            return [await self._answer(child) for _ in requests]
+        except (ConnectionError, EOFError):
+            self._kill(child)
+            raise ServiceRaised(_end(await child.wait())) from None
+
+    async def _answer(self, child: Process) -> Plain | ServiceError:
+        assert child.stdout is not None
+        try:
+            line = await child.stdout.readline()
+        except ValueError:
+            raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed") from None
+        if not line:
+            raise EOFError
+        answer = _read_answer(line)
+        if answer.failed is None:
+            return parse(bytes(answer.reply))
+        if answer.failed == "bad_reply":
+            return BadReply(answer.text, path=answer.path)
+        return ServiceRaised(answer.text)
+
+    async def _ready_child(self) -> Process:
+        if self._child is not None and self._child.returncode is None:
+            return self._child
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+        started = await asyncio.shield(self._starting)
+        self._starting = None
+        if isinstance(started, ServiceError):
+            raise started
+        self._child = started
+        return started
+
+    async def _start(self) -> Process | ServiceError:
+        """Start a child and wait until it has imported the function."""
+        self._killed = [child for child in self._killed if child.returncode is None]
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "prolocutor.connectors.process_child"),
+                *(self._dotted, str(os.getpid()), "batched" if self._batched else "single"),
+                stdin=PIPE,
+                stdout=PIPE,
+                env={**os.environ, "PYTHONPATH": _search_path()},
+                limit=LONGEST_LINE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return ServiceUnreachable(f"no process for {self._dotted}: {error}")
+        try:
+            async with asyncio.timeout(self._start_timeout):
+                failure = await self._first_word(child)
+        except TimeoutError:
+            failure = ServiceUnreachable(
+                f"{self._dotted} was not imported within {self._start_timeout:g} s"
+            )
+        except asyncio.CancelledError:
+            self._kill(child)
+            raise
+        if failure is not None:
+            self._kill(child)
+            return failure
+        return child
+
+    async def _first_word(self, child: Process) -> ServiceError | None:
+        try:
+            word = await self._answer(child)
+        except EOFError:
+            self._kill(child)
+            end = _end(await child.wait())
+            return ServiceUnreachable(f"{self._dotted} cannot be imported: {end}")
+        except ServiceError as error:
+            word = error
+        if isinstance(word, ServiceError):
+            return ServiceUnreachable(f"{self._dotted} cannot be imported: {word}")
+        return None
+
+    def _kill(self, child: Process) -> None:
+        """Kill the child and what it started; nobody waits for it here."""
+        if self._child is child:
+            self._child = None
+        if child.returncode is None and child not in self._killed:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+            self._killed.append(child)
+
+
+class _Answer(msgspec.Struct):
+    """One line of the child: a reply, or how the call failed."""
+
+    reply: msgspec.Raw = msgspec.Raw(b"null")
+    failed: str | None = None
+    text: str = ""
+    path: str = "$"
+
+
+_decode_answer: Final[Any] = msgspec.json.Decoder(_Answer).decode
+
+
+def _read_answer(line: bytes) -> _Answer:
+    try:
+        answer: _Answer = _decode_answer(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadReply(f"the child's line cannot be read: {error}") from None
+    return answer
+
+
+def _one_line(request: Request) -> bytes:
+    body = request.body()
+    return encode(request.value()) if b"\n" in body else body
+
+
+def _search_path() -> str:
+    """Let the child find modules where this process does."""
+    return os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+
+
+def _end(status: int) -> str:
+    if status >= 0:
+        return f"its process ended with status {status}"
+    with contextlib.suppress(ValueError):
+        return f"its process was ended by {signal.Signals(-status).name}"
+    return f"its process was ended by signal {-status}"

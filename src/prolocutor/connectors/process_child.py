@@ -1,0 +1,136 @@
+"""The child process of a service: `python -m prolocutor.connectors.process_child module:function`.
+
+Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time.
+`ProcessConnector` is the other end and starts this; nobody else needs to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import inspect
+import os
+import pkgutil
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, BinaryIO, Final
+
+from prolocutor.dialog.plain import check, decode, encode
+from prolocutor.errors import BadReply
+
+PR_SET_PDEATHSIG: Final = 1
+MAX_TEXT: Final = 300
+
+
+def main(dotted: str, parent: str, form: str) -> None:
+    """Answer the lines on stdin with the function until the parent is gone."""
+    _die_with(int(parent))
+    requests, answers = _take_stdin(), _take_stdout()
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_read, args=(requests, lines), daemon=True).start()
+    try:
+        target = pkgutil.resolve_name(dotted)
+        if not callable(target):
+            raise TypeError(f"a {type(target).__name__} cannot be called")
+    except BaseException as error:
+        _write(answers, _raised(error))
+        return
+    _write(answers, b'{"reply":true}')
+    answer = _answer_batch if form == "batched" else _answer
+    with asyncio.Runner() as runner:
+        while True:
+            _write(answers, answer(target, decode(lines.get()), runner))
+
+
+def _die_with(parent: int) -> None:
+    """Have the kernel kill this process with its parent (Linux; elsewhere stdin's end does)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _take_stdin() -> BinaryIO:
+    """Keep stdin for requests; whoever reads it afterwards reads nothing."""
+    taken = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return os.fdopen(taken, "rb")
+
+
+def _take_stdout() -> BinaryIO:
+    """Keep stdout for answers; whoever prints afterwards prints to stderr."""
+    taken = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return os.fdopen(taken, "wb")
+
+
+def _read(requests: BinaryIO, lines: SimpleQueue[bytes]) -> None:
+    for line in requests:
+        lines.put(line)
+    os._exit(0)
+
+
+def _write(answers: BinaryIO, lines: bytes) -> None:
+    answers.write(lines + b"\n")
+    answers.flush()
+
+
+def _answer(target: Callable[..., Any], request: Any, runner: asyncio.Runner) -> bytes:
+    try:
+        return _reply(_call(target, request, runner))
+    except BaseException as error:
+        return _raised(error)
+
+
+def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Runner) -> bytes:
+    """Give one line for each request."""
+    count = len(requests)
+    try:
+        replies = _call(target, requests, runner)
+        if not isinstance(replies, list | tuple):
+            given = type(replies).__name__
+            raise BadReply(f"a batch wants a list of {count} replies, not a {given}")
+        if len(replies) != count:
+            raise BadReply(f"{len(replies)} replies to a batch of {count} requests")
+        return b"\n".join([_reply(reply) for reply in replies])
+    except BaseException as error:
+        return b"\n".join([_raised(error)] * count)
+
+
+def _call(target: Callable[..., Any], request: Any, runner: asyncio.Runner) -> Any:
+    reply = target(request)
+    return runner.run(reply) if inspect.iscoroutine(reply) else reply
+
+
+def _reply(reply: Any) -> bytes:
+    if isinstance(reply, BaseException):
+        return _raised(reply)
+    try:
+        return b'{"reply":%b}' % check(reply).encoded
+    except BadReply as error:
+        what = str(error).removeprefix(f"{error.path}: ")
+        return encode({"failed": "bad_reply", "text": what, "path": error.path})
+    except Exception:
+        text = f"a {type(reply).__name__} is nothing JSON can say"
+        return encode({"failed": "bad_reply", "text": text})
+
+
+def _raised(error: BaseException) -> bytes:
+    if isinstance(error, BadReply):
+        return encode({"failed": "bad_reply", "text": str(error).removeprefix("$: ")})
+    try:
+        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
+    except Exception:
+        text = "(its text cannot be told)"
+    kind = type(error).__name__
+    return encode({"failed": "raised", "text": f"{kind}: {text}" if text else kind})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

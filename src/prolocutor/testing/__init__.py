@@ -1,0 +1,1 @@
+"""Public kits and fakes for whoever writes a plug-in."""

@@ -1,0 +1,143 @@
+"""ConnectorKit: the tests that every connector passes, to be inherited.
+
+    class TestMyConnector(ConnectorKit):
+        async def connect(self, behaviour: str) -> Connector:
+            return MyConnector(...)  # a way to the function `behaviour` of testing/behaviours.py
+
+It needs pytest and pytest-asyncio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.connector import Connector
+from prolocutor.dialog.plain import Plain, decode
+from prolocutor.errors import ServiceError
+from prolocutor.testing.fake_service import FakeRequest
+
+PATIENCE = 10.0
+"""Seconds after which a test takes a call for hung; a working connector is far from it."""
+
+MISBEHAVIOURS = ["raises", "exits", "not_a_number", "not_plain", "too_large", "too_deep"]
+
+
+class ConnectorKit:
+    """What is true of every connector. Subclass it as `Test...` and override `connect`."""
+
+    pytestmark = pytest.mark.asyncio
+
+    async def connect(self, behaviour: str) -> Connector:
+        """Give a connector to the function of this name in `prolocutor.testing.behaviours`."""
+        raise NotImplementedError
+
+    async def connect_batched(self, behaviour: str) -> Connector | None:
+        """Give a connector with `batch_size > 1`; None where there is no such thing."""
+        return None
+
+    @pytest.mark.parametrize(
+        "value", [{"text": "hi"}, [], "", 0, False, 1.5, [None, {"": "\N{GRINNING FACE}\n\x00"}]]
+    )
+    async def test_the_reply_of_the_service_comes_back(self, value: Any) -> None:
+        async with closing(await self.connect("echo")) as connector:
+            reply = await ask(connector, value)
+
+        assert isinstance(reply, Plain)
+        assert reply.value == value
+        assert decode(reply.encoded) == value
+
+    async def test_null_is_a_reply(self) -> None:
+        async with closing(await self.connect("nothing")) as connector:
+            reply = await ask(connector)
+
+        assert isinstance(reply, Plain)
+        assert reply.value is None
+
+    async def test_many_calls_at_once_each_get_their_own_reply(self) -> None:
+        async with closing(await self.connect("echo")) as connector:
+            replies = await asyncio.gather(*(ask(connector, n) for n in range(30)))
+
+        assert [getattr(reply, "value", reply) for reply in replies] == list(range(30))
+
+    @pytest.mark.parametrize("behaviour", MISBEHAVIOURS)
+    async def test_whatever_the_service_does_wrong_is_a_service_error(self, behaviour: str) -> None:
+        async with closing(await self.connect(behaviour)) as connector:
+            reply = await ask(connector)
+
+        assert isinstance(reply, ServiceError)
+        assert "Traceback" not in str(reply)
+
+    async def test_a_service_that_raised_is_asked_again_as_if_nothing_had_been(self) -> None:
+        async with closing(await self.connect("echo")) as connector:
+            failed = await ask(connector, {"raise": "not today"})
+            reply = await ask(connector, "again")
+
+        assert isinstance(failed, ServiceError)
+        assert isinstance(reply, Plain)
+        assert reply.value == "again"
+
+    async def test_a_cancelled_call_ends_at_once_and_disturbs_no_later_one(self) -> None:
+        async with closing(await self.connect("echo")) as connector:
+            await ask(connector, "warm")
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await connector.send([FakeRequest({"seconds": 20})])
+            reply = await ask(connector, "later")
+
+        assert isinstance(reply, Plain)
+        assert reply.value == "later"
+
+    async def test_it_can_be_closed_unused_and_twice(self) -> None:
+        connector = await self.connect("echo")
+
+        await connector.aclose()
+        await connector.aclose()
+
+    async def test_a_batch_is_answered_in_its_order(self) -> None:
+        async with closing(await self._batched("echo_batch")) as connector:
+            replies = await connector.send([FakeRequest(n) for n in range(32)])
+
+        assert [getattr(reply, "value", reply) for reply in replies] == list(range(32))
+
+    async def test_a_batch_may_hold_a_single_request(self) -> None:
+        async with closing(await self._batched("echo_batch")) as connector:
+            replies = await connector.send([FakeRequest("alone")])
+
+        assert [getattr(reply, "value", reply) for reply in replies] == ["alone"]
+
+    async def test_a_batch_with_too_few_replies_fails(self) -> None:
+        async with closing(await self._batched("short_batch")) as connector:
+            reply = await ask(connector, 1, 2)
+
+        assert isinstance(reply, ServiceError)
+
+    async def _batched(self, behaviour: str) -> Connector:
+        connector = await self.connect_batched(behaviour)
+        if connector is None:
+            pytest.skip(f"batches ({type(self).__name__} knows none)")
+        return connector
+
+
+@asynccontextmanager
+async def closing(connector: Connector) -> AsyncIterator[Connector]:
+    """Close the connector at the end, within bounds."""
+    try:
+        yield connector
+    finally:
+        async with asyncio.timeout(PATIENCE):
+            await connector.aclose()
+
+
+async def ask(connector: Connector, *values: Any) -> Plain | ServiceError:
+    """Send the values in one call and give the first answer; an error for all is given too."""
+    requests = [FakeRequest(value) for value in values or (None,)]
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return (await connector.send(requests))[0]
+    except ServiceError as error:
+        return error
