@@ -1,0 +1,1 @@
+"""The SQLite store; `store.py` has its face."""

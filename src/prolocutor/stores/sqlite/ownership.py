@@ -1,0 +1,93 @@
+"""One owner: an operating system's lock on `<file>.lock`, which also says who the owner is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from prolocutor.dialog import plain
+from prolocutor.errors import StoreLocked
+
+_TRIES: Final = 10
+_PAUSE: Final = 0.02
+
+
+class Ownership:
+    """The right to write to a store, held until `release` or until the process ends.
+
+    The lock belongs to the open file (`flock`): it is not inherited by programs that are started,
+    and it goes away with the process however that ends. The lock file itself stays.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def take(self) -> None:
+        """Become the owner; `StoreLocked` with the other's process number if there is one."""
+        descriptor = os.open(_lock_file(self._path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        if not _lock(descriptor):
+            owner = _read(descriptor)
+            os.close(descriptor)
+            raise StoreLocked(
+                f"{self._path}: process {owner.get('pid', '?')} owns this store; "
+                "stop it, talk to it through its door, or open the file read-only"
+            )
+        self._descriptor = descriptor
+        self.note("")
+
+    def note(self, text: str) -> None:
+        """Leave a text for those who find the store owned, such as the URL of a door."""
+        if self._descriptor is None:
+            return
+        data = plain.encode({"pid": os.getpid(), "note": text})
+        os.pwrite(self._descriptor, data, 0)
+        os.ftruncate(self._descriptor, len(data))
+
+    def release(self) -> None:
+        """Let others own the store."""
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def owner_of_file(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Give `{"pid", "note"}` of the process that owns this store now; None if nobody does."""
+    try:
+        descriptor = os.open(_lock_file(Path(path)), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read(descriptor)
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock, trying again for a moment: who asks for the owner holds the lock for microseconds."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        else:
+            return True
+    return False
+
+
+def _read(descriptor: int) -> dict[str, Any]:
+    data = os.pread(descriptor, 65_536, 0)
+    owner = plain.decode(data) if data else {}
+    return owner if isinstance(owner, dict) else {}
+
+
+def _lock_file(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")

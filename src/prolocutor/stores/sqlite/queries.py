@@ -1,0 +1,48 @@
+"""The named queries of `sql/queries/`, and the same statement for many rows at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+MANY: Final = 32
+"""The most rows of one statement: each step gives the interpreter away, so few steps are wanted."""
+
+_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
+
+
+def named(name: str) -> str:
+    """Give the statement of that name."""
+    return _QUERIES[name]
+
+
+def for_rows(statement: str, values: list[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Split a flat list of values into statements of at most `MANY` rows each."""
+    step = statement.count("?") * MANY
+    for start in range(0, len(values), step):
+        part = values[start : start + step]
+        yield _repeated(statement, len(part) * MANY // step), part
+
+
+@lru_cache(maxsize=1024)
+def _repeated(statement: str, rows: int) -> str:
+    last = list(_GROUP.finditer(statement))[-1]
+    groups = ", ".join([last.group()] * rows)
+    return statement[: last.start()] + groups + statement[last.end() :]
+
+
+def _read() -> dict[str, str]:
+    found: dict[str, str] = {}
+    folder = files("prolocutor.stores.sqlite") / "sql" / "queries"
+    for file in folder.iterdir():
+        _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
+        texts = (text.strip().rstrip(";") for text in parts[1::2])
+        found.update(zip(parts[::2], texts, strict=True))
+    return found
+
+
+_QUERIES: Final = _read()

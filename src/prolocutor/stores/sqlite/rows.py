@@ -1,0 +1,66 @@
+"""The rows that a group of turns adds, gathered so that each table gets them in few statements."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+from prolocutor.errors import StoreError
+from prolocutor.stores.sqlite.queries import for_rows, named
+
+_REMOVE_OPEN_TURNS: Final = named("remove_open_turns")
+
+
+class Rows:
+    """Flat lists of values, one list for each table; `write` sends and empties them."""
+
+    __slots__ = ("closed", "dialogs", "feed", "hypotheses", "opened", "people", "requests", "spoke",
+                 "utterances", "versions")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Throw all rows away."""
+        self.people: list[Any] = []
+        self.dialogs: list[Any] = []
+        self.versions: list[Any] = []
+        self.opened: list[Any] = []
+        self.closed: list[Any] = []
+        self.utterances: list[Any] = []
+        self.hypotheses: list[Any] = []
+        self.feed: list[Any] = []
+        self.spoke: list[Any] = []
+        self.requests: list[Any] = []
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Send all rows to the file; `StoreError` if a turn to be closed is not open."""
+        for name, statement in _STATEMENTS:
+            values: list[Any] = getattr(self, name)
+            if values:
+                for many, part in for_rows(statement, values):
+                    connection.execute(many, part)
+                values.clear()
+        if self.closed:
+            for many, part in for_rows(_REMOVE_OPEN_TURNS, self.closed):
+                if connection.execute(many, part).rowcount != len(part) // 2:
+                    raise StoreError(
+                        f"turn {part[1]} is not open: it was finished already, or deleted"
+                    )
+            self.closed.clear()
+
+
+_STATEMENTS: Final = tuple(
+    (name, named(statement))
+    for name, statement in (
+        ("people", "add_people"),
+        ("dialogs", "add_dialogs"),
+        ("versions", "add_versions"),
+        ("opened", "add_open_turns"),
+        ("utterances", "add_utterances"),
+        ("hypotheses", "add_hypotheses"),
+        ("feed", "add_feed"),
+        ("spoke", "add_spoke"),
+        ("requests", "add_requests"),
+    )
+)

@@ -1,0 +1,300 @@
+"""What a turn does to the file: `begin`, `finish`, `resume`, called in the writer's thread."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.store import (
+    Answered,
+    Beginning,
+    Begun,
+    Finished,
+    NewVersion,
+    OpenTurn,
+    Said,
+    Spoken,
+    Version,
+)
+from prolocutor.dialog import plain, splicing
+from prolocutor.errors import Conflict, NotFound, StoreError
+from prolocutor.stores.sqlite.heads import MAX_WINDOW, DialogHead, Heads, PersonHead
+from prolocutor.stores.sqlite.profiles import FRAME
+from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.rows import Rows
+
+DAY: Final = 86_400.0
+
+_ANSWERED: Final = named("answered_request")
+_OPEN_TURN: Final = named("open_turn")
+_OPEN_TURNS: Final = named("open_turns")
+_COUNT_ATTEMPT: Final = named("count_attempt")
+_CLOSE_DIALOG: Final = named("close_dialog")
+_DIALOG_BY_NUMBER: Final = named("dialog_by_number")
+_HYPOTHESES: Final = named("hypotheses_of")
+_FEED_FLOOR: Final = named("feed_floor")
+_OLDEST_REQUESTS: Final = named("oldest_requests")
+_FORGET_REQUESTS: Final = named("forget_requests")
+_LAST_NUMBERS: Final = named("last_numbers")
+
+_pack: Final = msgspec.msgpack.Encoder().encode
+_unpack: Final = msgspec.msgpack.Decoder(Beginning).decode
+
+
+class Turns:
+    """The turns of all people: gathers rows for the file and keeps the heads up to date."""
+
+    def __init__(self, connection: sqlite3.Connection, rows: Rows, heads: Heads) -> None:
+        self._connection = connection
+        self._rows = rows
+        self._heads = heads
+        numbers = connection.execute(_LAST_NUMBERS).fetchone()
+        self._person, self._dialog, self._utterance = (number or 0 for number in numbers)
+        self._newest_start = 0.0
+
+    def begin(self, beginning: Beginning) -> Begun | Answered:
+        """Write down what was said and give what the turn starts from."""
+        person = self._heads.person(beginning.user)
+        if person is None:
+            person = self._new_person(beginning)
+        elif beginning.request_key is not None:
+            answered = self._answered(person, beginning)
+            if answered is not None:
+                return answered
+        name = beginning.dialog_name
+        dialog = self._heads.dialog(person, name, beginning.window)
+        if dialog is None:
+            dialog = self._new_dialog(person, beginning)
+        person.feed += 1
+        self._newest_start = max(self._newest_start, beginning.started)
+        if beginning.request_key is not None:
+            person.open[beginning.request_key] = (beginning.turn_id, beginning.request_hash)
+        self._rows.opened += (
+            person.person,
+            beginning.turn_id,
+            dialog.dialog,
+            person.feed,
+            beginning.started,
+            beginning.request_key,
+            beginning.request_hash,
+            _pack(beginning),
+        )
+        window, hypotheses = beginning.window, beginning.hypotheses
+        return self._begun(beginning, person, dialog, window, hypotheses, person.feed, 1)
+
+    def finish(self, finished: Finished) -> None:
+        """Add all that the turn added, and close it."""
+        begun = finished.begun
+        beginning = begun.beginning
+        person = self._heads.person(beginning.user)
+        if person is None or person.person != begun.person:
+            raise StoreError(f"turn {beginning.turn_id} is not open: its person was deleted")
+        dialog = person.dialogs.get(beginning.dialog_name)
+        if dialog is not None and dialog.dialog != begun.dialog:
+            dialog = None
+        human = self._newest(person.human_id, begun.human, finished.human)
+        bot_id = dialog.bot_id if dialog else self._bot_id(begun.dialog)
+        bot = self._newest(bot_id, begun.bot, finished.bot)
+        position = begun.length
+        for spoken in finished.utterances:
+            versions = (bot, begun.bot) if spoken.by_bot else (human, begun.human)
+            self._add_utterance(begun.dialog, dialog, position, spoken, versions)
+            position += 1
+        person.human = human
+        if dialog is not None:
+            dialog.bot = bot
+            dialog.trim()
+        self._add_feed(person, begun, finished)
+        self._rows.closed += (begun.person, beginning.turn_id)
+        if dialog is None:
+            """What is not remembered must be in the file before anyone looks for it there."""
+            self._rows.write(self._connection)
+
+    def unfinished(self) -> list[OpenTurn]:
+        """List the open turns, oldest first."""
+        return [
+            OpenTurn(turn_id=turn_id, user=user, started=started, attempts=attempts)
+            for turn_id, user, started, attempts in self._connection.execute(_OPEN_TURNS)
+        ]
+
+    def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Begun:
+        """Count one more attempt and give what the turn starts from."""
+        row = self._connection.execute(_OPEN_TURN, (turn_id,)).fetchone()
+        if row is None:
+            raise NotFound(f"no turn {turn_id} is open", field="turn_id")
+        number, dialog_number, feed, attempts, packed = row
+        beginning = _unpack(packed)
+        self._connection.execute(_COUNT_ATTEMPT, (number, turn_id))
+        person = self._heads.person(beginning.user)
+        assert person is not None
+        dialog = self._heads.dialog(person, beginning.dialog_name, window)
+        if dialog is None or dialog.dialog != dialog_number:
+            dialog = self._heads.dialog_by_number(person, dialog_number, window)
+        return self._begun(beginning, person, dialog, window, hypotheses, feed, attempts + 1)
+
+    def close_dialog(self, user: str, dialog_name: str) -> str | None:
+        """End the active dialog of that name and give its id."""
+        person = self._heads.person(user)
+        dialog = self._heads.dialog(person, dialog_name, 0) if person else None
+        if person is None or dialog is None:
+            return None
+        self._connection.execute(_CLOSE_DIALOG, (dialog.dialog,))
+        person.dialogs.pop(dialog_name, None)
+        return dialog.dialog_id
+
+    def forget_expired(self) -> None:
+        """Let go of requests that were answered more than a day before the newest turn began."""
+        rows = self._connection.execute(_OLDEST_REQUESTS).fetchall()
+        last = None
+        for request, at in rows:
+            if at >= self._newest_start - DAY:
+                break
+            last = request
+        if last is not None:
+            self._connection.execute(_FORGET_REQUESTS, (last,))
+
+    def _answered(self, person: PersonHead, beginning: Beginning) -> Answered | None:
+        """Tell what became of this request; None if it is new."""
+        key = beginning.request_key or ""
+        found: tuple[str, bytes | None] | None = person.open.get(key)
+        outcome = None
+        if found is None:
+            if self._rows.requests:
+                self._rows.write(self._connection)
+            since = beginning.started - DAY
+            row = self._connection.execute(_ANSWERED, (person.person, key, since)).fetchone()
+            if row is None:
+                return None
+            found, outcome = (row[0], row[1]), row[2]
+        if found[1] != beginning.request_hash:
+            raise Conflict(
+                f"the request key {key!r} was used for another request", field="request_key"
+            )
+        return Answered(turn_id=found[0], reply=outcome)
+
+    def _new_person(self, beginning: Beginning) -> PersonHead:
+        self._person += 1
+        head = PersonHead()
+        head.person, head.user = self._person, beginning.user
+        head.human_id = beginning.new_human_id
+        head.human = Version(0, splicing.new_human(head.human_id, head.user))
+        (head.feed,) = self._connection.execute(_FEED_FLOOR).fetchone()
+        head.dialogs, head.open = OrderedDict(), {}
+        self._rows.people += (head.person, head.user, head.human_id, head.feed)
+        self._rows.versions += (head.human_id, 0, b"[]", head.human.state)
+        self._heads.add(head)
+        return head
+
+    def _new_dialog(self, person: PersonHead, beginning: Beginning) -> DialogHead:
+        self._dialog += 1
+        head = DialogHead()
+        head.dialog, head.name = self._dialog, beginning.dialog_name
+        head.dialog_id, head.id = beginning.new_dialog_id, beginning.new_id
+        head.bot_id = beginning.new_bot_id
+        head.bot = Version(0, splicing.new_bot(head.bot_id))
+        head.date_start = beginning.date_time
+        head.attributes, head.rating = beginning.new_dialog_attributes, b"null"
+        head.length, head.recent, head.skills = 0, [], set()
+        head.keep = min(MAX_WINDOW, beginning.window or 0)
+        self._rows.dialogs += (head.dialog, person.person, head.name, head.dialog_id, head.id,
+                               head.bot_id, beginning.channel_type, head.date_start,
+                               head.attributes)  # fmt: skip
+        self._rows.versions += (head.bot_id, 0, b"[]", head.bot.state)
+        self._heads.add_dialog(person, head)
+        return head
+
+    def _begun(
+        self,
+        beginning: Beginning,
+        person: PersonHead,
+        dialog: DialogHead,
+        window: int | None,
+        hypotheses: int,
+        feed: int,
+        attempt: int,
+    ) -> Begun:
+        recent = dialog.recent if window is None else dialog.recent[-window:] if window else []
+        said = [one for one, _ in recent]
+        if hypotheses:
+            for i in [i for i, one in enumerate(said) if not one.by_bot][-hypotheses:]:
+                row = self._connection.execute(_HYPOTHESES, (recent[i][1],)).fetchone()
+                if row is not None:
+                    said[i] = Said(False, splicing.with_hypotheses(said[i].state, row[0]))
+        return Begun(
+            beginning=beginning,
+            person=person.person,
+            dialog=dialog.dialog,
+            dialog_id=dialog.dialog_id,
+            id=dialog.id,
+            date_start=dialog.date_start,
+            dialog_attributes=dialog.attributes,
+            rating=dialog.rating,
+            human=person.human,
+            bot=dialog.bot,
+            window=said,
+            length=dialog.length,
+            feed=feed,
+            attempt=attempt,
+        )
+
+    def _newest(self, owner: str, known: Version, new: NewVersion | None) -> Version:
+        if new is None:
+            return known
+        frame = None if new.number % FRAME else new.state
+        self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
+        return Version(new.number, new.state)
+
+    def _bot_id(self, dialog: int) -> str:
+        row = self._connection.execute(_DIALOG_BY_NUMBER, (dialog,)).fetchone()
+        return str(row[4])
+
+    def _add_utterance(
+        self,
+        number: int,
+        dialog: DialogHead | None,
+        position: int,
+        spoken: Spoken,
+        versions: tuple[Version, Version],
+    ) -> None:
+        state = _state(spoken, versions)
+        self._utterance += 1
+        self._rows.utterances += (self._utterance, number, position, spoken.utt_id, spoken.by_bot,
+                                  spoken.user_version, spoken.date_time, spoken.body)  # fmt: skip
+        if spoken.hypotheses is not None:
+            self._rows.hypotheses += (self._utterance, spoken.hypotheses)
+        if spoken.active_skill and (dialog is None or spoken.active_skill not in dialog.skills):
+            self._rows.spoke += (spoken.active_skill, number)
+        if dialog is None:
+            return
+        if spoken.active_skill:
+            dialog.skills.add(spoken.active_skill)
+        whole = splicing.bot_utterance if spoken.by_bot else splicing.human_utterance
+        dialog.add(Said(spoken.by_bot, whole(spoken.body, state)), self._utterance)
+
+    def _add_feed(self, person: PersonHead, begun: Begun, finished: Finished) -> None:
+        beginning, feed = begun.beginning, self._rows.feed
+        feed += (begun.person, begun.feed, begun.dialog, beginning.message)
+        for message in finished.messages:
+            person.feed += 1
+            feed += (begun.person, person.feed, begun.dialog, message)
+        if beginning.request_key is not None:
+            person.open.pop(beginning.request_key, None)
+            self._rows.requests += (
+                begun.person,
+                beginning.request_key,
+                beginning.request_hash,
+                beginning.turn_id,
+                begun.dialog,
+                beginning.started,
+                finished.outcome,
+            )
+
+
+def _state(spoken: Spoken, versions: tuple[Version, Version]) -> bytes:
+    for version in versions:
+        if version.number == spoken.user_version:
+            return version.state
+    raise StoreError(f"utterance {spoken.utt_id} shows an unknown profile version")

@@ -1,0 +1,111 @@
+"""The one writer: jobs in groups, each group one transaction and one wait for the disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from prolocutor.errors import BadInput, StoreLocked
+from prolocutor.stores.sqlite import migrations
+from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
+from prolocutor.stores.sqlite.heads import Heads
+from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.rows import Rows
+from prolocutor.stores.sqlite.turns import Turns
+from prolocutor.stores.sqlite.worker import Job
+
+WAL_BYTES: Final = 64 * 1024 * 1024
+"""A write-ahead log above this size is cut, even if readers have to wait for that."""
+LOOK_AFTER: Final = 256
+"""Commits between two looks at the size of the write-ahead log and at expired requests."""
+
+_GENERATION: Final = named("generation")
+
+
+class Writer:
+    """Owns the connection that writes. Everything here is called in the writer's thread."""
+
+    def __init__(self, path: Path, durability: str) -> None:
+        self.path = path
+        self._durability = durability
+        self.commits = 0
+
+    def open(self) -> None:
+        """Open the file, bring it up to date and become its next generation of owners."""
+        connection = connect(self.path, read_only=False)
+        try:
+            version = migrations.version_of(connection, self.path)
+            prepare_writing(connection, self._durability)
+            migrations.migrate(connection, version)
+            connection.execute(named("next_generation"))
+            (self._generation,) = connection.execute(_GENERATION).fetchone()
+            self._rows = Rows()
+            self.heads = Heads(connection, self._rows)
+            self.turns = Turns(connection, self._rows, self.heads)
+        except BaseException:
+            connection.close()
+            raise
+        self.connection = connection
+
+    def close(self) -> None:
+        """Bring the write-ahead log home and close the file."""
+        self.connection.close()
+
+    def run(self, jobs: list[Job]) -> list[Any]:
+        """Do the jobs in one transaction; if one fails, do each in a transaction of its own."""
+        try:
+            return self._commit(jobs)
+        except Exception as error:
+            if len(jobs) == 1:
+                return [translated(error, self.path)]
+        return [self._alone(job) for job in jobs]
+
+    def _alone(self, job: Job) -> Any:
+        try:
+            return self._commit([job])[0]
+        except Exception as error:
+            return translated(error, self.path)
+
+    def _commit(self, jobs: list[Job]) -> list[Any]:
+        connection = self.connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            if connection.execute(_GENERATION).fetchone() != (self._generation,):
+                raise StoreLocked(f"{self.path}: another process took over this store")
+            outcomes = [_done(job) for job in jobs]
+            self._rows.write(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+        self.commits += 1
+        self.heads.trim()
+        if self.commits % LOOK_AFTER == 0:
+            self._look_after()
+        return outcomes
+
+    def _look_after(self) -> None:
+        """Let go of expired requests; cut the write-ahead log where it grew too long."""
+        self.turns.forget_expired()
+        try:
+            size = os.stat(f"{self.path}-wal").st_size
+        except FileNotFoundError:
+            return
+        if size > WAL_BYTES:
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    def _roll_back(self) -> None:
+        self._rows.clear()
+        self.heads.clear()
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+
+def _done(job: Job) -> Any:
+    """Do a job; input that cannot be taken is its own outcome and changes nothing."""
+    function, args = job
+    try:
+        return function(*args)
+    except BadInput as error:
+        return error
