@@ -80,7 +80,8 @@ class HttpConnector:
         first = requests[0]
         if self._merged:
             if len(requests) == 1:
-                return (parse(_elements(await self._post(first.body(), requests), None)[0]),)
+                elements = _elements(await self._post(first.body(), requests), None)
+                return (parse(bytes(elements[0])),)
             merged = _merge(requests)
             if merged is None:
                 return await asyncio.gather(*map(self._send_alone, requests))

@@ -28,7 +28,10 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (":dumps", "':dumps' is no dotted name; write it as package.module:function"),
         ("jsson:dumps", "jsson:dumps: there is no module 'jsson'"),
         ("json.sub.deep:f", "json.sub.deep:f: there is no module 'json.sub'"),
-        ("json:dumsp", "json:dumsp: module 'json' has no 'dumsp'; did you mean 'dumps'?"),
+        (
+            "json:JSONDecode",
+            "json:JSONDecode: module 'json' has no 'JSONDecode'; did you mean 'JSONDecoder'?",
+        ),
         ("json:zzz", "json:zzz: module 'json' has no 'zzz'"),
         ("dotted_whole:A.g", "dotted_whole:A.g: module 'dotted_whole', 'A' has no 'g'"),
         ("dotted_whole:answer", "dotted_whole:answer: this is of type int, which cannot be called"),
