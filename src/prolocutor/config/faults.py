@@ -27,9 +27,10 @@ class Fault(msgspec.Struct, frozen=True):
         return str(self.error())
 
     def error(self) -> ConfigError:
-        """Give the fault as an exception; the suggestion is part of its text."""
+        """Give the fault as an exception of one line; the suggestion is part of its text."""
         what = f"{self.what}; {self.suggestion}" if self.suggestion else self.what
-        return ConfigError(what, file=self.file, line=self.line, key=self.key)
+        key = self.key and _printable(self.key)
+        return ConfigError(_printable(what), file=_printable(self.file), line=self.line, key=key)
 
 
 class ConfigFaults(ConfigError):
@@ -53,6 +54,10 @@ def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(
         sorted(dict.fromkeys(faults), key=lambda fault: (fault.line or 0, fault.column or 0))
     )
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str | None:

@@ -73,19 +73,18 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or (self.whole and value != _whole(value)):
             return findings.expected(node, " or ".join([self.what, *self.words]))
-        if not (self.least <= value <= self.most and self.above < value < math.inf):  # type: ignore[operator]
-            return findings.expected(
-                node, " or ".join([f"{self.what} {self._bounds()}", *self.words])
-            )
+        if bound := self._broken_bound(value):  # type: ignore[arg-type]
+            return findings.expected(node, " or ".join([f"{self.what} {bound}", *self.words]))
         return int(value) if self.whole else float(value)  # type: ignore[arg-type]
 
-    def _bounds(self) -> str:
-        if self.most < math.inf:
-            low = f"from {self.least:g}" if self.least > -math.inf else f"above {self.above:g}"
-            return f"{low} to {self.most:g}"
-        if self.least > -math.inf:
-            return f"of at least {self.least:g}"
-        return f"above {self.above:g}" if self.above > -math.inf else "that is finite"
+    def _broken_bound(self, value: float) -> str | None:
+        if value <= self.above:
+            return f"above {self.above:.12g}"
+        if value < self.least:
+            return f"of at least {self.least:.12g}"
+        if value > self.most:
+            return f"of at most {self.most:.12g}"
+        return None if math.isfinite(value) else "that is finite"
 
 
 def _whole(value: Any) -> int | None:

@@ -154,14 +154,16 @@ class Doors(msgspec.Struct, frozen=True):
 
 TOP: Final[dict[str, Kind]] = {
     "name": Text(what="a name"),
-    "store": Text(what="a store's URL"),
+    "store": Text(
+        what="a store's URL such as sqlite:///dialogs.db", pattern=r"[a-z][a-z0-9+.-]*:.*"
+    ),
     "durability": Choice(("full", "relaxed")),
     "deadline": Number(what="a number of seconds", above=0, most=DAY),
     "reserve": _seconds(most=DAY),
     "queue_timeout": _positive_seconds(),
     "fallback": Text(),
     "recover_within": _seconds(),
-    "max_attributes": _count("bytes"),
+    "max_attributes": _count("attributes"),
     "host": Text(what="a host's name or address", pattern=r"[^\s/]+"),
     "port": PORT,
     "auth": AUTH,

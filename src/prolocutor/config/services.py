@@ -125,7 +125,8 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
     call = entries.pop("call", None)
     target: Target = ""
     if call is None:
-        findings.add(node, "the key call is missing", f"give call: {CALL}")
+        if "call" not in map(SERVICE.synonyms.get, entries):
+            findings.add(node, "the key call is missing", f"give call: {CALL}")
     else:
         target = _target(call, findings, foreign="connector" in entries)
     values = SERVICE.values(Node(entries, node.steps, node.line, node.column), findings)
@@ -163,9 +164,10 @@ def _check_url(node: Node, url: str, findings: Findings) -> None:
     except ValueError as error:
         findings.add(node, f"{shown(node)} is no URL: {error}")
         return
-    if parts.scheme.lower() not in ("http", "https"):
-        hint = did_you_mean(parts.scheme, ["http", "https"])
-        findings.add(node, f"expected a URL of http or https, found {parts.scheme}://", hint)
+    scheme = url.partition(":")[0]
+    if scheme not in ("http", "https"):
+        hint = did_you_mean(scheme.lower(), ["http", "https"])
+        findings.add(node, f"expected a URL of http or https, found {scheme}://", hint)
     elif not host or re.search(r"\s", url):
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
 

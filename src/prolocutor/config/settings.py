@@ -65,7 +65,7 @@ class Limits(msgspec.Struct, frozen=True):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """One assistant as its file describes it. None: the default of whoever it is for.
 
-    Times are seconds, `max_attributes` bytes. `doors`: options by name of those to open; None for
+    Times are seconds. `doors`: options by name of those to open; None for
     the usual ones. `folder`: where the file lies, and so where its modules are looked for.
     """
 

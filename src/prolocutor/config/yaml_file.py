@@ -90,7 +90,7 @@ def read(path: str | Path, environ: Mapping[str, str] = os.environ) -> Document:
         raise ConfigFaults([_syntax_fault(error, text, file)]) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        what = f"the character U+{ord(error.character):04X} is not allowed in YAML"
+        what = f"the character U+{ord(text[error.position]):04X} is not allowed in YAML"
         raise ConfigFaults([Fault(file, line, None, what)]) from None
     except (ValueError, RecursionError):
         raise ConfigFaults([Fault(file, None, None, "not valid YAML")]) from None
@@ -126,6 +126,7 @@ _FLOAT: Final = (
     r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
     r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
+_COLLECTIONS: Final = (f"{_TAG}map", f"{_TAG}seq")
 _CORE: Final = {
     "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
@@ -166,7 +167,9 @@ class _Reading:
             self._stop(mark)
         value: Any = UNREAD
         plain = False
-        if isinstance(node, yaml.MappingNode):
+        if not isinstance(node, yaml.ScalarNode) and node.tag not in _COLLECTIONS:
+            self._misfit(node, steps, mark)
+        elif isinstance(node, yaml.MappingNode):
             value = {
                 key: self._node(child, (*steps, key), key_node)
                 for key, (key_node, child) in self._entries(node, steps).items()
@@ -211,27 +214,32 @@ class _Reading:
         return own
 
     def _key(self, node: yaml.ScalarNode, steps: Steps) -> str:
-        try:
-            return substitute(node.value, self._environ)
-        except UnsetVariable as error:
-            self._fault(node, steps, str(error))
-            return str(node.value)
+        text = self._text(node, steps, node)
+        return str(node.value) if text is None else text
 
-    def _scalar(self, node: yaml.ScalarNode, steps: Steps, mark: yaml.Node) -> Scalar | Unread:
-        text, tag = node.value, node.tag
+    def _text(self, node: yaml.ScalarNode, steps: Steps, mark: yaml.Node) -> str | None:
         try:
             text = substitute(node.value, self._environ)
+            text.encode()
         except UnsetVariable as error:
             self._fault(mark, steps, str(error))
+        except UnicodeEncodeError:
+            self._fault(mark, steps, "half of a character: a lone surrogate is no text")
+        else:
+            return text
+        return None
+
+    def _scalar(self, node: yaml.ScalarNode, steps: Steps, mark: yaml.Node) -> Scalar | Unread:
+        text, tag = self._text(node, steps, mark), node.tag
+        if text is None:
             return UNREAD
         if text != node.value and node.style is None:
             tag = self._resolver.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
         kind = tag.removeprefix(_TAG)
         if kind in ("str", "merge"):
-            return str(text)
+            return text
         if not re.fullmatch(_CORE.get(kind, ("(?!)",))[0], text):
-            self._fault(mark, steps, f"the tag {node.tag.replace(_TAG, '!!')} does not fit here")
-            return UNREAD
+            return self._misfit(node, steps, mark)
         if kind == "null":
             return None
         return text.lower() == "true" if kind == "bool" else _number(text, kind)
@@ -240,6 +248,11 @@ class _Reading:
         place = mark.start_mark
         key = dotted(steps) or None
         self._faults.append(Fault(self._file, place.line + 1, key, what, column=place.column + 1))
+
+    def _misfit(self, node: yaml.Node, steps: Steps, mark: yaml.Node) -> Unread:
+        tag = node.tag.replace(_TAG, "!!")
+        self._fault(mark, steps, f"the tag {tag} does not fit here")
+        return UNREAD
 
     def _stop(self, mark: yaml.Node) -> None:
         what = f"more than {MAX_NODES:,} values or {MAX_DEPTH} levels, its anchors filled in"
