@@ -26,7 +26,7 @@ EXTEND = _pattern(
 LEFT = _pattern(
     r"(?:(?:and )?(?:how (?:long|much|many)|how'?s|time (?:left|remaining)|what(?:'s| is| are|s)?"
     r"|when|which|is|are|has|have|do i have|did|list|show|display|check|tell me|status|state|any"
-    rf"|all|my|the|running)\b.*)?{_TIMER}(?: (?:status|left|remaining|please|running|going|done))?.*"
+    rf"|all|my|the|running)\b.*)?{_TIMER}.*"
     r"|(?:what(?:'s| is) the )?time (?:left|remaining)"
     r"|how (?:long|much (?:time|longer)) (?:is )?left"
 )
