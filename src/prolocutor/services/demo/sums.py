@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from prolocutor.services.demo.arithmetic import Undefined, Value, evaluate
-from prolocutor.services.demo.wording import SURE, Reading
+from prolocutor.services.demo.wording import SURE, Reading, question
 
 LARGEST_PRIME_TESTED = 10**12
 MOST_DIGITS = 80
@@ -35,7 +35,7 @@ def read_phrase(words: str) -> Reading | None:
     for pattern, compute in _PHRASES:
         if found := pattern.fullmatch(words):
             numbers = [Fraction(group) for group in found.groups() if group is not None]
-            return compute(*numbers), SURE
+            return str(compute(*numbers)), SURE
     return _read_tip(words) or _read_list(words)
 
 
@@ -228,45 +228,41 @@ def _of_list(name: str, numbers: list[Fraction]) -> Fraction:
     return Fraction(math.lcm(*whole) if "multiple" in name or name == "lcm" else math.gcd(*whole))
 
 
-_PHRASES: list[tuple[re.Pattern[str], Callable[..., str]]] = [
-    (re.compile(pattern), compute)
-    for pattern, compute in (
-        (rf"divide {_N} (?:by|through) {_N}", _expression("{0} / {1}")),
-        (rf"{_RATE} of {_N} is {_N}", _part_of),
-        (rf"{_RATE} is {_N} (?:out )?of {_N}", _of_whole),
-        (rf"{_N} (?:is|makes) (?:what|how many|which) {_RATE} of {_N}", _of_whole),
-        (rf"{_N} as a {_RATE} of {_N}", _of_whole),
-        (rf"(?:increase|raise) {_N} by {_N}{_PERCENT}", _raised),
-        (rf"{_N} (?:increased|raised) by {_N}{_PERCENT}", _raised),
-        (rf"(?:add )?{_N}{_PERCENT} (?:on top of|more than|to) {_N}", _raising),
-        (rf"{_LESSEN} {_N} by {_N}{_PERCENT}", _lowered),
-        (rf"{_N} (?:reduced|decreased|lowered|cut) by {_N}{_PERCENT}", _lowered),
-        (rf"{_N}{_PERCENT} (?:off|less than)(?: of)? {_N}", _lowering),
-        (rf"{_LESSEN} {_N} by (?:a |one )?quarter", _expression("{0} - 25%")),
-        (rf"{_LESSEN} {_N} by (?:a )?half|halve {_N}", _expression("{0} / 2")),
-        (rf"{_SHARE} {_AMONG} {_N}{_PEOPLE}{_EACH}", _shared),
-        (rf"{_SHARE} {_N} ways{_EACH}", _shared),
-        (rf"add {_N} (?:and|to|plus|with) {_N}", _expression("{0} + {1}")),
-        (rf"subtract {_N} from {_N}", _expression("{1} - {0}")),
-        (rf"multiply {_N} (?:by|with|and|times) {_N}", _expression("{0} * {1}")),
-        (rf"(?:the )?difference (?:between|of) {_N} and {_N}", _difference),
-        (rf"(?:the )?(?:quotient|ratio) of {_N} and {_N}", _expression("{0} / {1}")),
-        (rf"{_N} (?:goes )?into {_N}", _expression("{1} / {0}")),
-        (
-            rf"how (?:many times|often) (?:does|do|will) {_N} (?:go|fit) in(?:to)? {_N}",
-            _expression("{1} / {0}"),
-        ),
-        (rf"{_N} more than {_N}", _expression("{1} + {0}")),
-        (rf"{_N} less than {_N}", _expression("{1} - {0}")),
-        (
-            rf"(?:the )?(?:remainder|rest) (?:when|if|of) {_N} (?:is )?(?:divided )?by {_N}",
-            _remainder,
-        ),
-        (rf"(?:the )?log(?:arithm)? (?:to )?(?:the )?base {_N} of {_N}", _logarithm),
-        (rf"(?:the )?log(?:arithm)? of {_N} (?:to|in) (?:the )?base {_N}", _logarithm_to),
-        (rf"round {_N} to {_N} (?:decimals?|decimal places?|places|digits)", _rounded),
-        (rf"round {_N}(?: to the nearest (?:whole number|integer|one))?", _rounded),
-        (rf"(?:the )?absolute value of {_N}", _distance),
-        (rf"(?:is )?{_N} (?:is )?(?:a )?prime(?: number)?", _prime),
-    )
+_PHRASES = [
+    question(_expression("{0} / {1}"), rf"divide {_N} (?:by|through) {_N}"),
+    question(_part_of, rf"{_RATE} of {_N} is {_N}"),
+    question(_of_whole, rf"{_RATE} is {_N} (?:out )?of {_N}"),
+    question(_of_whole, rf"{_N} (?:is|makes) (?:what|how many|which) {_RATE} of {_N}"),
+    question(_of_whole, rf"{_N} as a {_RATE} of {_N}"),
+    question(_raised, rf"(?:increase|raise) {_N} by {_N}{_PERCENT}"),
+    question(_raised, rf"{_N} (?:increased|raised) by {_N}{_PERCENT}"),
+    question(_raising, rf"(?:add )?{_N}{_PERCENT} (?:on top of|more than|to) {_N}"),
+    question(_lowered, rf"{_LESSEN} {_N} by {_N}{_PERCENT}"),
+    question(_lowered, rf"{_N} (?:reduced|decreased|lowered|cut) by {_N}{_PERCENT}"),
+    question(_lowering, rf"{_N}{_PERCENT} (?:off|less than)(?: of)? {_N}"),
+    question(_expression("{0} - 25%"), rf"{_LESSEN} {_N} by (?:a |one )?quarter"),
+    question(_expression("{0} / 2"), rf"{_LESSEN} {_N} by (?:a )?half|halve {_N}"),
+    question(_shared, rf"{_SHARE} {_AMONG} {_N}{_PEOPLE}{_EACH}"),
+    question(_shared, rf"{_SHARE} {_N} ways{_EACH}"),
+    question(_expression("{0} + {1}"), rf"add {_N} (?:and|to|plus|with) {_N}"),
+    question(_expression("{1} - {0}"), rf"subtract {_N} from {_N}"),
+    question(_expression("{0} * {1}"), rf"multiply {_N} (?:by|with|and|times) {_N}"),
+    question(_difference, rf"(?:the )?difference (?:between|of) {_N} and {_N}"),
+    question(_expression("{0} / {1}"), rf"(?:the )?(?:quotient|ratio) of {_N} and {_N}"),
+    question(_expression("{1} / {0}"), rf"{_N} (?:goes )?into {_N}"),
+    question(
+        _expression("{1} / {0}"),
+        rf"how (?:many times|often) (?:does|do|will) {_N} (?:go|fit) in(?:to)? {_N}",
+    ),
+    question(_expression("{1} + {0}"), rf"{_N} more than {_N}"),
+    question(_expression("{1} - {0}"), rf"{_N} less than {_N}"),
+    question(
+        _remainder, rf"(?:the )?(?:remainder|rest) (?:when|if|of) {_N} (?:is )?(?:divided )?by {_N}"
+    ),
+    question(_logarithm, rf"(?:the )?log(?:arithm)? (?:to )?(?:the )?base {_N} of {_N}"),
+    question(_logarithm_to, rf"(?:the )?log(?:arithm)? of {_N} (?:to|in) (?:the )?base {_N}"),
+    question(_rounded, rf"round {_N} to {_N} (?:decimals?|decimal places?|places|digits)"),
+    question(_rounded, rf"round {_N}(?: to the nearest (?:whole number|integer|one))?"),
+    question(_distance, rf"(?:the )?absolute value of {_N}"),
+    question(_prime, rf"(?:is )?{_N} (?:is )?(?:a )?prime(?: number)?"),
 ]

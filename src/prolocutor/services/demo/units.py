@@ -24,10 +24,11 @@ LONGEST_SPELLING = 5
 _TOKEN = re.compile(r"\d+(?:\.\d+)?(?:/[1-9]\d*)?|[a-zµ°]+[23²³]?(?:/[a-z]+)?|['\"=<-]|->")
 _FILLER = set(
     "convert change turn transform what is are was how many much tall long far heavy hot cold "
-    "fast big high deep wide warm large in to into as of the there a an does do make makes made up "
-    "equal equals = -> - for be from that this it i need want like have give express value equivalent "
-    "number you would get me can could temperature weight length distance speed please and or will "
-    "when then come comes by so your unit units measured using one single full standard at".split()
+    "fast big high deep wide warm large in to into as of the there a an does do make makes "
+    "made up equal equals = -> - for be from that this it i need want like have give express "
+    "value equivalent number you would get me can could temperature weight length distance "
+    "speed please and or will when then come comes by so your unit units measured using one "
+    "single full standard at".split()
 )
 _VETO = set(
     "until since ago left remind reminder timer alarm wake born old age birthday time today "

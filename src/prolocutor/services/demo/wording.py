@@ -12,6 +12,8 @@ DECLINED = 0.05
 OF_A_PART = 0.85
 
 Reading = tuple[str, float]
+Tell = Callable[..., str | None]
+Question = tuple[re.Pattern[str], Tell]
 
 _SAME = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2212\u00a0", "''\"\"-- ")
 _SPELLINGS = {
@@ -85,3 +87,8 @@ def reply(reading: Reading | None, declining: str) -> list[dict[str, Any]]:
     """The one hypothesis of an agent: what it read, or its own words for declining."""
     text, confidence = reading or (declining, DECLINED)
     return [{"text": text, "confidence": round(confidence, 3)}]
+
+
+def question(tell: Tell, *pieces: str) -> Question:
+    """The question of a whole utterance in plain words, its pattern given in pieces."""
+    return re.compile("".join(pieces)), tell
