@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.config.kinds import Findings
 from prolocutor.config.services import Written, function_of
@@ -18,6 +18,9 @@ from prolocutor.errors import ConfigError
 from prolocutor.pipeline.formatters import resolve_formatter
 
 Function = Callable[..., Any]
+
+BY_NAME: Final = (None, "python", "process")
+"""The connectors whose `call` is the name of a function."""
 
 
 def search_in(folder: Path) -> None:
@@ -47,7 +50,7 @@ def import_all(services: list[Written], findings: Findings) -> dict[str, Functio
     found: dict[str, Function] = {}
     for written in services:
         service = written.service
-        if (name := function_of(service.target)) and service.connector is None:
+        if (name := function_of(service.target)) and service.connector in BY_NAME:
             try:
                 found[written.path] = resolve(name)
             except ConfigError as error:

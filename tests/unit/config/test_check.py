@@ -149,6 +149,27 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
     assert what in fault.what
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "skills:\n  a: {call: x, connector: htpt}\n",
+            (2, "skills.a.connector", "there is no connector 'htpt'; did you mean 'http'?"),
+        ),
+        (
+            "skills: {a: http://h}\nstore: sqlit:///x.db\n",
+            (2, "store", "there is no store 'sqlit'"),
+        ),
+    ],
+)
+def test_a_plug_in_that_is_not_there_is_a_fault(
+    tmp_path: Path, text: str, fault: tuple[int, str, str]
+) -> None:
+    report = _check(tmp_path, text)
+
+    assert [(found.line, found.key, found.what) for found in report.faults] == [fault]
+
+
 def test_an_unknown_formatter_is_a_fault(tmp_path: Path) -> None:
     report = _check(tmp_path, "skills:\n  a: {call: http://h, formatter: json:dump_s}\n")
 

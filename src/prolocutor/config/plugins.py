@@ -1,0 +1,27 @@
+"""The connectors and the store that a file names: are they there?"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from prolocutor.config.faults import did_you_mean
+from prolocutor.config.kinds import Findings
+from prolocutor.config.load import Loaded
+from prolocutor.connectors.catalog import connector_class
+from prolocutor.errors import ConfigError
+from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
+
+
+def check_plugins(loaded: Loaded, findings: Findings) -> None:
+    """Record every connector that cannot be had, and a store of an unknown scheme."""
+    for written in loaded.services:
+        if written.service.connector is not None:
+            try:
+                connector_class(written.service.connector)
+            except ConfigError as error:
+                findings.add(loaded.find(f"{written.path}.connector"), error.what)
+    scheme = (loaded.settings.store or "memory:").partition(":")[0]
+    known = sorted({*SCHEMES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+    if scheme not in known:
+        hint = did_you_mean(scheme, known) or f"there are {', '.join(known)}"
+        findings.add(loaded.find("store"), f"there is no store '{scheme}'", hint)
