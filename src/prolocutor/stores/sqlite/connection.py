@@ -13,6 +13,7 @@ from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
 CHECKPOINT_PAGES: Final = 1000
 CACHE_KIBIBYTES: Final = 16_384
+BUSY_MS: Final = 5000
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -25,7 +26,7 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         uri=True,
         isolation_level=None,
         cached_statements=1024,
-        timeout=5.0,
+        timeout=BUSY_MS / 1000,
     )
 
 

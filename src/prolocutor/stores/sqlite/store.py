@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any, Final
 
-from prolocutor.contracts.store import Answered, Beginning, Begun, Finished, OpenTurn
-from prolocutor.errors import StoreError
+from prolocutor.contracts.store import Answered, Beginning, Begun, FeedRow, Finished, OpenTurn
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
+from prolocutor.stores.sqlite.reader import Reader
 from prolocutor.stores.sqlite.worker import Worker
 from prolocutor.stores.sqlite.writer import Writer
+
+_PAGE: Final = 100
+_DELETED_AT_ONCE: Final = 10
 
 
 def from_url(url: str, durability: str) -> SqliteStore:
     """Make the store that `sqlite:///path` means."""
-    return SqliteStore(url.partition(":")[2].removeprefix("///"), durability=durability)
+    path = url.partition(":")[2].removeprefix("//").removeprefix("/")
+    if not path:
+        raise ConfigError(f"{url} names no file; write sqlite:///dialogs.db", key="store")
+    return SqliteStore(path, durability=durability)
 
 
 class SqliteStore:
@@ -32,24 +43,45 @@ class SqliteStore:
         self._read_only = read_only
         self._ownership = Ownership(self.path)
         self._writer = Writer(self.path, durability)
+        self._reader = Reader(self.path)
         self._writing: Worker | None = None
+        self._reading: Worker | None = None
 
     async def open(self) -> None:
-        """Become the owner of the file and get it ready."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._ownership.take()
-        self._writing = Worker("prolocutor-writer", self._writer)
+        """Become the owner of the file (unless `read_only`) and get it ready."""
+        if not self._read_only:
+            self._ownership.take()
         try:
-            await self._writing.started
+            if not self._read_only:
+                self._writing = Worker("prolocutor-writer", self._writer)
+                await self._writing.started
+            self._reading = Worker("prolocutor-reader", self._reader, at_most=1)
+            await self._reading.started
         except BaseException:
-            self._ownership.release()
+            await self.aclose()
             raise
 
     async def aclose(self) -> None:
         """Write what was handed over, close the file and let others own it."""
-        if self._writing is not None:
-            await self._writing.stop()
+        try:
+            for worker in (self._reading, self._writing):
+                if worker is not None:
+                    await worker.stop()
+        finally:
             self._ownership.release()
+
+    def note_owner(self, text: str) -> None:
+        """Leave a text for those who find the file owned, such as the URL of the owner's door."""
+        self._ownership.note(text)
+
+    @property
+    def commits(self) -> int:
+        """Transactions so far; with durability `full` each waited once for the disk."""
+        return self._writer.commits
+
+    async def setting(self, pragma: str) -> Any:
+        """Give the value of one of SQLite's PRAGMAs, as the writer has it."""
+        return await self._write.submit(self._writer.setting, pragma)
 
     async def begin(self, beginning: Beginning) -> Begun | Answered:
         """Write down what was said, durably, and return what the turn starts from."""
@@ -71,12 +103,122 @@ class SqliteStore:
         """End the active dialog of that name."""
         return await self._write.submit(self._writer.turns.close_dialog, user, dialog_name)
 
-    def note_owner(self, text: str) -> None:
-        """Leave a text for those who find the file owned, such as the URL of the owner's door."""
-        self._ownership.note(text)
+    async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
+        """Give up to `limit` rows with `n > after`, ascending."""
+        return await self._read.submit(self._reader.feed, user, after, limit)
+
+    async def feed_end(self, user: str) -> int:
+        """Give the number of the last row ever written for this person, 0 if none."""
+        return await self._read.submit(self._reader.feed_end, user)
+
+    async def dialog(self, dialog_id: str) -> Dialog | None:
+        """Give a whole dialog by `dialog_id` or `_id`."""
+        number = await self._read.submit(self._reader.find, dialog_id)
+        return None if number is None else await self._whole(number)
+
+    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
+        """Give the `dialog_id` of the person's active dialog of that name."""
+        return await self._read.submit(self._reader.active_dialog_id, user, dialog_name)
+
+    async def dialog_ids(
+        self,
+        *,
+        user: str | None = None,
+        skill: str | None = None,
+        rating: Any = None,
+        since: str | None = None,
+        until: str | None = None,
+        active: bool | None = None,
+        after: str | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> list[str]:
+        """Find dialogs, oldest first; each filter is as the contract says."""
+        filters = {
+            "user": user,
+            "skill": skill,
+            "rating": rating,
+            "since": since,
+            "until": until,
+            "active": active,
+            "after": after,
+            "offset": offset,
+            "limit": limit,
+        }
+        return await self._read.submit(self._reader.dialog_ids, filters)
+
+    async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add a rating to the dialog's."""
+        await self._write.submit(self._writer.upkeep.rate_dialog, dialog_id, rating, user, at)
+
+    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
+        """Add a rating to the utterance's."""
+        await self._write.submit(self._writer.upkeep.rate_utterance, utt_id, rating, user, at)
+
+    async def owner_of(self, id_: str) -> str | None:
+        """Give the user whose dialog or utterance this is."""
+        return await self._read.submit(self._reader.owner_of, id_)
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs; False if unknown.
+
+        What is deleted is overwritten with zeros in the file (`secure_delete`), and the write-ahead
+        log, which may still hold old pages, is brought home and cut before this returns, or soon
+        after if another process is just reading the file. Below the file, the file system and the
+        device may keep old blocks; backups are the operator's.
+        """
+        return await self._write.submit(self._writer.upkeep.delete_person, user)
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs whose last utterance is older than `before`; give their number."""
+        deleted, last = 0, 0
+        while dates := await self._read.submit(self._reader.last_dates, last, _PAGE):
+            last = dates[-1][0]
+            old = [number for number, date in dates if date < before]
+            for start in range(0, len(old), _DELETED_AT_ONCE):
+                some = old[start : start + _DELETED_AT_ONCE]
+                deleted += await self._write.submit(
+                    self._writer.upkeep.delete_dialogs, some, before
+                )
+        return deleted
+
+    async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:
+        """Stream whole dialogs, oldest first, without holding up the turns."""
+        last = 0
+        while numbers := await self._read.submit(self._reader.numbers_after, last, user, _PAGE):
+            last = numbers[-1]
+            for number in numbers:
+                if (dialog := await self._whole(number)) is not None:
+                    yield dialog
+
+    async def _whole(self, number: int) -> Dialog | None:
+        """Read a dialog page by page; None if it is not there, or was deleted meanwhile."""
+        dialog = await self._read.submit(self._reader.head, number)
+        if dialog is None:
+            return None
+        ids = dialog.human.id, dialog.bot.id
+        position, end = 0, -1
+        while position != end:
+            end = position
+            some, position = await self._read.submit(
+                self._reader.utterances, number, *ids, position
+            )
+            dialog.utterances += some
+        by_bot = [one for one in dialog.utterances if isinstance(one, BotUtterance)]
+        dialog.date_finish = by_bot[-1].date_time if by_bot else None
+        found = await self._read.submit(self._reader.find, dialog.dialog_id)
+        return dialog if found == number else None
 
     @property
     def _write(self) -> Worker:
+        if self._read_only:
+            raise StoreError(f"{self.path}: was opened read-only")
         if self._writing is None:
-            raise StoreError(f"{self.path}: open the store first, and not read-only")
+            raise StoreError(f"{self.path}: open the store first")
         return self._writing
+
+    @property
+    def _read(self) -> Worker:
+        if self._reading is None:
+            raise StoreError(f"{self.path}: open the store first")
+        return self._reading

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.errors import BadInput, StoreLocked
 from prolocutor.stores.sqlite import migrations
-from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
+from prolocutor.stores.sqlite.connection import (
+    BUSY_MS,
+    connect,
+    prepare_writing,
+    translated,
+)
 from prolocutor.stores.sqlite.heads import Heads
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.rows import Rows
 from prolocutor.stores.sqlite.turns import Turns
+from prolocutor.stores.sqlite.upkeep import Upkeep
 from prolocutor.stores.sqlite.worker import Job
 
 WAL_BYTES: Final = 64 * 1024 * 1024
 """A write-ahead log above this size is cut, even if readers have to wait for that."""
 LOOK_AFTER: Final = 256
 """Commits between two looks at the size of the write-ahead log and at expired requests."""
+PATIENCE_MS: Final = 200
+"""How long cutting the log may wait for readers."""
 
 _GENERATION: Final = named("generation")
 
@@ -30,10 +39,14 @@ class Writer:
         self.path = path
         self._durability = durability
         self.commits = 0
+        """Groups written so far."""
 
     def open(self) -> None:
         """Open the file, bring it up to date and become its next generation of owners."""
-        connection = connect(self.path, read_only=False)
+        try:
+            connection = connect(self.path, read_only=False)
+        except (OSError, sqlite3.Error) as error:
+            raise translated(error, self.path) from error
         try:
             version = migrations.version_of(connection, self.path)
             prepare_writing(connection, self._durability)
@@ -43,14 +56,22 @@ class Writer:
             self._rows = Rows()
             self.heads = Heads(connection, self._rows)
             self.turns = Turns(connection, self._rows, self.heads)
-        except BaseException:
+            self.upkeep = Upkeep(connection, self._rows, self.heads)
+        except BaseException as error:
             connection.close()
+            if isinstance(error, Exception):
+                raise translated(error, self.path) from error
             raise
         self.connection = connection
 
     def close(self) -> None:
         """Bring the write-ahead log home and close the file."""
         self.connection.close()
+
+    def setting(self, pragma: str) -> Any:
+        """Give the value of a PRAGMA of this connection."""
+        (value,) = self.connection.execute(f"PRAGMA {pragma}").fetchone()
+        return value
 
     def run(self, jobs: list[Job]) -> list[Any]:
         """Do the jobs in one transaction; if one fails, do each in a transaction of its own."""
@@ -75,25 +96,34 @@ class Writer:
                 raise StoreLocked(f"{self.path}: another process took over this store")
             outcomes = [_done(job) for job in jobs]
             self._rows.write(connection)
+            look_after = self.commits % LOOK_AFTER == 0
+            if look_after:
+                self.turns.forget_expired()
             connection.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
         self.commits += 1
         self.heads.trim()
-        if self.commits % LOOK_AFTER == 0:
-            self._look_after()
+        if look_after or self.upkeep.deleted:
+            self._cut_log()
         return outcomes
 
-    def _look_after(self) -> None:
-        """Let go of expired requests; cut the write-ahead log where it grew too long."""
-        self.turns.forget_expired()
+    def _cut_log(self) -> None:
+        """Bring the write-ahead log home and cut it, where it is long or holds what was deleted.
+
+        If a reader is in the way, it is left for the next look.
+        """
         try:
             size = os.stat(f"{self.path}-wal").st_size
-        except FileNotFoundError:
-            return
-        if size > WAL_BYTES:
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if size > WAL_BYTES or self.upkeep.remains:
+                self.upkeep.deleted = False
+                self.connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
+                busy, _, _ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self.upkeep.remains = self.upkeep.remains and bool(busy)
+                self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        except (OSError, sqlite3.Error):
+            """The turns of this group are safe; the log is only longer than it need be."""
 
     def _roll_back(self) -> None:
         self._rows.clear()

@@ -1,0 +1,171 @@
+"""The reader: looks things up beside the writer, in short statements that end at once.
+
+A statement that stays open keeps the write-ahead log from being brought home, so long reads are
+many jobs, each of which goes on from the last number of the one before.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.store import Beginning, FeedRow
+from prolocutor.dialog import agent_state, plain, splicing
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import StoreError
+from prolocutor.stores.sqlite import migrations, profiles, search
+from prolocutor.stores.sqlite.connection import connect, translated
+from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.worker import Job
+
+PAGE: Final = 200
+"""Utterances read by one job."""
+
+_FEED: Final = named("feed_after")
+_PERSON: Final = named("person_of")
+_FIND_DIALOG: Final = named("find_dialog")
+_DIALOG: Final = named("dialog_with_person")
+_UTTERANCES: Final = named("utterances_from")
+_RATINGS: Final = named("ratings_from")
+_ACTIVE: Final = named("active_dialog_id")
+_OWNER: Final = named("owner_of")
+_AFTER: Final = named("dialogs_after")
+_AFTER_OF: Final = named("dialogs_after_of")
+_LAST_DATES: Final = named("last_dates")
+
+_unpack: Final = msgspec.msgpack.Decoder(Beginning).decode
+
+Ratings = dict[int | None, list[bytes]]
+Utterance = HumanUtterance | BotUtterance
+
+
+class Reader:
+    """Owns a connection that only reads. Everything here is called in the reader's thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def open(self) -> None:
+        """Open the file, which must be of the newest version."""
+        try:
+            connection = connect(self.path, read_only=True)
+            version = migrations.version_of(connection, self.path)
+        except (OSError, sqlite3.Error) as error:
+            raise translated(error, self.path) from error
+        if version != migrations.NEWEST:
+            connection.close()
+            raise StoreError(f"{self.path}: is of an old version; let its owner open it once")
+        self.connection = connection
+
+    def run(self, jobs: list[Job]) -> list[Any]:
+        """Do the jobs one by one."""
+        return [self._done(job) for job in jobs]
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
+        """Give rows of the feed; those of open turns stand in the journal."""
+        rows = self.connection.execute(_FEED, (user, after, limit)).fetchall()
+        return [
+            FeedRow(n, dialog_id, _unpack(beginning).message if message is None else message)
+            for n, dialog_id, message, beginning in rows
+        ]
+
+    def feed_end(self, user: str) -> int:
+        """Give the last number of the feed."""
+        row = self.connection.execute(_PERSON, (user,)).fetchone()
+        return int(row[2]) if row else 0
+
+    def find(self, id_: str) -> int | None:
+        """Give the number of a dialog by `dialog_id` or `_id`."""
+        row = self.connection.execute(_FIND_DIALOG, (id_,)).fetchone()
+        return row[0] if row else None
+
+    def head(self, number: int) -> Dialog | None:
+        """Give a dialog without its utterances."""
+        row = self.connection.execute(_DIALOG, (number,)).fetchone()
+        if row is None:
+            return None
+        dialog_id, id_, channel_type, date_start, active, attributes, bot_id, human_id = row
+        human = profiles.latest(self.connection, human_id)
+        bot = profiles.latest(self.connection, bot_id)
+        if of_dialog := self.ratings(number).get(None):
+            attributes = splicing.attributes_with_ratings(attributes, of_dialog)
+        return Dialog(
+            dialog_id=dialog_id,
+            id=id_,
+            human=agent_state.human_from_state(plain.decode(human.state)),
+            bot=agent_state.bot_from_state(plain.decode(bot.state)),
+            channel_type=channel_type,
+            date_start=date_start,
+            active=bool(active),
+            utterances=[],
+            attributes=plain.decode(attributes),
+            rating=plain.decode(splicing.last_rating(of_dialog or [])),
+        )
+
+    def utterances(
+        self, number: int, human_id: str, bot_id: str, position: int
+    ) -> tuple[list[Utterance], int]:
+        """Give a page of utterances from this position on, and the position after it."""
+        rows = self.connection.execute(_UTTERANCES, (number, position, PAGE)).fetchall()
+        humans = profiles.states(self.connection, human_id, (r[3] for r in rows if not r[2]))
+        bots = profiles.states(self.connection, bot_id, (r[3] for r in rows if r[2]))
+        ratings = self.ratings(number)
+        found: list[Utterance] = []
+        for utterance, at, by_bot, version, body, hypotheses in rows:
+            if by_bot:
+                state = splicing.bot_utterance(body, bots[version])
+            else:
+                state = splicing.human_utterance(body, humans[version], hypotheses or b"[]")
+            if rated := ratings.get(utterance):
+                state = splicing.with_ratings(state, rated)
+            found.append(agent_state.utterance_from_state(plain.decode(state)))
+            position = at + 1
+        return found, position
+
+    def ratings(self, number: int) -> Ratings:
+        """Give the ratings of a dialog (under None) and its utterances, by their number."""
+        found: Ratings = {}
+        for utterance, shown in self.connection.execute(_RATINGS, (number, 0)).fetchall():
+            found.setdefault(utterance, []).append(shown)
+        return found
+
+    def active_dialog_id(self, user: str, dialog_name: str) -> str | None:
+        """Give the id of the active dialog of that name."""
+        row = self.connection.execute(_ACTIVE, (user, dialog_name)).fetchone()
+        return row[0] if row else None
+
+    def owner_of(self, id_: str) -> str | None:
+        """Give the user whose dialog or utterance this is."""
+        row = self.connection.execute(_OWNER, (id_,)).fetchone()
+        return row[0] if row else None
+
+    def dialog_ids(self, filters: dict[str, Any]) -> list[str]:
+        """Find dialogs, oldest first."""
+        return [row[0] for row in self.connection.execute(*search.statement(filters)).fetchall()]
+
+    def numbers_after(self, number: int, user: str | None, limit: int) -> list[int]:
+        """Give the numbers of the next dialogs."""
+        if user is None:
+            rows = self.connection.execute(_AFTER, (number, limit)).fetchall()
+        else:
+            rows = self.connection.execute(_AFTER_OF, (number, user, limit)).fetchall()
+        return [row[0] for row in rows]
+
+    def last_dates(self, number: int, limit: int) -> list[tuple[int, str]]:
+        """Give the numbers of the next dialogs, and when something was said there last."""
+        return self.connection.execute(_LAST_DATES, (number, limit)).fetchall()
+
+    def _done(self, job: Job) -> Any:
+        function, args = job
+        try:
+            return function(*args)
+        except Exception as error:
+            return translated(error, self.path)

@@ -1,0 +1,70 @@
+-- Rating and deleting, in the writer's connection.
+
+-- name: dialog_to_rate
+SELECT dialog, NULL, user FROM dialogs JOIN people USING (person) WHERE dialog_id = ?1 OR id = ?1;
+
+-- name: utterance_to_rate
+SELECT dialog, utterance, user FROM utterances JOIN dialogs USING (dialog) JOIN people USING (person)
+WHERE utt_id = ?;
+
+-- name: add_rating
+INSERT INTO ratings (dialog, utterance, value, shown) VALUES (?, ?, ?, ?);
+
+-- name: mark_rated
+UPDATE dialogs SET rated = 1 WHERE dialog = ? AND rated = 0;
+
+-- name: dialogs_of_person
+SELECT dialog FROM dialogs WHERE person = ?;
+
+-- name: raise_meta_floor
+UPDATE meta SET value = max(value, ?) WHERE name = 'feed_floor';
+
+-- name: raise_feed_floor
+UPDATE people SET feed_floor = max(feed_floor, ?) WHERE person = ?;
+
+-- name: deletable_dialog
+SELECT user, dialogs.person, bot_id FROM dialogs JOIN people USING (person)
+WHERE dialog = ?1
+AND coalesce((SELECT date_time FROM utterances WHERE utterances.dialog = ?1
+    ORDER BY position DESC LIMIT 1), date_start) < ?2
+AND NOT EXISTS (SELECT 1 FROM open_turns
+    WHERE open_turns.person = dialogs.person AND open_turns.dialog = ?1);
+
+-- name: delete_hypotheses
+DELETE FROM hypotheses WHERE utterance IN (SELECT utterance FROM utterances WHERE dialog = ?);
+
+-- name: delete_utterances
+DELETE FROM utterances WHERE dialog = ?;
+
+-- name: delete_ratings
+DELETE FROM ratings WHERE dialog = ?;
+
+-- name: delete_spoke
+DELETE FROM spoke WHERE dialog = ?;
+
+-- name: delete_bot
+DELETE FROM versions WHERE owner = (SELECT bot_id FROM dialogs WHERE dialog = ?);
+
+-- name: delete_dialog
+DELETE FROM dialogs WHERE dialog = ?;
+
+-- name: delete_feed_of_dialog
+DELETE FROM feed WHERE person = ? AND dialog = ?;
+
+-- name: delete_requests_of_dialog
+DELETE FROM requests WHERE person = ? AND dialog = ?;
+
+-- name: delete_feed
+DELETE FROM feed WHERE person = ?;
+
+-- name: delete_requests
+DELETE FROM requests WHERE person = ?;
+
+-- name: delete_open_turns
+DELETE FROM open_turns WHERE person = ?;
+
+-- name: delete_human
+DELETE FROM versions WHERE owner = ?;
+
+-- name: delete_person
+DELETE FROM people WHERE person = ?;
