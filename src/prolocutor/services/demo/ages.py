@@ -13,11 +13,16 @@ _BORN = re.compile(
     rf"\b(?:born|birthday is|birth ?date is|date of birth is)(?: on| in)? (?P<born>{DATE})"
     r"(?P<rest>.*)"
 )
+_BORN_IN = re.compile(r"^(?:how old|what age|the age).* born in (\d{4})(?: now| be(?: now)?)?$")
 _TURNING = re.compile(r"\b(?:turns?|become|be) (\d{1,3})\b")
 
 
 def read_age(words: str, today: dt.date, birthday: str) -> Reading | None:
     """The age asked for, of somebody born on a date or of the person whose birthday is known."""
+    if year := _BORN_IN.search(words):
+        age = today.year - int(year[1])
+        if 0 < age < 200:
+            return f"Somebody born in {year[1]} turns {age} in {today.year}.", SURE
     found = _BORN.search(words)
     if not found or not re.search(r"\b(?:old|age|turns?|becomes?|when)\b", words):
         own = re.fullmatch(r"how old am i(?: now| today)?|what is my age", words)

@@ -41,7 +41,7 @@ _REWRITES = [
         (r"(?<=\d) ?factorial\b", "!"),
         (r"(?:the )?(\d+)(?:st|nd|rd|th) root(?: of)?", r" \1 root "),
         (r"(?:the )?\bcube root(?: of)?(?= ?[\d(])", " cbrt "),
-        (r"√|(?:the )?\b(?:square root|sqrt|(?<!\d )root)(?: of)?(?= ?[\d(])", " sqrt "),
+        (r"√|(?:the )?\b(?:square root|sqrt|(?<!\d )root)(?: of)?(?= ?[-\d(])", " sqrt "),
         (r"(?:the )?\b(?:natural log(?:arithm)?|ln)(?: of)?", " ln "),
         (r"(?:the )?\blog(?:arithm)?(?: of)?(?= ?[\d(])", " log "),
         (r"(?:the )?\b(sin|cos|tan)(?:e|ine|gent)?(?: of)?(?= ?[\d(pπ])", r" \1 "),

@@ -126,7 +126,7 @@ FACTS = [
         _quarter, r"(?:what|which) quarter(?: of the year)? (?:is it|are we in|is this)(?: now)?"
     ),
     question(_weekend, r"is it (?:already )?(?:the )?weekend(?: yet| already| now)?"),
-    question(_is_weekday, rf"is (?:it|today) (?:a )?{_WEEKDAY}(?: today| already)?"),
+    question(_is_weekday, rf"is (?:it|today) (?:a )?{_WEEKDAY}(?: today| already| yet)?"),
     question(_was_weekday, rf"(?:is|was|will) (?:the )?{_DATE} (?:be )?(?:on )?(?:a )?{_WEEKDAY}"),
     question(
         _weekday,
@@ -139,7 +139,7 @@ FACTS = [
     question(
         _leap,
         r"(?:is|was|will) (?:the year )?(?:(?P<near>this year|next year|last year|it)|",
-        r"(?P<year>\d{1,4})) (?:be )?(?:a )?leap ?year",
+        r"(?P<year>\d{1,4})) (?:be )?(?:a )?leap(?: ?year)?",
     ),
     question(_leap, r"leap ?year (?P<year>\d{4})|(?P<other>\d{4}) leap ?year"),
     question(_next_leap, r"(?:when|what|which)(?: year)? is the next leap ?year|next leap ?year"),

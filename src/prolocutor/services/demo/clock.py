@@ -46,9 +46,28 @@ def _time(found: re.Match[str], now: dt.datetime) -> str | None:
     name = found.groupdict().get("place")
     if name is None:
         return f"It is {now:%H:%M}."
-    place = find_place(name)
-    if place is None:
+    if place := find_place(name):
+        return _time_in(place, now)
+    places = [find_place(part) for part in re.split(r",? and (?:in )?|, (?:in )?", name)[:5]]
+    known = [place for place in places if place]
+    if len(known) < len(places):
         return None
+    return " ".join(_time_in(place, now) for place in known)
+
+
+def _later(found: re.Match[str], now: dt.datetime) -> str | None:
+    if not found["hours"] and not found["minutes"]:
+        return None
+    hours = (1 if found["hours"] == "an" else int(found["hours"] or 0)) + (
+        found["half"] is not None
+    ) / 2
+    minutes = int(found["minutes"] or 0)
+    # Through UTC, because hours that are added to a wall clock ignore summer time.
+    then = now.astimezone(dt.UTC) + dt.timedelta(hours=hours, minutes=minutes)
+    return f"It will be {then.astimezone(now.tzinfo):%H:%M}."
+
+
+def _time_in(place: Place, now: dt.datetime) -> str:
     there = now.astimezone(place.clock)
     return f"In {place.name} it is {there:%H:%M} on {_day(there)}."
 
@@ -150,6 +169,11 @@ _ONE_OTHER = r"(?P<one>[^\d?]+?) (?:and|to|from|vs|versus) (?P<other>[^\d?]+?)"
 _QUESTIONS = [
     *FACTS,
     question(_time, rf"{_ASK}{_NOW}(?: here)?"),
+    question(
+        _later,
+        r"what time (?:will|would|is) it (?:be )?in (?:(?P<hours>\d{1,3}|an)",
+        r"(?P<half> and a half)? hours?)?(?: and )?(?:(?P<minutes>\d{1,4}) min(?:ute)?s?)?",
+    ),
     question(_time, r"(?:do you have|have you got|you got|got|give me|have) the time"),
     question(_time, rf"{_ASK}{_NOW} {_IN}{_PLACE}{_NOW}"),
     question(_time, rf"what time (?:do they have|have they got) {_IN}{_PLACE}{_NOW}"),

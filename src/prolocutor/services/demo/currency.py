@@ -42,6 +42,7 @@ _CENTS = [
     (re.compile(r"(\d+(?:\.\d+)?) (?:british |uk )?(?:pence|penny|pennies)\b"), "gbp"),
 ]
 _ABOUT = set("worth rate rates exchange convert change value strong doing price swap".split())
+_SUM = re.compile(r"%|\bpercent\b|[*+]|\btimes\b")
 _STORY = re.compile(r"\b(?:costs?|was|were|is|for|paid|pay)\b.*\b(?:in|to|into)\b")
 
 
@@ -63,6 +64,8 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read(words: str, today: dt.date) -> Reading | None:
+    if _SUM.search(words):
+        return None
     day, words = _dated(words, today)
     words = re.sub(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])", r"\1.\2", words)
     words = re.sub(r"\bhalf an? (?!million)", "0.5 ", joined_groups(words))
@@ -133,9 +136,8 @@ def _exchange(words: str) -> Exchange:
         elif token not in _FILLER:
             exchange.stray.append(token)
         at += length
-    if number is not None:
-        exchange.stray.append("a number")
-    return exchange
+    # A number of nothing: "3 of 50 dollars" is a sum, and no exchange.
+    return exchange if number is None else Exchange([], [], [], guessed=False)
 
 
 def _spelled(tokens: list[str], at: int) -> tuple[Currency | None, int]:

@@ -66,7 +66,7 @@ def _read(words: str, now: dt.datetime, birthday: str) -> Reading | None:
 
 def _until(found: re.Match[str], now: dt.datetime) -> str | None:
     today = now.date()
-    day = read_date(found["event"], today, future=True)
+    day = read_date(found["event"], today, future=True) or _year(found["event"])
     if day is None:
         dated = re.search(rf"(?: on| at| in|,) ({DATE})$", found["event"])
         day = read_date(dated[1], today, future=True) if dated else None
@@ -169,8 +169,13 @@ def _days_in(found: re.Match[str], now: dt.datetime) -> str | None:
 
 
 def _day_or_year(text: str, today: dt.date) -> dt.date | None:
+    return _year(text) or read_date(text, today)
+
+
+def _year(text: str) -> dt.date | None:
+    """The first day of the year, if the text is one."""
     year = re.fullmatch(r"(?:the year )?(\d{3,4})", text)
-    return dt.date(int(year[1]), 1, 1) if year else read_date(text, today)
+    return dt.date(int(year[1]), 1, 1) if year else None
 
 
 def _singular(unit: str | None) -> str:

@@ -28,7 +28,7 @@ _FILLER = set(
     "made up equal equals = -> - for be from that this it i need want like have give express "
     "value equivalent number you would get me can could temperature weight length distance "
     "speed please and or will when then come comes by so your unit units measured using one "
-    "single full standard at".split()
+    "single full standard at than".split()
 )
 _VETO = set(
     "until since ago left remind reminder timer alarm wake born old age birthday time today "
@@ -77,6 +77,8 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read(words: str) -> Reading | None:
+    if "%" in words or "percent" in words:
+        return None
     words = re.sub(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])", r"\1.\2", words)
     words = with_fractions(with_digits(words.replace("light-year", "light year")))
     words = re.sub(r"\b(?:minus|negative) (?=\d)", "-", words)
@@ -154,7 +156,9 @@ def _question(items: list[Item], guessed: bool) -> Question | None:
             quantities.append(quantity)
         elif item.unit:
             targets.append(item.unit)
-        elif item.number is not None or item.word not in _FILLER | _GREATER | _SMALLER:
+        elif item.number is not None:
+            return None
+        elif item.word not in _FILLER | _GREATER | _SMALLER:
             stray.append(item.word)
         joins = quantity is not None or (joins and item.word in ("and", "-"))
         at += length
