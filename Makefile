@@ -50,7 +50,8 @@ bench: $(READY) ## measure turns and write docs/benchmarks.md
 	@$(BIN)/python bench/turns.py $(ARGS)
 
 bench-peers: $(READY) ## the same beside the neighbours, each in an environment of its own
-	@$(BIN)/python bench/peers.py $(ARGS)
+	@$(BIN)/python bench/peers/setup.py
+	@$(BIN)/python bench/turns.py --peers $(ARGS)
 
 demo-score: $(READY) ## how often a right agent of the demo wins
 	@$(BIN)/python bench/demo_score.py $(ARGS)
