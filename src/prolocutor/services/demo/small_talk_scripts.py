@@ -1,0 +1,73 @@
+"""The words of small talk, read from `small_talk.yaml` beside it."""
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+_WORDS = Path(__file__).with_name("small_talk.yaml")
+_TALK_ABOUT = (
+    r"(?:(?:let'?s|shall we|can we|could we|i want to|i would like to|i'd like to) )?"
+    r"(?:talk|chat|speak|tell you something)(?: to me| with me)?(?: a bit)? (?:about|of) (?:my )?"
+)
+
+
+class Step(NamedTuple):
+    """One thing said in a script; the person's answer to it is kept under `key`."""
+
+    say: str
+    key: str = ""
+    plain: str = ""
+
+
+class Script(NamedTuple):
+    """A sub-dialog: how it is asked for, how it comes up, its steps, what is said when over."""
+
+    name: str
+    asked_for: re.Pattern[str]
+    opens: re.Pattern[str]
+    steps: tuple[Step, ...]
+    over: str
+
+
+class Passing(NamedTuple):
+    """A kind of thing said in passing, and the replies to it."""
+
+    said: re.Pattern[str]
+    reply: tuple[str, ...]
+    confidence: float
+
+
+class Words(NamedTuple):
+    """All that small talk knows to hear and to say."""
+
+    scripts: tuple[Script, ...]
+    replies: tuple[Passing, ...]
+    bored: re.Pattern[str]
+    named: re.Pattern[str]
+    whose_name: re.Pattern[str]
+
+
+def read_words() -> Words:
+    """The words as they stand in the file."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    raw = yaml.load(_WORDS.read_text(encoding="utf-8"), Loader=loader)
+    return Words(
+        tuple(_script(one) for one in raw["scripts"]),
+        tuple(
+            Passing(_any(one["said"]), tuple(one["reply"]), one.get("confidence", 0.92))
+            for one in raw["replies"]
+        ),
+        *(_any(raw[key]) for key in ("bored", "named", "whose_name")),
+    )
+
+
+def _script(raw: dict[str, Any]) -> Script:
+    asked_for = re.compile(f"{_TALK_ABOUT}(?:{'|'.join(raw['topics'])})")
+    steps = tuple(Step(**step) for step in raw["steps"])
+    return Script(raw["name"], asked_for, _any(raw["opens"]), steps, raw["over"])
+
+
+def _any(patterns: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
