@@ -89,7 +89,7 @@ $(READY): $(LOCK) pyproject.toml
 		$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer) && \
 		echo 'Making $(VENV) ...' && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); }
 	@echo 'Installing the versions of $(LOCK) ...'
-	@$(BIN)/python $(PIP) install -r $(LOCK) \
+	@$(BIN)/python $(PIP) install --use-pep517 -r $(LOCK) \
 		|| { echo 'pip could not install $(LOCK): the first set-up needs the network' >&2; exit 1; }
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
 	@printf '%s\n' '$(CURDIR)' > $@
