@@ -18,9 +18,10 @@ from prolocutor.config.kinds import (
     Text,
     Words,
 )
-from prolocutor.config.settings import Auth, Limits, Process
+from prolocutor.config.settings import Auth, Limits
 from prolocutor.config.yaml_file import UNREAD, Node
 from prolocutor.pipeline.plan import Breaker
+from prolocutor.processes.supervisor import Command
 
 DAY: Final = 86_400.0
 
@@ -112,7 +113,7 @@ LIMITS: Final = Table(
 )
 
 
-class Command(msgspec.Struct, frozen=True):
+class CommandLine(msgspec.Struct, frozen=True):
     """A command: one line, or a list of its words."""
 
     def read(self, node: Node, findings: Findings) -> Any:
@@ -123,11 +124,15 @@ class Command(msgspec.Struct, frozen=True):
         return findings.expected(node, "a command: a line, or a list of words")
 
 
+def _command(run: Any, port: int | None = None, health: str | None = None) -> Command:
+    return Command(run=run, port=port or None, health=health)
+
+
 PROCESS: Final = Table(
     what="a process ({run: ...})",
-    keys={"run": Command(), "port": PORT, "health": PATH},
+    keys={"run": CommandLine(), "port": PORT, "health": PATH},
     required=("run",),
-    make=Process,
+    make=_command,
 )
 
 

@@ -11,6 +11,7 @@ import msgspec
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.stages import ORDER, SINGLE
+from prolocutor.processes.supervisor import Command
 
 
 class ProcessTarget(msgspec.Struct, frozen=True):
@@ -21,18 +22,6 @@ class ProcessTarget(msgspec.Struct, frozen=True):
 
     process: str
     path: str = "/"
-
-
-class Process(msgspec.Struct, frozen=True):
-    """A program to be started, watched and ended with the assistant.
-
-    `run`: its words, or a line split like a shell's. `port`: None for a free one. `health`: the
-    path that answers 200 once it is ready.
-    """
-
-    run: str | list[str]
-    port: int | None = None
-    health: str | None = None
 
 
 class Auth(msgspec.Struct, frozen=True):
@@ -82,7 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 4242
     auth: Auth = Auth()
     limits: Limits = Limits()
-    processes: dict[str, Process] = {}
+    processes: dict[str, Command] = {}
     doors: dict[str, dict[str, Any]] | None = None
     pipeline: Pipeline = Pipeline()
     file: str = ""

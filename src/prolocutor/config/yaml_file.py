@@ -295,7 +295,8 @@ _PLAINER: Final = {
     " far; put text with a colon in quotes",
     "expected <block end>, but found '<block mapping start>'": "this line is indented otherwise"
     " than its neighbours",
-    "expected <block end>, but found '<scalar>'": "text goes on after the closing quote",
+    "expected <block end>, but found '<scalar>'": "text goes on after the closing quote or"
+    " bracket; put all of it in quotes",
     "could not find expected ':'": "a key without its `: `",
     "found unexpected end of stream": "a quote is opened and never closed",
     "but found another document": "one file holds one document, here a second one starts",

@@ -115,6 +115,7 @@ def test_a_key_that_a_merge_brings_too_is_no_duplicate_but_two_of_its_own_are(
         ("a: [1, 2\nb: 3\n", 2, "not valid YAML"),
         ('a: "x\n', 1, "a quote is opened and never closed"),
         ('a: "x" y\n', 1, "text goes on after the closing quote"),
+        ("a: {python} -m x\n", 1, "put all of it in quotes"),
         ("a: 1\n---\nb: 2\n", 2, "one file holds one document"),
         ("a:\n\tb: 1\n", 2, "a tab cannot indent here"),
         ("a: *nobody\n", 1, "undefined alias"),

@@ -1,0 +1,64 @@
+"""Build: settings become a running assistant, its processes started before it and ended after."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.config.functions import search_in
+from prolocutor.config.settings import Settings
+from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.store import Store
+from prolocutor.pipeline.plan import Pipeline
+from prolocutor.processes.supervisor import Supervisor
+
+
+@asynccontextmanager
+async def assistant_from(
+    settings: Settings, *, store: str | Store | None = None, observers: Sequence[Observer] = ()
+) -> AsyncIterator[Assistant]:
+    """Start the processes, then the assistant; close the assistant, then the processes.
+
+    `store` takes the place of the one in the settings. The folder of the settings stays on the
+    search path for modules, as functions may import others later.
+    """
+    supervisor = Supervisor(settings.processes, folder=settings.folder)
+    pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
+    assistant = build(settings, pipeline, store=store, observers=observers)
+    async with aclosing(supervisor):
+        await supervisor.start()
+        async with assistant:
+            yield assistant
+
+
+def build(
+    settings: Settings,
+    pipeline: Pipeline | None = None,
+    *,
+    store: str | Store | None = None,
+    observers: Sequence[Observer] = (),
+) -> Assistant:
+    """Make the assistant of the settings, not yet started; `ConfigError` where it cannot be.
+
+    `pipeline`: the settings' one with the addresses of its processes, where it has any.
+    """
+    search_in(settings.folder)
+    given: dict[str, Any] = {
+        "store": store or settings.store,
+        "reserve": settings.reserve,
+        "queue_limit": settings.limits.queue,
+        "fallback": settings.fallback,
+        "recover_within": settings.recover_within,
+        "max_attributes": settings.max_attributes,
+    }
+    return Assistant(
+        pipeline or settings.pipeline,
+        name=settings.name,
+        durability=settings.durability,
+        deadline=settings.deadline,
+        queue_timeout=settings.queue_timeout,
+        observers=observers,
+        **{key: value for key, value in given.items() if value is not None},
+    )
