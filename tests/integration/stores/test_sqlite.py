@@ -1,0 +1,14 @@
+"""The SQLite store passes the kit, durable in both ways."""
+
+from pathlib import Path
+
+import pytest
+
+from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.testing.store_kit import DurableStoreKit, MakeStore
+
+
+class TestSqliteStore(DurableStoreKit):
+    @pytest.fixture
+    def make_store(self, tmp_path: Path) -> MakeStore:
+        return lambda: SqliteStore(tmp_path / "dialogs.db", durability="relaxed")

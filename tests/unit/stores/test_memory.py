@@ -1,0 +1,12 @@
+"""The in-memory store passes the kit."""
+
+import pytest
+
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.testing.store_kit import MakeStore, StoreKit
+
+
+class TestMemoryStore(StoreKit):
+    @pytest.fixture
+    def make_store(self) -> MakeStore:
+        return MemoryStore
