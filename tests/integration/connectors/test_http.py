@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
-from tests.integration.connectors.raw_server import json, plain, raw_server
 
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.dialog.plain import Plain
@@ -21,6 +20,7 @@ from prolocutor.errors import (
 )
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
+from tests.integration.connectors.raw_server import json, plain, raw_server
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -1,0 +1,1 @@
+"""Processes: services that run beside the assistant, started, watched and ended by it."""

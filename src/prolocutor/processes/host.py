@@ -1,0 +1,176 @@
+"""Hosts one function as an HTTP service: `python -m prolocutor.processes.host module:function`.
+
+POST a request to any path, get the function's bare reply; with `--batch` `{"batch": [...]}` both
+ways. `GET /health` answers once it is up. It listens on 127.0.0.1 only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import inspect
+import logging
+import os
+import pkgutil
+import sys
+import threading
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+
+import uvicorn
+
+from prolocutor.dialog.plain import check, decode, encode
+from prolocutor.errors import BadReply
+
+log = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Answer = tuple[int, bytes]
+
+MAX_REQUEST: Final = 64_000_000
+MAX_TEXT: Final = 300
+
+
+class Host:
+    """An ASGI application that answers with one function, async or plain."""
+
+    def __init__(self, target: Callable[..., Any], *, batch: bool = False) -> None:
+        self._target = target
+        self._batch = batch
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        status, body = await self._answer(scope, receive)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+        ]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+        if scope["method"] == "GET" and scope["path"] == "/health":
+            return 200, b'"ok"'
+        if scope["method"] != "POST":
+            return _error(405, "POST a request, or GET /health")
+        body = await _read(receive)
+        if body is None:
+            return _error(413, f"more than {MAX_REQUEST:,} bytes")
+        try:
+            request = decode(body)
+            if self._batch:
+                request = request["batch"]
+        except Exception as error:
+            return _error(400, f"this is no request: {error}")
+        try:
+            return 200, await self._ask(request)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled_from_outside():
+                raise
+            log.debug("the function raised", exc_info=error)
+            return _error(500, _text(error))
+
+    async def _ask(self, request: Any) -> bytes:
+        if _is_async(self._target):
+            reply = await self._target(request)
+        else:
+            reply = await _in_thread(self._target, request)
+        if not self._batch:
+            return check(reply).encoded
+        if not isinstance(reply, list | tuple) or len(reply) != len(request):
+            raise BadReply(f"a batch wants a list of {len(request)} replies")
+        return b'{"batch":[%b]}' % b",".join([check(item).encoded for item in reply])
+
+
+def main() -> None:
+    """Read the command line and serve until told to stop."""
+    parser = argparse.ArgumentParser(
+        prog="python -m prolocutor.processes.host", description=__doc__
+    )
+    parser.add_argument("target", help="the function, as package.module:function")
+    parser.add_argument("--port", type=int, default=os.environ.get("PORT", 8000))
+    parser.add_argument("--batch", action="store_true", help="the function takes and gives lists")
+    given = parser.parse_args()
+    try:
+        target = pkgutil.resolve_name(given.target)
+    except Exception as error:
+        sys.exit(f"{given.target} cannot be imported: {_text(error)}")
+    if not callable(target):
+        sys.exit(f"{given.target} cannot be called")
+    uvicorn.run(
+        Host(target, batch=given.batch),
+        host="127.0.0.1",
+        port=given.port,
+        lifespan="off",
+        access_log=False,
+        timeout_graceful_shutdown=2,
+        ws="none",
+    )
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """Give the whole body, None when it is too large."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MAX_REQUEST:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+async def _in_thread(target: Callable[..., Any], request: Any) -> Any:
+    """Call a plain function in a daemon thread, so that one that hangs does not hold up the end."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+    def settle(reply: Any, error: BaseException | None) -> None:
+        if not answered.done():
+            answered.set_result((reply, error))
+
+    def work() -> None:
+        reply, failure = None, None
+        try:
+            reply = target(request)
+        except BaseException as error:
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, reply, failure)
+
+    threading.Thread(target=work, daemon=True).start()
+    reply, failure = await answered
+    if failure is not None:
+        raise RuntimeError(_text(failure)) if isinstance(failure, StopIteration) else failure
+    return reply
+
+
+def _is_async(target: Callable[..., Any]) -> bool:
+    call = getattr(target, "__call__", None)  # noqa: B004 - an object may have an async __call__
+    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(call)
+
+
+def _is_cancelled_from_outside() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _error(status: int, text: str) -> Answer:
+    return status, encode({"error": text})
+
+
+def _text(error: BaseException) -> str:
+    try:
+        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
+    except Exception:
+        text = "(its text cannot be told)"
+    return f"{type(error).__name__}: {text}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Runs one command and ends it, and all that it started, when whoever asked for it is gone.
+
+`python launcher.py PARENT COMMAND...` in a session of its own. That the parent is gone shows by the
+end of stdin, which nobody writes to, and on Linux also by a signal of the kernel. The launcher ends
+with the status of the command (128 + n for signal n). It imports nothing of ours, to start fast.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import NoReturn
+
+PR_SET_PDEATHSIG = 1
+GRACE = 2.0
+
+
+def main(parent: int, command: list[str]) -> NoReturn:
+    """Start the command, wait for its end, and end with its status."""
+    signal.signal(signal.SIGTERM, _leave_it_to_the_command)
+    signal.signal(signal.SIGINT, _leave_it_to_the_command)
+    launcher = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _become(command, launcher)
+
+    def look(_number: int, _frame: FrameType | None) -> None:
+        if os.getppid() != parent:
+            threading.Thread(target=_end_all, daemon=True).start()
+
+    signal.signal(signal.SIGUSR1, look)
+    _ask_kernel_for(signal.SIGUSR1)
+    look(0, None)
+    threading.Thread(target=_watch_stdin, daemon=True).start()
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if os.getppid() != parent:
+        os.killpg(0, signal.SIGKILL)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _leave_it_to_the_command(_number: int, _frame: FrameType | None) -> None:
+    """A signal for the group reaches the command by itself."""
+
+
+def _become(command: list[str], launcher: int) -> NoReturn:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    _ask_kernel_for(signal.SIGKILL)
+    if os.getppid() != launcher:
+        os._exit(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def _ask_kernel_for(number: signal.Signals) -> None:
+    """Have this process signalled when its parent dies."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, number)
+
+
+def _watch_stdin() -> None:
+    while os.read(0, 4096):
+        pass
+    _end_all()
+
+
+def _end_all() -> None:
+    """Ask the whole group to end, then make it."""
+    os.killpg(0, signal.SIGTERM)
+    time.sleep(GRACE)
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

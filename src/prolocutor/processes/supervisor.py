@@ -1,0 +1,295 @@
+"""Supervisor: starts the services' processes, watches and restarts them, ends them at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shlex
+import signal
+import socket
+import sys
+from asyncio.subprocess import PIPE, STDOUT, Process
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
+MAX_LINE: Final = 2000
+
+StateName = Literal["stopped", "starting", "up", "waiting"]
+
+
+class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to run: words or a line of them, `{port}` and `{python}` are filled in.
+
+    `port`: None picks a free one. The process finds it as `{port}` in its command and in the
+    environment as PORT. `health`: a path that answers 2xx once the process can work; without one
+    it is up when it accepts connections.
+    """
+
+    run: str | Sequence[str]
+    port: int | None = None
+    health: str | None = None
+
+
+class State(msgspec.Struct, frozen=True):
+    """How one process is; `waiting` is the time before it is started again, `last_end` says why."""
+
+    name: str
+    url: str
+    state: StateName
+    pid: int | None
+    restarts: int
+    last_end: str | None
+
+
+class Supervisor:
+    """The processes of one assistant: each on a loopback port, restarted when it ends.
+
+    `folder`: where they run. `start_timeout`: seconds until one has to be up, or it is ended and
+    started again. `backoff`: the first and the longest wait before a restart, doubling in between
+    and starting anew after `steady` seconds of life. `grace`: seconds between asking a process to
+    end and ending it.
+    """
+
+    def __init__(
+        self,
+        commands: Mapping[str, Command],
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        start_timeout: float = 30.0,
+        backoff: tuple[float, float] = (0.5, 30.0),
+        steady: float = 60.0,
+        grace: float = 5.0,
+    ) -> None:
+        self._folder = folder
+        self._start_timeout = start_timeout
+        self._backoff = backoff
+        self._steady = steady
+        self._grace = grace
+        ports = _free_ports(sum(command.port is None for command in commands.values()))
+        self._kept = {
+            name: _Kept(name, command, command.port or ports.pop())
+            for name, command in commands.items()
+        }
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def url(self, name: str) -> str:
+        """Give the address of a process, `http://127.0.0.1:PORT`, the same for all its lives."""
+        if name not in self._kept:
+            known = ", ".join(self._kept) or "none"
+            raise ConfigError(f"there is no process {name!r} (there is {known})")
+        return self._kept[name].url
+
+    def states(self) -> list[State]:
+        """Tell how the processes are, in declared order."""
+        return [kept.now() for kept in self._kept.values()]
+
+    async def start(self) -> None:
+        """Start all and wait until each is up, or has failed once; failures are logged."""
+        loop = asyncio.get_running_loop()
+        for kept in self._kept.values():
+            kept.tried.clear()
+            self._tasks.append(loop.create_task(self._keep(kept), name=f"process {kept.name}"))
+        await asyncio.gather(*(kept.tried.wait() for kept in self._kept.values()))
+
+    async def until(self, name: str, state: StateName) -> None:
+        """Wait until the process is in this state."""
+        kept = self._kept[name]
+        while kept.state != state:
+            await kept.changed.wait()
+
+    async def aclose(self) -> None:
+        """End all and wait until they are gone."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _keep(self, kept: _Kept) -> None:
+        loop = asyncio.get_running_loop()
+        first, longest = self._backoff
+        wait = first
+        try:
+            while True:
+                born = loop.time()
+                kept.last_end = await self._live(kept)
+                kept.tried.set()
+                if loop.time() - born > self._steady:
+                    wait = first
+                log.warning("process %s %s; again in %g s", kept.name, kept.last_end, wait)
+                kept.turn("waiting")
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, longest)
+                kept.restarts += 1
+        finally:
+            kept.turn("stopped")
+            kept.tried.set()
+
+    async def _live(self, kept: _Kept) -> str:
+        """One life: start it, wait until it is up, then until it ends; gives how it ended."""
+        kept.turn("starting")
+        if await _answers(kept.port, None):
+            return f"cannot start: somebody else listens on port {kept.port}"
+        try:
+            process = await self._launch(kept)
+        except OSError as error:
+            return f"cannot start: {error}"
+        kept.pid = process.pid
+        loop = asyncio.get_running_loop()
+        output = _Output(kept.name)
+        reading = loop.create_task(output.read(process))
+        ended = loop.create_task(process.wait())
+        try:
+            late = not await self._comes_up(kept, ended)
+            if not late and not ended.done():
+                log.info("process %s is up at %s", kept.name, kept.url)
+                kept.turn("up")
+                kept.tried.set()
+                await asyncio.wait([ended])
+        finally:
+            kept.pid = None
+            await self._end(process, ended)
+            await asyncio.wait([reading], timeout=1.0)
+            reading.cancel()
+        if late:
+            return f"was not up after {self._start_timeout:g} s"
+        return f"{_end(ended.result())} ({output.last or 'it printed nothing'})"
+
+    async def _launch(self, kept: _Kept) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), *kept.words()),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=STDOUT,
+            cwd=self._folder,
+            env=_environment(kept.port),
+            start_new_session=True,
+        )
+
+    async def _comes_up(self, kept: _Kept, ended: asyncio.Task[int]) -> bool:
+        """Wait until it is up or has ended; False when that took too long."""
+        try:
+            async with asyncio.timeout(self._start_timeout):
+                pause = 0.01
+                while not ended.done() and not await _answers(kept.port, kept.health):
+                    await asyncio.wait([ended], timeout=pause)
+                    pause = min(1.5 * pause, 0.25)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
+        """Ask the process group to end, then make it; what outlives the command goes too."""
+        if not ended.done():
+            _signal(process, signal.SIGTERM)
+            await asyncio.wait([ended], timeout=self._grace)
+        _signal(process, signal.SIGKILL)
+        await asyncio.wait([ended])
+
+
+class _Kept:
+    """One process that is kept alive."""
+
+    def __init__(self, name: str, command: Command, port: int) -> None:
+        self.name = name
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+        self.health = command.health
+        self.state: StateName = "stopped"
+        self.pid: int | None = None
+        self.restarts = 0
+        self.last_end: str | None = None
+        self.changed = asyncio.Event()
+        self.tried = asyncio.Event()
+        self._run = shlex.split(command.run) if isinstance(command.run, str) else command.run
+        if not self._run:
+            raise ConfigError(f"the process {name!r} has no command", key=f"processes.{name}.run")
+
+    def words(self) -> list[str]:
+        filled = (word.replace("{python}", sys.executable) for word in self._run)
+        return [word.replace("{port}", str(self.port)) for word in filled]
+
+    def turn(self, state: StateName) -> None:
+        self.state = state
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def now(self) -> State:
+        return State(self.name, self.url, self.state, self.pid, self.restarts, self.last_end)
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def _environment(port: int) -> dict[str, str]:
+    """Give ours with the port; folders of modules stay right where it runs elsewhere."""
+    environment = {**os.environ, "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    if path := environment.get("PYTHONPATH"):
+        entries = path.split(os.pathsep)
+        environment["PYTHONPATH"] = os.pathsep.join(os.path.abspath(entry) for entry in entries)
+    return environment
+
+
+async def _answers(port: int, health: str | None) -> bool:
+    """Tell whether the port accepts connections and, if asked for, `health` answers 2xx."""
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    try:
+        if health is None:
+            return True
+        writer.write(f"GET {health} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        status = (await reader.readline()).split()
+        return len(status) > 1 and status[1].startswith(b"2")
+    except (OSError, ValueError):
+        return False
+    finally:
+        writer.close()
+
+
+class _Output:
+    """What a process prints: passed to the log line by line, the last line kept."""
+
+    def __init__(self, name: str) -> None:
+        self.last = ""
+        self._name = name
+
+    async def read(self, process: Process) -> None:
+        assert process.stdout is not None
+        while True:
+            try:
+                line = await process.stdout.readline()
+            except ValueError:
+                line = b"(a line too long to show)"
+            if not line:
+                return
+            text = line.decode(errors="replace").rstrip()[:MAX_LINE]
+            log.info("%s: %s", self._name, text)
+            self.last = text or self.last
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _end(status: int) -> str:
+    if status > 128:
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(status - 128).name}"
+    return f"ended with status {status}"

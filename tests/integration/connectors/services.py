@@ -1,0 +1,31 @@
+"""Functions that the tests run in child processes."""
+
+import os
+import sys
+from typing import Any
+
+
+def pid(_: Any) -> int:
+    return os.getpid()
+
+
+def acts(request: dict[str, Any]) -> Any:
+    """Do what the request says."""
+    if "exit" in request:
+        os._exit(request["exit"])
+    if "abort" in request:
+        os.abort()
+    if "spin" in request:
+        with open(request["spin"], "w") as started:  # a pipe of the test's
+            started.write(f"{os.getpid()}\n")
+        while True:
+            pass
+    if "print" in request:
+        print(request["print"])
+        os.write(1, b"from below\n")
+        print(sys.stdin.read())
+    return os.getpid()
+
+
+async def asynchronous(request: Any) -> Any:
+    return request
