@@ -6,11 +6,12 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
-from prolocutor.assistant.queue import Queues
+from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
 from prolocutor.assistant.wiring import connect
@@ -20,11 +21,13 @@ from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import BadInput, BadReply, StoreError, Stopping
+from prolocutor.errors import BadInput, BadReply, Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Pipeline
 from prolocutor.stores.catalog import open_store
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +82,8 @@ class Assistant:
         services = [service.name for _, service in pipeline.services()]
         self._journal = Journal(
             self.store,
-            window=self.engine.window,
-            hypotheses=self.engine.hypotheses,
+            window=self.engine.prepared.window,
+            hypotheses=self.engine.prepared.hypotheses,
             services=services,
         )
 
@@ -95,7 +98,7 @@ class Assistant:
         """Open the store and take up the turns that were cut off, each in its person's queue."""
         await self.store.open()
         for turn in await self.store.unfinished():
-            self._queues.enter(turn.user, lambda turn=turn: self._recover(turn), patient=True)
+            self._queues.enter(turn.user, partial(self._recover, turn), patient=True)
         self.ready = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
@@ -164,7 +167,7 @@ class Assistant:
 
     # -- inside -----------------------------------------------------------------------------
 
-    async def _enqueue(self, user: str, work: Any) -> Any:
+    async def _enqueue(self, user: str, work: Work[T]) -> T:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
         return await self._queues.run(user, work)
@@ -214,9 +217,9 @@ class Assistant:
 
 
 def _checked_input(text: str, user: str, attributes: dict[str, Any] | None) -> Input:
-    if not isinstance(user, str) or not user or len(user) > MAX_USER:
+    if not user or len(user) > MAX_USER:
         raise BadInput(f"a user is a text of 1 to {MAX_USER} characters", field="user_id")
-    if not isinstance(text, str) or len(text) > MAX_TEXT:
+    if len(text) > MAX_TEXT:
         raise BadInput(f"an input is a text of at most {MAX_TEXT:,} characters", field="payload")
     for field, value in (("user_id", user), ("payload", text), ("attributes", attributes or {})):
         try:

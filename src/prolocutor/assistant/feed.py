@@ -1,4 +1,4 @@
-"""The feed: everything said to or by a person, one row each; a wake-up is a hint, the log is truth."""
+"""The feed: everything said to or by a person; a wake-up is a hint, the log is the truth."""
 
 from __future__ import annotations
 

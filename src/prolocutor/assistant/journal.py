@@ -56,7 +56,7 @@ class Journal:
                 attributes=attributes,
                 message=human_message(input.text),
                 request_key=request_id,
-                request_hash=request_id and _digest(input.text, attributes, dialog) or None,
+                request_hash=(request_id and _digest(input.text, attributes, dialog)) or None,
                 window=self._window,
                 hypotheses=self._hypotheses,
                 new_human_id=human_id,

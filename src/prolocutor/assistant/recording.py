@@ -25,7 +25,7 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         confidence=reply.confidence,
         by=reply.by,
         chosen=reply.chosen,
-        asked=turn.asked(),
+        asked=turn.asked_skills(),
         services=turn.records(),
         hypotheses=draft.hypotheses(),
         faults=turn.faults,

@@ -14,11 +14,11 @@ def connect(service: Service) -> Connector:
     target = service.target
     batched = service.batch_size > 1
     if service.connector is not None:
-        return make_connector(service.connector, target=target, name=service.name, batched=batched)
+        return make_connector(service.connector, target, name=service.name, batched=batched)
     if isinstance(target, str) and target.startswith(("http://", "https://")):
         return make_connector(
             "http",
-            url=target,
+            target,
             name=service.name,
             wire=service.wire,
             batched=batched,
@@ -27,13 +27,13 @@ def connect(service: Service) -> Connector:
     if service.process:
         if not isinstance(target, str):
             raise ConfigError("a process of its own needs module:function", key=service.name)
-        return make_connector("process", dotted=target, name=service.name, batched=batched)
+        return make_connector("process", target, name=service.name, batched=batched)
     if isinstance(target, str):
         target = resolve(target)
     if callable(target):
         return make_connector(
             "python",
-            target=target,
+            target,
             name=service.name,
             batched=batched,
             inline=service.inline,

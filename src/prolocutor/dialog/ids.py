@@ -34,7 +34,7 @@ def timestamp() -> str:
 
 def format_time(seconds: float) -> str:
     """Write seconds since the epoch in the agent state's form, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return datetime.fromtimestamp(seconds, UTC).isoformat(" ", "microseconds")[:26]
 
 
 def parse_time(text: str) -> float:

@@ -67,7 +67,8 @@ class Batcher:
         if error is None:
             return
         if not error.answered or len(batch) == 1:
-            return _settle(batch, [error] * len(batch))
+            _settle(batch, [error] * len(batch))
+            return
         for waiting in batch:
             alone = await self._try([waiting])
             if alone is not None:

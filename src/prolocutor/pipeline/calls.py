@@ -20,32 +20,45 @@ from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
 Token = TypeVar("Token")
 
 
+class _Starter:
+    """Catches the one `call_soon` by which a new task asks its loop for its first step."""
+
+    __slots__ = ("context", "step")
+
+    def __call__(self, step: Any, *_: Any, context: Context | None = None) -> None:
+        self.step = step
+        self.context = context
+
+
 def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> asyncio.Task[Any]:
     """Make a task and run its first step at once, as Python 3.12's `eager_start` does.
 
-    A task asks its loop to `call_soon` its first step; that one request is caught and run here,
+    A new task asks its loop to `call_soon` its first step; that one request is caught and run here,
     in the task's own context and with the task as the current one.
     """
-    step: list[tuple[Any, Context | None]] = []
-
-    def catch(callback: Any, *_: Any, context: Context | None = None) -> None:
-        step.append((callback, context))
-
-    loop.call_soon = catch  # type: ignore[method-assign, assignment]
+    caught = _Starter()
+    loop.call_soon = caught  # type: ignore[method-assign]
     try:
         task = asyncio.Task(work, loop=loop)
     finally:
         del loop.call_soon  # type: ignore[attr-defined]
-    ((callback, context),) = step
     current = asyncio.current_task(loop)
-    if current is not None:
-        _leave_task(loop, current)
+    if current is None:
+        _run_step(caught)
+        return task
+    _leave_task(loop, current)
     try:
-        context.run(callback) if context is not None else callback()
+        _run_step(caught)
     finally:
-        if current is not None:
-            _enter_task(loop, current)
+        _enter_task(loop, current)
     return task
+
+
+def _run_step(caught: _Starter) -> None:
+    if caught.context is None:
+        caught.step()
+    else:
+        caught.context.run(caught.step)
 
 
 class Strays:
@@ -80,7 +93,7 @@ class Call(Generic[Token]):
 
 
 class Calls(Generic[Token]):
-    """The running calls of one turn; what settled waits in `settled` as (token, result or error)."""
+    """The running calls of one turn; what settled waits in `settled`: (token, result or error)."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, strays: Strays) -> None:
         self.settled: deque[tuple[Token, Any]] = deque()

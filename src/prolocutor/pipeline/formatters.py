@@ -44,7 +44,9 @@ def _find(name: str, resolve: Callable[[str], Formatter]) -> Formatter:
         return BUILT_IN[name]
     if ":" not in name:
         known = ", ".join(sorted(BUILT_IN))
-        raise ConfigError(f"no formatter is called '{name}'; write module:function, or one of {known}")
+        raise ConfigError(
+            f"no formatter is called '{name}'; write module:function, or one of {known}"
+        )
     return resolve(name)
 
 

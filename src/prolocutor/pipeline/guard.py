@@ -40,6 +40,11 @@ class Breaker:
         self._failures: deque[float] = deque(maxlen=rule.failures)
         self._opened = 0.0
 
+    @property
+    def troubled(self) -> bool:
+        """Whether there have been failures since the last success."""
+        return bool(self._failures)
+
     def pass_through(self) -> None:
         """Let a call through or raise `BreakerOpen`; after the cool-down one call may try."""
         if self.state == "closed":
@@ -62,8 +67,7 @@ class Breaker:
 
     def succeeded(self) -> None:
         """Take note of a success."""
-        if self._failures:
-            self._failures.clear()
+        self._failures.clear()
         if self.state != "closed":
             self._turn("closed")
 
@@ -91,6 +95,7 @@ class Guard:
         self._connector = connector
         self._changed = changed
         self._batcher = Batcher(connector, service.batch_size) if service.batch_size > 1 else None
+        self._ask = self._ask_patiently if service.retries else self._ask_once
         self._free = service.max_in_flight
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -101,22 +106,25 @@ class Guard:
 
     async def call(self, request: Request) -> Plain:
         """Ask the service once a place is free, again where `retries` allows; `ServiceError`."""
-        self.breaker.pass_through()
+        if self.breaker.state != "closed":
+            self.breaker.pass_through()
         if self._free > 0:
             self._free -= 1
         else:
             await self._place()
         try:
-            if not self.service.retries:
-                return await self._ask(request)
-            return await self._ask_patiently(request)
+            return await self._ask(request)
         finally:
-            self._leave()
+            if self._waiting:
+                self._leave()
+            else:
+                self._free += 1
 
     def note(self, error: ServiceError | None) -> None:
         """Tell the breaker how a call went; what the guard itself refused does not count."""
         if error is None:
-            self.breaker.succeeded()
+            if self.breaker.troubled:
+                self.breaker.succeeded()
         elif not isinstance(error, BreakerOpen | NoPlace):
             self.breaker.failed()
 
@@ -124,7 +132,7 @@ class Guard:
         """Let go of the service."""
         await self._connector.aclose()
 
-    async def _ask(self, request: Request) -> Plain:
+    async def _ask_once(self, request: Request) -> Plain:
         if self._batcher is not None:
             return await self._batcher.ask(request)
         (reply,) = await self._connector.send((request,))
@@ -135,13 +143,13 @@ class Guard:
     async def _ask_patiently(self, request: Request) -> Plain:
         for attempt in range(self.service.retries):
             try:
-                return await self._ask(request)
+                return await self._ask_once(request)
             except ServiceError as error:
                 self.note(error)
                 if self.breaker.state == "open":
                     raise
             await asyncio.sleep(0.1 * 2**attempt * random.uniform(0.5, 1.5))
-        return await self._ask(request)
+        return await self._ask_once(request)
 
     async def _place(self) -> None:
         if len(self._waiting) >= self.service.max_in_flight:

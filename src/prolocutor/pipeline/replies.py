@@ -152,7 +152,7 @@ def _object(item: dict[str, Any], key: str, path: str) -> dict[str, Any] | None:
     value = item.get(key)
     if value is not None and not isinstance(value, dict):
         raise BadReply(f"expected an object, found {_kind(value)}", path=f"{path}.{key}")
-    return value
+    return cast("dict[str, Any] | None", value)
 
 
 def _list(item: dict[str, Any], key: str, path: str) -> list[Any] | None:
@@ -166,4 +166,6 @@ def _kind(value: Any) -> str:
     names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
     if value is None:
         return "nothing"
-    return names.get(type(value), "a number" if isinstance(value, int | float) else "something else")
+    return names.get(
+        type(value), "a number" if isinstance(value, int | float) else "something else"
+    )

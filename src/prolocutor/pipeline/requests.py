@@ -7,18 +7,17 @@ from typing import Any
 
 from prolocutor.contracts.store import Said
 from prolocutor.dialog import plain
-from prolocutor.dialog.agent_state import is_bot
 
 
 class StateRequest:
     """The windowed agent state and what the stage adds.
 
-    `head` is JSON up to and without the utterances (`{…,`), `tail` the rest (`,…}`). The two split
-    lists of utterances are made from the one, never decoded twice. Under `shared` names the
-    hypotheses of the last human utterance stand a second time.
+    `shown` is JSON up to the end of the utterances (`{…,"utterances":[…]`), `tail` the rest
+    (`,…}`). The two split lists of utterances are made from the one, never decoded twice; a
+    response selector finds the hypotheses of the last human utterance a second time on top.
     """
 
-    __slots__ = ("_head", "_shows_hypotheses", "_tail", "_utterances", "key", "service", "timeout", "turn_id")
+    __slots__ = ("_selecting", "_shown", "_tail", "_window", "key", "service", "timeout", "turn_id")
 
     def __init__(
         self,
@@ -26,43 +25,38 @@ class StateRequest:
         turn_id: str,
         key: str,
         timeout: float,
-        head: bytes,
-        utterances: Sequence[Said],
+        shown: bytes,
         tail: bytes,
-        shows_hypotheses: bool,
+        window: Sequence[Said],
+        selecting: bool,
     ) -> None:
         self.service = service
         self.turn_id = turn_id
         self.key = key
         self.timeout = timeout
-        self._head = head
-        self._utterances = utterances
+        self._shown = shown
         self._tail = tail
-        self._shows_hypotheses = shows_hypotheses
+        self._window = window
+        self._selecting = selecting
 
     def value(self) -> dict[str, Any]:
         """Give a fresh decoded copy of the state."""
-        utterances = b",".join([said.state for said in self._utterances])
-        state: dict[str, Any] = plain.decode(
-            b'%b"utterances":[%b]%b' % (self._head, utterances, self._tail)
-        )
+        state: dict[str, Any] = plain.decode(self._shown + self._tail)
         said = state["utterances"]
-        humans = state["human_utterances"] = [u for u in said if not is_bot(u)]
-        state["bot_utterances"] = [u for u in said if is_bot(u)]
-        if self._shows_hypotheses:
+        humans = state["human_utterances"] = [u for u in said if "active_skill" not in u]
+        state["bot_utterances"] = [u for u in said if "active_skill" in u]
+        if self._selecting:
             state["hypotheses"] = humans[-1]["hypotheses"]
         return state
 
     def body(self) -> bytes:
         """Give the state as JSON."""
-        if self._shows_hypotheses:
+        if self._selecting:
             return plain.encode(self.value())
-        every = self._utterances
-        return b'%b"utterances":[%b],"human_utterances":[%b],"bot_utterances":[%b]%b' % (
-            self._head,
-            b",".join([said.state for said in every]),
-            b",".join([said.state for said in every if not said.by_bot]),
-            b",".join([said.state for said in every if said.by_bot]),
+        return b'%b,"human_utterances":[%b],"bot_utterances":[%b]%b' % (
+            self._shown,
+            b",".join([said.state for said in self._window if not said.by_bot]),
+            b",".join([said.state for said in self._window if said.by_bot]),
             self._tail,
         )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 
-class Stage(str, Enum):
+class Stage(StrEnum):
     """A stage; its value is its key in YAML and the name by which `after` may call it."""
 
     ANNOTATOR = "annotators"
@@ -17,9 +17,6 @@ class Stage(str, Enum):
     RESPONSE_ANNOTATOR = "response_annotators"
     LAST_CHANCE = "last_chance"
     """Not a stage of the ordinary turn: the first way out when the ordinary one fails."""
-
-    def __str__(self) -> str:
-        return self.value
 
 
 ORDER: tuple[Stage, ...] = tuple(stage for stage in Stage if stage is not Stage.LAST_CHANCE)

@@ -66,16 +66,20 @@ class Draft:
         self.bot: NewVersion | None = None
         self._order = order
         self._annotations: dict[str, bytes] = {}
-        self._candidates: dict[str, list[Candidate]] = dict.fromkeys(skills, [])
+        self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
         self._heads: bytes | None = None
         self._windows: dict[int | None, list[Said]] = {}
+        self._shown: dict[int | None, bytes] = {}
         self._human_said: Said | None = None
         self._bot_said: Said | None = None
-        self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b,"annotations":' % (
-            said.utt_id.encode(),
-            encode(said.text),
-            said.date_time.encode(),
-            said.attributes,
+        self._front = (
+            b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b,"annotations":'
+            % (
+                said.utt_id.encode(),
+                encode(said.text),
+                said.date_time.encode(),
+                said.attributes,
+            )
         )
 
     # -- what is known so far ---------------------------------------------------------------
@@ -138,6 +142,14 @@ class Draft:
                 self._bot_state(),
             )
         return self._heads
+
+    def shown(self, size: int | None) -> bytes:
+        """Give the agent state up to the end of a window of `size` utterances."""
+        shown = self._shown.get(size)
+        if shown is None:
+            said = b",".join([said.state for said in self.window(size)])
+            shown = self._shown[size] = b'%b"utterances":[%b]' % (self.head(), said)
+        return shown
 
     def window(self, size: int | None) -> list[Said]:
         """Give the last `size` utterances (None: all), never starting with a bot utterance."""
@@ -322,10 +334,12 @@ class Draft:
     def _human_changed(self) -> None:
         self._human_said = None
         self._windows = {}
+        self._shown = {}
 
     def _bot_changed(self) -> None:
         self._bot_said = None
         self._windows = {}
+        self._shown = {}
 
     def _human_state(self) -> bytes:
         return (self.human or self.begun.human).state
@@ -341,7 +355,7 @@ class Draft:
         return b"[%b]" % b",".join([candidate.encoded() for candidate in self.candidates()])
 
     def _human_body(self) -> bytes:
-        return self._front + _object(self._annotations)
+        return b'%b,"annotations":%b' % (self._front, _object(self._annotations))
 
     def _current_human(self) -> Said:
         if self._human_said is None:
@@ -419,7 +433,9 @@ def _change(
     part = "profile" if key in state.get("profile", ()) else "attributes"
     known = state[part]
     if key in known:
-        return None if known[key] == value and type(known[key]) is type(value) else [part, key, value]
+        return (
+            None if known[key] == value and type(known[key]) is type(value) else [part, key, value]
+        )
     if len(known) >= max_attributes:
         fault(f"attribute '{key:.80}' is dropped: there are {max_attributes} already")
         return None
@@ -430,9 +446,11 @@ def _change_part(
     state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
 ) -> Change | None:
     """Replace persona, profile or attributes whole, if what comes is of the same kind."""
-    kinds = (dict, list) if key == "persona" else (dict,)
+    kinds: tuple[type, ...] = (dict, list) if key == "persona" else (dict,)
     if key == "profile" and key not in state:
-        return _change(state, "attributes", {**state["attributes"], key: value}, max_attributes, fault)
+        return _change(
+            state, "attributes", {**state["attributes"], key: value}, max_attributes, fault
+        )
     if not isinstance(value, kinds):
         fault(f"'{key}' must stay {' or '.join(_KIND_NAMES[kind] for kind in kinds)}")
         return None

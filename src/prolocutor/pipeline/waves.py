@@ -48,7 +48,7 @@ class Waves:
             self._more.append((more, fault))
 
     def begin(self, also: str | None = None) -> list[str]:
-        """Start the first wave once the selectors have settled; without a proposal ask everybody."""
+        """Start the first wave, the selectors having settled; without a proposal ask everybody."""
         names = self._known if self._names is None else [*self._names, *([also] if also else ())]
         first = self._next_wave(names)
         self.closed = not self._more
@@ -100,7 +100,7 @@ class Waves:
             return []
         if isinstance(answer, Enough):
             return answer
-        names = [name for name in answer or () if isinstance(name, str)]
+        names = list(answer or ())
         for name in names:
             if name not in self._known:
                 fault(f"selects '{name}', which is no skill")

@@ -1,0 +1,117 @@
+"""Asking: one service asked once in a turn, by one call or several, and what each call is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.dialog import plain
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import BadReply, ServiceError
+from prolocutor.pipeline.calls import Call
+from prolocutor.pipeline.requests import PayloadRequest, StateRequest
+from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.step import Step
+from prolocutor.pipeline.updates import Candidate, Draft
+from prolocutor.pipeline.waves import Wave
+
+AnyRequest = StateRequest | PayloadRequest
+
+
+class Asking:
+    """One service being asked; `replies` stand by position of the call.
+
+    `wave` and `candidates` are those that a candidate annotator is asked about.
+    """
+
+    __slots__ = ("calls", "candidates", "left", "replies", "step", "wave")
+
+    def __init__(self, step: Step, wave: Wave | None, candidates: list[Candidate] | None) -> None:
+        self.step = step
+        self.wave = wave
+        self.candidates = candidates
+        self.left = 0
+        self.replies: list[Plain | ServiceError] = []
+        self.calls: list[Call[tuple[Asking, int]]] = []
+
+    def expect(self, number: int) -> None:
+        """Make room for so many replies."""
+        self.left = number
+        self.replies = [_PENDING] * number
+
+    def failures(self) -> list[ServiceError]:
+        """Give the calls that went wrong."""
+        return [reply for reply in self.replies if isinstance(reply, ServiceError)]
+
+    def good(self) -> list[Plain]:
+        """Give the replies that can be read."""
+        return [reply for reply in self.replies if isinstance(reply, Plain)]
+
+    def joined(self) -> Plain:
+        """Give one annotation: the reply, or the list of replies of a fan-out."""
+        good = self.good()
+        if not self.step.fan_out:
+            return good[0]
+        encoded = b",".join([reply.encoded for reply in good])
+        return Plain([reply.value for reply in good], b"[%b]" % encoded)
+
+
+_PENDING = ServiceError("no reply yet")
+
+
+def requests_for(
+    asking: Asking, draft: Draft, turn_id: str, seconds: float, extra: dict[str, Any] | None
+) -> list[AnyRequest]:
+    """Cut out of the dialog what each call of a service is shown.
+
+    A candidate annotator is called once for each hypothesis; a formatter with `fan_out` gives a
+    list, one call for each item. What a formatter raises is raised.
+    """
+    step, candidates = asking.step, asking.candidates
+    if candidates is None or step.fan_out:
+        added = [_members(extra) if extra else b""]
+    else:
+        added = [b',"hypothesis":' + candidate.encoded() for candidate in candidates]
+    shown, window = draft.shown(step.service.window), draft.window(step.service.window)
+    tail = b',"turn_id":"%b"%b' % (turn_id.encode(), step.tail)
+    selecting = step.stage is Stage.RESPONSE_SELECTOR
+    key = f"{turn_id}/{step.name}"
+    states = [
+        StateRequest(
+            step.name,
+            turn_id,
+            key if len(added) == 1 else f"{key}/{position}",
+            seconds,
+            shown,
+            b"%b%b}" % (tail, one),
+            window,
+            selecting,
+        )
+        for position, one in enumerate(added)
+    ]
+    if step.format_request is None:
+        return list(states)
+    payloads = [step.format_request(state.value()) for state in states]
+    if step.fan_out:
+        payloads = _tasks(payloads[0], candidates)
+    return [
+        PayloadRequest(
+            step.name,
+            turn_id,
+            key if len(payloads) == 1 else f"{key}/{position}",
+            seconds,
+            plain.check(payload).encoded,
+        )
+        for position, payload in enumerate(payloads)
+    ]
+
+
+def _tasks(tasks: Any, candidates: list[Candidate] | None) -> list[Any]:
+    if not isinstance(tasks, list):
+        raise BadReply(f"a formatter that fans out gives a list, not a {type(tasks).__name__}")
+    if candidates is not None and len(tasks) != len(candidates):
+        raise BadReply(f"{len(tasks)} tasks for {len(candidates)} hypotheses")
+    return tasks
+
+
+def _members(extra: dict[str, Any]) -> bytes:
+    return b"," + plain.encode(extra)[1:-1]

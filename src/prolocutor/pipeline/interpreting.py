@@ -1,0 +1,105 @@
+"""From a service's replies to its slot: one interpreter for each stage, by a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import BadReply
+from prolocutor.pipeline import replies
+from prolocutor.pipeline.asking import Asking
+from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.updates import Draft
+from prolocutor.pipeline.waves import Waves
+
+
+class Context(Protocol):
+    """What an interpreter may touch of a turn."""
+
+    draft: Draft
+    waves: Waves
+
+    @property
+    def skills(self) -> list[str]:
+        """Names of all skills, in declared order."""
+
+    @property
+    def max_attributes(self) -> int:
+        """The most attributes that a profile may have."""
+
+    def fault(self, service: str, what: str) -> None:
+        """Take note of something wrong that does not make the whole reply useless."""
+
+
+Interpreter = Callable[[Context, Asking], None]
+"""Writes the replies of an asking to the draft; `BadReply` where they cannot be read."""
+
+
+def _annotation(turn: Context, asking: Asking) -> None:
+    turn.draft.annotate(asking.step.name, asking.joined())
+
+
+def _selection(turn: Context, asking: Asking) -> None:
+    step = asking.step
+    fault = _fault_of(turn, asking)
+    value = asking.good()[0].value
+    if value == [] and step.service.wire == "deeppavlov":
+        value = None
+    names, more = replies.selected(value, turn.skills, fault)
+    turn.waves.propose(names, more, fault)
+
+
+def _hypotheses(turn: Context, asking: Asking) -> None:
+    step, fault = asking.step, _fault_of(turn, asking)
+    values: list[dict[str, Any]] = []
+    for part, reply in enumerate(asking.replies):
+        if isinstance(reply, Plain):
+            found = replies.hypotheses(reply.value, fault)
+            values += [{**one, "part": part} for one in found] if step.fan_out else found
+    if len(values) > replies.MAX_HYPOTHESES:
+        raise BadReply(f"{len(values)} hypotheses, more than {replies.MAX_HYPOTHESES}")
+    turn.draft.hypothesize(step.name, values)
+
+
+def _candidate_annotations(turn: Context, asking: Asking) -> None:
+    for candidate, reply in zip(asking.candidates or (), asking.replies, strict=True):
+        if isinstance(reply, Plain):
+            turn.draft.annotate_candidate(candidate, asking.step.name, reply)
+
+
+def _choice(turn: Context, asking: Asking) -> None:
+    draft = turn.draft
+    choice = replies.choice(asking.good()[0].value, lambda one: draft.find(one) is not None)
+    if not draft.chosen(choice):
+        raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
+    draft.choose(choice, turn.max_attributes, _fault_of(turn, asking))
+
+
+def _rewriting(turn: Context, asking: Asking) -> None:
+    turn.draft.rewrite(replies.rewritten(asking.good()[0].value))
+
+
+def _reply_annotation(turn: Context, asking: Asking) -> None:
+    turn.draft.annotate_reply(asking.step.name, asking.joined())
+
+
+def _last_words(turn: Context, asking: Asking) -> None:
+    text, annotations = replies.last_words(asking.good()[0].value)
+    turn.draft.say("last_chance", asking.step.name, text, annotations)
+
+
+INTERPRETERS: dict[Stage, Interpreter] = {
+    Stage.ANNOTATOR: _annotation,
+    Stage.SKILL_SELECTOR: _selection,
+    Stage.SKILL: _hypotheses,
+    Stage.CANDIDATE_ANNOTATOR: _candidate_annotations,
+    Stage.RESPONSE_SELECTOR: _choice,
+    Stage.POSTPROCESSOR: _rewriting,
+    Stage.RESPONSE_ANNOTATOR: _reply_annotation,
+    Stage.LAST_CHANCE: _last_words,
+}
+
+
+def _fault_of(turn: Context, asking: Asking) -> replies.Fault:
+    return lambda what: turn.fault(asking.step.name, what)
