@@ -136,7 +136,7 @@ _ELSEWHERE = _pattern(
 _DRAWS: tuple[tuple[re.Pattern[str], Callable[[str, random.Random], str | None], float], ...] = (
     (_pattern(rf".*\b{_TOSS}\b.*\b{_COIN}\b.*|.*\b{_COIN}[- ](?:flip|toss)\b.*"), _coin, 0.95),
     (_pattern(r".*\bheads or tails\b.*|.*\bheads\b.*\btails\b.*"), _coin, 0.95),
-    (_pattern(rf"(?:let|have|use|ask)\b.*\ba {_COIN}\b.*|{_TOSS} (?:it|one)"), _coin, 0.85),
+    (_pattern(rf"(?:let|have|use|ask)\b.*\ba {_COIN}\b.*|{_TOSS} (?:it|one|up)"), _coin, 0.85),
     (_pattern(rf"(?:{_PICK}|deal)\b.*\bcards?\b.*|(?:a )?random (?:playing )?card"), _card, 0.94),
     (_pattern(rf"(?:{_PICK} )?{_RANDOM}colou?r"), _one_of(_COLOURS), 0.94),
     (_pattern(rf"(?:{_PICK} )?{_RANDOM}(?:day(?: of the week)?|weekday)"), _one_of(_DAYS), 0.94),

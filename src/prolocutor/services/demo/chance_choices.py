@@ -10,6 +10,7 @@ LONGEST = 60
 
 _PICK = (
     r"(?:pick|choose|select|decide|draw|(?:give me|take|name)(?= (?:\w+ )?(?:of|random)\b)"
+    r"|make (?:a|the) (?:decision|choice)|(?:random|arbitrary) (?:choice|pick)|spin the wheel"
     r"|help me (?:pick|choose|decide)|i (?:can'?t|cannot|can not) (?:decide|choose)"
     r"|let (?:fate|chance|luck) (?:pick|choose|decide))"
 )
@@ -26,6 +27,7 @@ _LEAD = re.compile(
 )
 _WHO = re.compile(
     r"(?:eeny[ ,]*meeny[ ,]*miny[ ,]*moe?|which one"
+    r"|(?:which|what|who|where)(?: one)? (?:should|shall) (?:i|we|you|they|he|she)\b[^,:?]{1,40}"
     r"|who (?:goes|should|will|gets|has to|pays|starts)(?: [a-z ]{1,40})?)\s*[:,?]\s*(?P<list>.+)",
     re.IGNORECASE,
 )
@@ -39,7 +41,8 @@ _YOU_PICK = re.compile(
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"(?:shuffle|randomi[sz]e|mix up|mix|scramble|jumble|permute)(?: up)?"
+    r"(?:(?:randomly )?(?:shuffle|reorder)|randomly (?:order|sort|arrange)|randomi[sz]e"
+    r"|mix up|mix|scramble|jumble|permute)(?: up)?"
     r"(?: (?:this|these|the|my))?(?: (?:list|names|letters|numbers|order|words|items))*(?: of)?"
     r"\s*:?\s*(?P<list>.+)"
     r"|(?:put|arrange|sort|bring) (?P<put>.+?) (?:in|into) (?:a )?random order"

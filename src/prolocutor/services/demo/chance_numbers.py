@@ -33,6 +33,7 @@ _VERB = r"(?:pick|choose|give me|draw|generate|think of|guess|tell me|say|select
 _ASKS = re.compile(
     rf"(?:.*\brandom\b.*\b{_NOUN}\b.*|{_VERB}\b.*\b{_NOUN}\b.*|any {_NOUN}\b.*"
     rf"|.*\b(?:raffle|lottery|lotto)\b.*\b(?:{_NOUN}|tickets?|draw|winner)\b.*|.*\b{_NOUN}\b.*\brandom(?:ly)?\b.*"
+    rf"|(?:a )?{_NOUN} (?:between|from) .+|(?:my |a )?lucky {_NOUN}"
     r"|(?:rand(?:int|om)?|random(?:ize)?)[ (]-?\d.*)",
     re.IGNORECASE,
 )

@@ -73,7 +73,16 @@ def _aside(plain: str, said: str, state: State) -> _Reply | None:
         return _Reply(f"You are {name}." if name else "You have not told me your name yet.", 0.9)
     if _WORDS.bored.fullmatch(plain):
         return _resume(state)
-    return _passing(plain, state)
+    if found := _I_AM.fullmatch(said):
+        return _named(found["name"].lower(), said, state)._replace(confidence=0.8)
+    return _passing(plain, state) or _about_me(plain)
+
+
+def _about_me(plain: str) -> _Reply | None:
+    """A way out of the questions about the assistant that nobody thought of."""
+    if len(plain.split()) > 7 or not _TO_ME.fullmatch(plain):
+        return None
+    return _Reply("That is a good question; I have not found out yet.", 0.55)
 
 
 def _passing(plain: str, state: State) -> _Reply | None:
@@ -94,7 +103,7 @@ def _reminder(plain: str, state: State) -> str:
 
 
 def _named(name: str, said: str, state: State) -> _Reply:
-    start = said.lower().find(name)
+    start = said.lower().rfind(name)
     name = (said[start : start + len(name)] if start >= 0 else name).strip(" .,!?-'")
     state.said["acquaintance.name"] = name
     state.steps["acquaintance"] = max(1, state.steps["acquaintance"])
@@ -189,8 +198,13 @@ def _spoke_last(request: dict[str, Any]) -> bool:
     return bool(spoken) and spoken[-1]["active_skill"] == NAME
 
 
+_I_AM = re.compile(r"(?:I'm|I am|i'm|i am|Im) (?P<name>[A-Z][a-zà-ÿ]{1,20})[.!]?")
+_TO_ME = re.compile(
+    r"(?:are|did|were|have) you [a-z' ]+|do you (?!know|have|think|remember|mean)[a-z' ]+"
+)
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening|day)|ok|okay|oh)(?: there)? "
+    r"(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening|day)|ok|okay|oh|haha|hehe|lol"
+    r"|wow)(?: there)? "
 )
 _RESUME = re.compile(
     r"(?:let'?s )?(?:go on|continue|carry on|resume)(?: (?:then|talking|our chat|where we (?:were"

@@ -9,7 +9,8 @@ import yaml
 _WORDS = Path(__file__).with_name("small_talk.yaml")
 _TALK_ABOUT = (
     r"(?:(?:let'?s|shall we|can we|could we|i want to|i would like to|i'd like to) )?"
-    r"(?:talk|chat|speak|tell you something)(?: to me| with me)?(?: a bit)? (?:about|of) (?:my )?"
+    r"(?:talk|chat|speak|discuss|tell you something)(?: to me| with me)?(?: a bit)?"
+    r"(?: (?:about|of)|(?<=discuss)) (?:my )?"
 )
 
 

@@ -12,9 +12,9 @@ def _pattern(text: str) -> re.Pattern[str]:
 CANCEL = _pattern(
     r"(?:cancel|stop|kill|delete|remove|clear|turn off|switch off|shut off|end|dismiss|forget"
     r"|never ?mind|i don'?t need|we don'?t need|drop|abort|silence|get rid of)\b"
-    rf"(?!.*\boff the\b).*{_TIMER}.*"
+    rf"(?!.*\boff the\b).*{_TIMER}.*|(?:turn )?(?:the |my )?(?:[a-z]+ )?{_TIMER} off"
 )
-PAUSE = _pattern(rf"(?:pause|hold|freeze|halt|interrupt)\b.*{_TIMER}.*")
+PAUSE = _pattern(rf"put .*{_TIMER} on hold|(?:pause|hold|freeze|halt|interrupt)\b.*{_TIMER}.*")
 RESUME = _pattern(rf"(?:resume|unpause|continue|carry on|go on)\b.*{_TIMER}.*")
 RESTART = _pattern(
     rf"(?:restart|reset|rerun|repeat|start over)\b.*{_TIMER}.*|start .*{_TIMER} again"
@@ -22,19 +22,22 @@ RESTART = _pattern(
 EXTEND = _pattern(
     rf"(?:add|put|take|remove|subtract|knock)\b.+ (?:to|on|onto|from|off) .*{_TIMER}"
     rf"|(?:give|extend|lengthen|shorten|reduce|increase|prolong)\b(?! me).*{_TIMER}.+"
+    rf"|make .*{_TIMER} .*(?:longer|shorter|more|less)"
 )
 LEFT = _pattern(
-    r"(?:(?:and )?(?:how (?:long|much|many)|how'?s|time (?:left|remaining)|what(?:'s| is| are|s)?"
+    r"(?:(?:and )?(?:how (?:long|much|many)|how'?s|(?:time )?(?:left|remaining)(?: time)?"
+    r"|what(?:'s| is| are|s)?"
     r"|when|which|is|are|has|have|do i have|did|list|show|display|check|tell me|status|state|any"
     rf"|all|my|the|running)\b.*)?{_TIMER}.*"
     r"|(?:what(?:'s| is) the )?time (?:left|remaining)"
-    r"|how (?:long|much (?:time|longer)) (?:is )?left"
+    r"|how (?:long|much (?:time|longer)|many minutes) (?:is |are |do i have )?left"
 )
 SET = _pattern(
-    rf".*{_TIMER}.*|(?:time|wake)(?: (?:me|us|it))? .+|count down .+"
+    rf".*{_TIMER}.*|(?:time|wake|be alerted|be notified|be woken)(?: (?:me|us|it))? .+"
+    r"|count down .+"
     r"|(?:let me know|tell me|shout|call me|warn me|say something) (?:when|after|once|in) .+"
     r"|(?:ping|alert|notify|buzz|beep|nudge|poke|give me a (?:shout|nudge|call|ping|ring))\b.+"
-    r"|put .+ on the clock"
+    r"|put .+ on the clock|start the clock (?:for|at) .+|give me [^?]{1,14} (?:minutes?|mins?)"
 )
 # without a noun only a length of time makes these a timer
 START = _pattern(
@@ -45,6 +48,7 @@ QUESTION = _pattern(r"(?:how|when|what|which|is|are|has|do|does|did|any)\b")
 NOUN = _pattern(_TIMER)
 ALARM = _pattern(r"\b(?:alarm|wake)\b|\b(?:until|till|til)\b|\bat \d")
 FOR_HOUR = _pattern(r"\b(?:for|to) (?=\d{1,2}(?!\d|[ -]?[hms]))")
+SECONDS = _pattern(r"(?:start a )?count-?\s?down (?:from|of) (\d{1,4})")
 SEVERAL = _pattern(r"\btimers\b|\b(?:one|another) for\b|\bboth\b")
 ALL = _pattern(r"\b(?:all|every|both|everything|timers|alarms)\b")
 ASKED_NAME = _pattern(r"I can set an? (?P<name>[^.]{1,30}) timer\.")

@@ -80,6 +80,8 @@ def until(timer: Timer, asked: Asked) -> str:
 
 def lengths_said(asked: Asked) -> list[Length]:
     """The lengths of time that are said."""
+    if seconds := phrases.SECONDS.fullmatch(asked.text):
+        return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
     return lengths_in(asked.text, clock=True)
 
 

@@ -77,6 +77,11 @@ def _add(asked: Asked, found: re.Match[str]) -> Reply | None:
     return Reply(_added(asked, items, remind), 0.95, changed=True)
 
 
+def _add_loosely(asked: Asked, found: re.Match[str]) -> Reply | None:
+    reply = _add(asked, found)
+    return reply._replace(confidence=0.6) if reply else None
+
+
 def _added(asked: Asked, items: list[Item], remind: bool) -> str:
     texts, last = ", ".join(item.text for item in items), items[-1]
     if last.due:
@@ -97,6 +102,11 @@ def _show_loosely(asked: Asked, found: re.Match[str]) -> Reply | None:
     if len(asked.text) > 120 or phrases.ELSEWHERE.search(asked.text):
         return None
     return _shown(asked, 0.85)
+
+
+def _mention(asked: Asked, found: re.Match[str]) -> Reply | None:
+    shown = _show_loosely(asked, found)
+    return shown._replace(confidence=0.6) if shown else None
 
 
 def _shown(asked: Asked, confidence: float) -> Reply:
@@ -282,4 +292,6 @@ _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., Reply | None]],
     (phrases.SHOW, _show),
     (phrases.SHOW_LOOSELY, _show_loosely),
     (phrases.REPORT, _report),
+    (phrases.ADD_LOOSELY, _add_loosely),
+    (phrases.MENTION, _mention),
 )

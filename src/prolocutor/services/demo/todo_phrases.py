@@ -4,7 +4,8 @@ import re
 
 _NAMES = r"to[- ]?dos?|tasks?|shopping|grocer(?:y|ies)|packing|bucket|reading|wish|gift"
 _ANY_LIST = (
-    rf"(?:(?:my|the|our|your|this)\s+)?(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list(?! of)\b"
+    rf"(?:(?:my|the|our|your|this)\s+)?(?:(?P<list>{_NAMES}|[a-z]{{3,15}})\s+)?list\b"
+    r"(?! of (?!things|todos|tasks))(?: of (?:things(?: to (?:do|buy|get))?|todos|tasks))?"
 )
 _THEIRS = r"(?:my|the|our)\s+(?:to[- ]?dos?|tasks?|reminders?|notes)\b"
 _MINE = (
@@ -21,26 +22,37 @@ def _patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
 
 
 ADD = _patterns(
-    rf"{_REMIND} me(?: again)?\b(?![\s,]+(?:what|who|how|which|where|why)\b)(?P<what>.*)",
+    rf"(?:(?:don'?t forget to|be sure to|make sure to) )?{_REMIND} me(?: again)?\b"
+    r"(?![\s,]+(?:what|who|how|which|where|why)\b)(?P<what>.*)",
+    r"(?:be |get )?reminded (?P<what>(?:to|of|about|that)\b.+)",
     r"(?:(?:i(?:'d)? (?:need|want|like)|can i (?:have|get)|let me have) )?"
-    r"(?:(?:please )?(?:set|create|make|add|put|give me|schedule|leave)(?: up| in)?(?: me)? )?"
+    r"(?:(?:please )?(?:set|create|make|add|put|give me|schedule|leave|save|store|note|book)"
+    r"(?: up| in)?(?: me)? )?"
     r"(?:an? |another |one more )(?:new )?reminder\b(?: please)?[\s:,-]*(?P<what>.*)",
     r"(?:new|set|add|create) reminder\b(?: please)?[\s:,-]*(?P<what>.*)",
     r"reminder(?:\s*[:–-]|\s+(?:to|about|that))\s*(?P<what>.+)",
+    r"reminder(?P<what>\s+(?:for|on|at|in|by|tomorrow|today|tonight)\b.+)",
     r"(?:don'?t|do not|never) let me forget\b(?P<what>.+)",
     r"(?:don'?t|do not) forget (?=to |about |that )(?P<what>.+)",
     r"(?:help me|make sure (?:that )?i|i (?:must|should|have to))(?: to)? "
     r"(?:remember|don'?t forget|not forget)\b(?P<what>.+)",
     r"i (?:mustn'?t|shouldn'?t|can'?t|don'?t want to) forget\b(?P<what>.+)",
     r"remember (?=to )(?P<what>.+)",
-    rf"(?:add|put|write|enter)(?: something| this)? (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
-    r"(?:add|put|stick|place|write|include|enter|throw|pop|jot|note|i need)(?: down)? (?P<what>.+?)"
-    rf" (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",
+    rf"(?:add|put|write|enter)(?: something| this| an?(?: new)? (?:item|entry|task|thing))?"
+    rf" (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
+    r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
+    r" (?:so |and |please |can you )*(?:put|add|write) (?:it|that|this|them)"
+    rf" (?:to|on|onto|in|down on) {_INTO}",
+    r"(?:add|put|stick|place|write|include|enter|throw|pop|jot|note|i need|get)(?: down)?"
+    rf" (?P<what>.+?) (?:to|on|onto|in|into|for) {_INTO}(?P<tail>.*)",
     r"(?:(?:add|create|make|open|set up|start)\s+(?:an?\s+|another\s+|one more\s+)?(?:new )?|new )"
     r"(?:to-?\s?do|task)\b(?: item)?\s*(?:[:–-]+|to\b|called\b|named\b|for\b)?\s*(?P<what>.+)",
-    r"(?:to-?\s?do|task)\s*(?:[:–]|\s-)\s*(?P<what>.+)",
-    r"(?:note to self|(?:make|take) a note|note(?=:)|jot (?:(?:this|it|that) )?down|jot down"
-    r"|write (?:(?:this|it|that) )?down|put down)\b\s*[:,-]?\s*(?P<what>.+)",
+    r"(?:to-?\s?do|task)\s*(?:[:–]|\s-|\badd\b)\s*(?P<what>.+)",
+    r"(?:add|put) (?P<what>.+?) (?:to|on|onto) (?:the |my )?"
+    r"(?P<list>shopping|groceries|to-?dos?|tasks?)(?P<tail>)",
+    r"(?:note to self|(?:make|take|keep|leave) (?:me )?a note|note(?=:)|jot down"
+    r"|jot (?:(?:this|it|that) )?down|write (?:(?:this|it|that) )?down|put down)"
+    r"\b\s*[:,-]?\s*(?P<what>.+)",
 )
 CLEAR = _patterns(
     r"(?:clear|empty|wipe|erase|delete|remove|cancel|reset|purge|forget|dismiss)(?: out| off)?"
@@ -58,7 +70,8 @@ FINISH = _patterns(
     rf"(?P<what>(?:the )?(?:\w+ )?{_ITEM} (?:number )?\w+|number \w+) (?:is|was) "
     r"(?:done|finished|completed?)",
     rf"(?:complete|finish|close) (?P<what>(?:the |my )?(?:\w+ )?{_ITEM}\b.*|number \w+)",
-    rf"i(?:'m| am|'ve| have) (?:just |already )?(?:done|finished|completed|through)(?: with)? "
+    rf"i(?:'m| am|'ve| have)? ?(?:just |already )?(?:done|did|finished|completed|through)"
+    r"(?: with)? "
     rf"(?P<what>(?=.*{_MINE}).+?)(?:[,;] .*)?",
 )
 REMOVE = _patterns(
@@ -79,6 +92,10 @@ SHOW = _patterns(
     r"|overdue|next on my list|on my plate)\b.*",
     r"(?:is there )?anything (?:else )?(?:i (?:still )?(?:have|need) to do|due)\b.*",
     rf"what (?:did|have) i (?:ask|told?|want)(?:ed)? you to {_REMIND} me\b.*",
+    r"what (?:should i|do i (?:have|need|want|still have) to|must i) (?:do|buy|get)"
+    r"(?: (?:today|tomorrow|this week|next|on [a-z]+|tonight|now|still))*",
+    r"what was (?:the thing |it )?(?:that )?i (?:had|wanted|needed|have) to"
+    r" (?:do|buy|remember)\b.*",
     r"what was i (?:supposed|meant) to (?:do|remember)\b.*",
     rf"(?:(?:all|my|our|the|list|show|read) )*{_MINE}(?: (?:for )?(?:today|tomorrow|this week))?",
 )
@@ -95,9 +112,17 @@ REPORT = _patterns(
     r"(?P<what>.+?) (?:is|are) (?:done|finished|completed?|bought|sorted)",
     r"(?:i'?m )?(?:done|finished) (?:with )?(?P<what>.+)",
 )
+# no more than the name of a list: shown with less confidence
+MENTION = _patterns(
+    rf".*(?:(?:my|our) (?:[a-z-]+ )?(?:list|to-?dos|tasks|reminders)\b|{_ITEM} \d+\b).*"
+)
+ADD_LOOSELY = _patterns(
+    r"add (?P<what>(?!.*(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|and|plus|up"
+    r"|timer|minutes?|vat|percent)\b))[^\W\d_][\w' -]{1,40})"
+)
 ELSEWHERE = re.compile(
-    r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|opposite|thesaurus|spell"
-    r"|translate|rhymes?|capital|timers?|alarms?)\b",
+    r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|opposite|thesaurus"
+    r"|spell|translate|rhymes?|capital|timers?|alarms?)\b",
     re.IGNORECASE,
 )
 EVERY = re.compile(
