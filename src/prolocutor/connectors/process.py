@@ -22,6 +22,7 @@ from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 
 START_SECONDS: Final = 60.0
+KILL_SECONDS: Final = 5.0
 LONGEST_LINE: Final = MAX_BYTES + 4096
 
 
@@ -69,8 +70,10 @@ class ProcessConnector:
             self._starting = None
         if self._child is not None:
             self._kill(self._child)
-        for child in self._killed:
-            await child.wait()
+        with contextlib.suppress(TimeoutError):  # something that left the group holds its output
+            async with asyncio.timeout(KILL_SECONDS):
+                for child in self._killed:
+                    await child.wait()
         self._killed.clear()
 
     async def _ask(

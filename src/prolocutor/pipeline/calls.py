@@ -37,11 +37,11 @@ def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -
     in the task's own context and with the task as the current one.
     """
     caught = _Starter()
-    loop.call_soon = caught  # type: ignore[method-assign]
+    loop.call_soon = caught  # type: ignore[method-assign, assignment]
     try:
         task = asyncio.Task(work, loop=loop)
     finally:
-        del loop.call_soon  # type: ignore[attr-defined]
+        del loop.call_soon
     current = asyncio.current_task(loop)
     if current is None:
         _run_step(caught)

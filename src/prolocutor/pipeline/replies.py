@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -126,7 +126,7 @@ def _hypothesis(item: Any, path: str) -> dict[str, Any]:
     for key in ("human_attributes", "bot_attributes", "annotations", "attributes"):
         _object(item, key, path)
     _list(item, "messages", path)
-    return item
+    return cast("dict[str, Any]", item)
 
 
 def _first_text(messages: list[Any]) -> str:

@@ -446,7 +446,7 @@ def _change_part(
     state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
 ) -> Change | None:
     """Replace persona, profile or attributes whole, if what comes is of the same kind."""
-    kinds: tuple[type, ...] = (dict, list) if key == "persona" else (dict,)
+    kinds: tuple[type[Any], ...] = (dict, list) if key == "persona" else (dict,)
     if key == "profile" and key not in state:
         return _change(
             state, "attributes", {**state["attributes"], key: value}, max_attributes, fault

@@ -171,6 +171,26 @@ async def test_a_stubborn_process_and_its_children_are_ended_at_the_close(tmp_pa
     assert all(is_gone(int(pid)) for pid in pids.read_text().split())
 
 
+LEAVES_A_DAEMON = """
+import signal, subprocess, sys
+daemon = subprocess.Popen(
+    [sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True
+)
+print(daemon.pid)
+"""
+
+
+async def test_a_process_is_seen_to_end_while_what_it_left_behind_holds_its_output(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with running({"a": python(LEAVES_A_DAEMON)}, backoff=(60, 60)) as supervisor:
+        state = only(supervisor)
+    os.kill(int(caplog.records[0].message.removeprefix("a: ")), signal.SIGKILL)
+
+    assert str(state.last_end).startswith("ended with status 0")
+
+
 PARENT = """
 import asyncio, sys
 from prolocutor.processes.supervisor import Command, Supervisor
