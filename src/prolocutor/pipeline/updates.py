@@ -72,14 +72,11 @@ class Draft:
         self._shown: dict[int | None, bytes] = {}
         self._human_said: Said | None = None
         self._bot_said: Said | None = None
-        self._front = (
-            b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b,"annotations":'
-            % (
-                said.utt_id.encode(),
-                encode(said.text),
-                said.date_time.encode(),
-                said.attributes,
-            )
+        self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
+            said.utt_id.encode(),
+            encode(said.text),
+            said.date_time.encode(),
+            said.attributes,
         )
 
     # -- what is known so far ---------------------------------------------------------------
