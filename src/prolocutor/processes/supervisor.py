@@ -18,11 +18,11 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.errors import ConfigError
+from prolocutor.processes.output import Output
 
 log = logging.getLogger(__name__)
 
 LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
-MAX_LINE: Final = 2000
 LAST_WORDS: Final = 1.0
 
 StateName = Literal["stopped", "starting", "up", "waiting"]
@@ -140,17 +140,21 @@ class Supervisor:
         kept.turn("starting")
         if await _answers(kept.port, None):
             return f"cannot start: somebody else listens on port {kept.port}"
-        output = _Output(kept.name)
+        output = Output(kept.name)
         try:
             process = await self._launch(kept, await output.open())
+            output.hand_over()
+            return await self._see_through(kept, process, output)
         except OSError as error:
             return f"cannot start: {error}"
         finally:
-            output.hand_over()
-        kept.pid = process.pid
+            output.close()
+
+    async def _see_through(self, kept: _Kept, process: Process, output: Output) -> str:
         loop = asyncio.get_running_loop()
         reading = loop.create_task(output.read())
         ended = loop.create_task(process.wait())
+        kept.pid = process.pid
         try:
             late = not await self._comes_up(kept, ended)
             if not late and not ended.done():
@@ -162,7 +166,7 @@ class Supervisor:
             kept.pid = None
             await self._end(process, ended)
             await asyncio.wait([reading], timeout=LAST_WORDS)
-            output.close()
+            reading.cancel()
         if late:
             return f"was not up after {self._start_timeout:g} s"
         return f"{_end(ended.result())} ({output.last or 'it printed nothing'})"
@@ -263,53 +267,6 @@ async def _answers(port: int, health: str | None) -> bool:
         return False
     finally:
         writer.close()
-
-
-class _Output:
-    """What a process prints: passed to the log line by line, the last line kept.
-
-    The pipe is our own, because with asyncio's a process only counts as ended when nobody holds its
-    output open any more, and what it leaves behind may do so for long.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.last = ""
-        self._name = name
-        self._lines = asyncio.StreamReader()
-        self._writing: int | None = None
-        self._transport: asyncio.ReadTransport | None = None
-
-    async def open(self) -> int:
-        """Make the pipe and give the end to write to."""
-        reading, self._writing = os.pipe()
-        self._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(self._lines), os.fdopen(reading, "rb", 0)
-        )
-        return self._writing
-
-    def hand_over(self) -> None:
-        """Leave the end to write to to the process."""
-        if self._writing is not None:
-            os.close(self._writing)
-            self._writing = None
-
-    async def read(self) -> None:
-        """Pass on what is printed until the pipe ends."""
-        while True:
-            try:
-                line = await self._lines.readline()
-            except ValueError:
-                line = b"(a line too long to show)"
-            if not line:
-                return
-            text = line.decode(errors="replace").rstrip()[:MAX_LINE]
-            log.info("%s: %s", self._name, text)
-            self.last = text or self.last
-
-    def close(self) -> None:
-        """Stop reading; nothing more is passed on."""
-        if self._transport is not None:
-            self._transport.close()
 
 
 def _signal(process: Process, number: signal.Signals) -> None:
