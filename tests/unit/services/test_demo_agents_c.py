@@ -291,6 +291,15 @@ def test_a_timer_without_a_length_asks_for_it() -> None:
     assert talk.reply["confidence"] <= 0.1
 
 
+def test_a_bare_word_changes_the_timer_just_spoken_of() -> None:
+    talk = Talk("timer")
+    talk.say("timer 10 minutes")
+    assert talk.say("pause it") == "Timer paused with 9 minutes left."
+    talk.say_to_another("what is 3 times 4")
+    talk.say("cancel it")
+    assert talk.reply["confidence"] <= 0.1
+
+
 def test_timers_are_bounded_and_old_ones_go() -> None:
     talk = Talk("timer")
     for _ in range(25):
@@ -412,6 +421,10 @@ def test_small_talk_begins_another_script_when_one_is_over() -> None:
             talk.say("quite a lot")
     assert len(set(begun)) == len(SCRIPTS)
     assert talk.say("I'm bored") == "We have talked of all that I know. Shall we toss a coin?"
+
+
+def test_two_things_said_at_once_get_both_replies() -> None:
+    assert reply_of("small_talk", "thanks, bye")["text"].startswith("You are welcome. Goodbye!")
 
 
 def test_replies_in_passing_take_turns() -> None:

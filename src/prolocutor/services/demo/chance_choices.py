@@ -47,7 +47,7 @@ _ORDER = re.compile(
     r"\s*:?\s*(?P<list>.+)"
     r"|(?:put|arrange|sort|bring) (?P<put>.+?) (?:in|into) (?:a )?random order"
     r"|.*?\b(?:in )?what order (?:should|do|shall|will) (?P<what>.+?) [a-z]+(?:\?.*)?"
-    r"|random order (?:of|for) (?P<of>.+)",
+    r"|(?:assign )?(?:a )?random order (?:of|for|to) (?P<of>.+)",
     re.IGNORECASE,
 )
 _TEAMS = re.compile(
@@ -56,6 +56,12 @@ _TEAMS = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\s*(?:,|;|/|\bor\b|\band\b|\bvs\.?(?=\s))\s*", re.IGNORECASE)
+_TEAMS_OF = re.compile(
+    rf"(?:make|form|build|draw) (?P<count>{NUMBER}) (?:random )?(?:teams?|groups?)"
+    r" (?:from|of|with|out of)\s*:?\s*(?P<list>.+)",
+    re.IGNORECASE,
+)
+_COLON = re.compile(r"[^\d:]{3,40}: ?(?P<list>[^\d:]+ or [^\d:]+)", re.IGNORECASE)
 _QUESTION = re.compile(
     r"(?:what|who|whose|when|where|why|how|which|is|are|was|were|do|does|did|can|could|has|have|will"
     r"|convert|define|tell|show|add|set|true|am|more|any)\b",
@@ -96,6 +102,8 @@ def choose(text: str, chance: random.Random) -> str | None:
 
 def loose_choice(text: str, chance: random.Random) -> str | None:
     """One of "tea or coffee?", if nothing else can be meant."""
+    if named := _COLON.fullmatch(text):
+        text = named["list"]
     if len(text.split()) > 9 or _QUESTION.match(text) or not _LOOSE.fullmatch(text):
         return None
     options = _options(text, ors=True)
@@ -119,7 +127,7 @@ def in_order(text: str, chance: random.Random) -> str | None:
 
 def into_teams(text: str, chance: random.Random) -> str | None:
     """The named people split into teams of about one size."""
-    found = _TEAMS.fullmatch(text)
+    found = _TEAMS.fullmatch(text) or _TEAMS_OF.fullmatch(text)
     options = _options(found["list"]) if found else []
     if found is None or len(options) < 2:
         return None

@@ -25,7 +25,7 @@ _TIMES = re.compile(rf"\b(?P<count>twice|thrice|{NUMBER}(?= times\b))", re.IGNOR
 _ASKS = re.compile(
     rf"(?:.*{_VERB}.*{_DIE}.*|.*{_DIE}\b.*\b(?:rolls?|throws?)\b.*"
     rf"|.*{_VERB}.*\b(?:initiative|my turn|percentile)\b.*|.*\bmy turn\b.*{_VERB}.*"
-    r"|(?:\d{1,3})?d\d{1,4}\b[\sd\d+-]*|(?:a |the |some )?dice(?: roll)?)",
+    r"|(?:\d{1,3})?d\d{1,4}\b[\sd\d+-]*|(?:[a-z]+ |\d+ )?dice(?: roll)?)",
     re.IGNORECASE,
 )
 _ALIEN = re.compile(r"\b(?:how|why|who|when|where|meaning|sum of|product)\b", re.IGNORECASE)
@@ -70,7 +70,7 @@ def _sides(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    if re.search(r"\b(?:dis)?advantage\b|\bmonopoly\b", text, re.IGNORECASE):
+    if re.search(r"\b(?:dis)?advantage\b|\bmonopoly\b|\bpair of\b", text, re.IGNORECASE):
         return 2
     found = _TIMES.search(text) or _COUNT.search(text)
     said = found["count"].lower() if found else "one"
@@ -80,9 +80,9 @@ def _count(text: str) -> int:
 def _said(text: str, groups: list[tuple[int, int]], thrown: list[int], bonus: int) -> str:
     lower = text.lower()
     kept, note = thrown, ""
-    if "disadvantage" in lower:
+    if "disadvantage" in lower or re.search(r"\b(?:keep|take)\b.*\blowest\b", lower):
         kept, note = [min(thrown)], ", the lower counts"
-    elif "advantage" in lower:
+    elif "advantage" in lower or re.search(r"\b(?:keep|take)\b.*\bhighest\b", lower):
         kept, note = [max(thrown)], ", the higher counts"
     elif re.search(r"\b(?:drop|without|ignore)\b.*\blowest\b", lower) and len(thrown) > 1:
         kept, note = sorted(thrown)[1:], ", the lowest dropped"

@@ -27,13 +27,14 @@ _COUNT = re.compile(
     r"(?:numbers|integers|decimals|tickets)\b",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(rf"\b(?P<count>{NUMBER})[- ]digits?\b", re.IGNORECASE)
+_DIGITS = re.compile(rf"\b(?P<count>{NUMBER})[- ](?:random )?digits?\b", re.IGNORECASE)
 _NOUN = r"(?:numbers?|nubmer|numer|integers?|digits?|decimals?|floats?|pin(?: code)?)"
 _VERB = r"(?:pick|choose|give me|draw|generate|think of|guess|tell me|say|select|roll|make|get)"
 _ASKS = re.compile(
     rf"(?:.*\brandom\b.*\b{_NOUN}\b.*|{_VERB}\b.*\b{_NOUN}\b.*|any {_NOUN}\b.*"
     rf"|.*\b(?:raffle|lottery|lotto)\b.*\b(?:{_NOUN}|tickets?|draw|winner)\b.*|.*\b{_NOUN}\b.*\brandom(?:ly)?\b.*"
-    rf"|(?:a )?{_NOUN} (?:between|from) .+|(?:my |a )?lucky {_NOUN}"
+    rf"|(?:i need |i want )?(?:a )?{_NOUN}(?: please)? (?:between|from) .+"
+    rf"|surprise me with (?:a )?{_NOUN}|(?:my |a )?lucky {_NOUN}"
     r"|(?:rand(?:int|om)?|random(?:ize)?)[ (]-?\d.*)",
     re.IGNORECASE,
 )

@@ -75,7 +75,27 @@ def _aside(plain: str, said: str, state: State) -> _Reply | None:
         return _resume(state)
     if found := _I_AM.fullmatch(said):
         return _named(found["name"].lower(), said, state)._replace(confidence=0.8)
-    return _passing(plain, state) or _about_me(plain)
+    return _passing(plain, state) or _in_parts(said, state) or _hinted(plain, state)
+
+
+def _in_parts(said: str, state: State) -> _Reply | None:
+    """The replies to two or three things said at once: "thanks, bye"."""
+    parts = [part for one in _PARTS.split(said) if (part := _plain(one))]
+    if not 1 < len(parts) <= 3:
+        return None
+    replies = [_passing(part, state) for part in parts]
+    texts = dict.fromkeys(reply.text for reply in replies if reply)
+    return _Reply(" ".join(texts), 0.85) if all(replies) else None
+
+
+def _hinted(plain: str, state: State) -> _Reply | None:
+    """The reply to a word or two that tell what kind of small talk it is."""
+    if len(plain.split()) > 9 or _ELSEWHERE.search(plain):
+        return None
+    for hint in _WORDS.hints:
+        if hint.said.search(plain):
+            return _Reply(hint.reply[state.turns % len(hint.reply)], hint.confidence)
+    return _about_me(plain)
 
 
 def _about_me(plain: str) -> _Reply | None:
@@ -199,8 +219,17 @@ def _spoke_last(request: dict[str, Any]) -> bool:
 
 
 _I_AM = re.compile(r"(?:I'm|I am|i'm|i am|Im) (?P<name>[A-Z][a-zà-ÿ]{1,20})[.!]?")
+_PARTS = re.compile(r"[,.;!?]+|\s+(?:and|but)\s+")
+_ELSEWHERE = re.compile(
+    r"\d|\b(?:jokes?|one-?liners?|puns?|riddles?|laugh|funny|do you know"
+    r"|timers?|alarms?|remind\w*|lists?|tasks?|to-?dos?|dice"
+    r"|coins?|random|convert|exchange|rate|capital|population|holidays? (?:in|on)|weather|define"
+    r"|defin\w+|meaning|means?|synonyms?|antonyms?|spell\w*|words?|days|date|clock|percent|how many"
+    r"|how much|time is|time in)\b"
+)
 _TO_ME = re.compile(
     r"(?:are|did|were|have) you [a-z' ]+|do you (?!know|have|think|remember|mean)[a-z' ]+"
+    r"|(?:why|where|what|who) (?:are|do|did|were|makes?|made|is) you(?:r)?\b[a-z' ]*"
 )
 _GREETING = re.compile(
     r"(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening|day)|ok|okay|oh|haha|hehe|lol"

@@ -45,6 +45,7 @@ class Words(NamedTuple):
 
     scripts: tuple[Script, ...]
     replies: tuple[Passing, ...]
+    hints: tuple[Passing, ...]  # searched for in short utterances that nothing else fits
     bored: re.Pattern[str]
     named: re.Pattern[str]
     whose_name: re.Pattern[str]
@@ -56,12 +57,15 @@ def read_words() -> Words:
     raw = yaml.load(_WORDS.read_text(encoding="utf-8"), Loader=loader)
     return Words(
         tuple(_script(one) for one in raw["scripts"]),
-        tuple(
-            Passing(_any(one["said"]), tuple(one["reply"]), one.get("confidence", 0.92))
-            for one in raw["replies"]
-        ),
+        tuple(_passing(one, 0.92) for one in raw["replies"]),
+        tuple(_passing(one, 0.6) for one in raw["hints"]),
         *(_any(raw[key]) for key in ("bored", "named", "whose_name")),
     )
+
+
+def _passing(raw: dict[str, Any], confidence: float) -> Passing:
+    reply = tuple(raw["reply"])
+    return Passing(_any(raw["said"]), reply, raw.get("confidence", confidence))
 
 
 def _script(raw: dict[str, Any]) -> Script:

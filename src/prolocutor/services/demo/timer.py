@@ -52,6 +52,20 @@ def _reply(asked: Asked) -> Reply | None:
     for pattern, do in _INTENTS:
         if pattern.fullmatch(asked.text) and (reply := do(asked)):
             return reply
+    return _follow_up(asked)
+
+
+def _follow_up(asked: Asked) -> Reply | None:
+    """Takes "add 5 minutes" while a timer runs, and "pause it" right after one was spoken of."""
+    if not any(timer.left(asked.now) > 0 for timer in asked.timers):
+        return None
+    if phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
+        return reply._replace(confidence=0.7)
+    changes = {"cancel": _cancel, "pause": _pause, "resume": _resume, "restart": _restart}
+    for name, pattern in phrases.JUST.items():
+        if asked.before and pattern.fullmatch(asked.text):
+            reply = changes.get(name, _left)(asked)
+            return reply._replace(confidence=0.75) if reply else None
     return None
 
 

@@ -29,7 +29,7 @@ LEFT = _pattern(
     r"|what(?:'s| is| are|s)?"
     r"|when|which|is|are|has|have|do i have|did|list|show|display|check|tell me|status|state|any"
     rf"|all|my|the|running)\b.*)?{_TIMER}.*"
-    r"|(?:what(?:'s| is) the )?time (?:left|remaining)"
+    r"|(?:what(?:'s| is) the )?(?:time (?:left|remaining)|remaining time)"
     r"|how (?:long|much (?:time|longer)|many minutes) (?:is |are |do i have )?left"
 )
 SET = _pattern(
@@ -37,7 +37,8 @@ SET = _pattern(
     r"|count down .+"
     r"|(?:let me know|tell me|shout|call me|warn me|say something) (?:when|after|once|in) .+"
     r"|(?:ping|alert|notify|buzz|beep|nudge|poke|give me a (?:shout|nudge|call|ping|ring))\b.+"
-    r"|put .+ on the clock|start the clock (?:for|at) .+|give me [^?]{1,14} (?:minutes?|mins?)"
+    r"|pomodoro\b.+|put .+ on the clock|start the clock (?:for|at) .+"
+    r"|give me [^?]{1,14} (?:minutes?|mins?)"
 )
 # without a noun only a length of time makes these a timer
 START = _pattern(
@@ -48,6 +49,16 @@ QUESTION = _pattern(r"(?:how|when|what|which|is|are|has|do|does|did|any)\b")
 NOUN = _pattern(_TIMER)
 ALARM = _pattern(r"\b(?:alarm|wake)\b|\b(?:until|till|til)\b|\bat \d")
 FOR_HOUR = _pattern(r"\b(?:for|to) (?=\d{1,2}(?!\d|[ -]?[hms]))")
+# understood while a timer runs
+MORE = _pattern(r"(?:add|take off|and|give (?:it|me)|plus) [^?]{1,30}")
+# understood right after this agent spoke
+JUST = {
+    "cancel": _pattern(r"(?:cancel|stop|delete|remove|kill)(?: it| that| them)?"),
+    "pause": _pattern(r"(?:pause|hold)(?: it| that)?"),
+    "resume": _pattern(r"(?:resume|continue|unpause|go on)(?: it| that)?"),
+    "restart": _pattern(r"(?:restart|reset|repeat)(?: it| that)?|(?:start |once )?(?:it )?again"),
+    "left": _pattern(r"(?:and )?(?:how (?:long|much)|what)(?: about)? (?:now|left|is left)|now"),
+}
 SECONDS = _pattern(r"(?:start a )?count-?\s?down (?:from|of) (\d{1,4})")
 SEVERAL = _pattern(r"\btimers\b|\b(?:one|another) for\b|\bboth\b")
 ALL = _pattern(r"\b(?:all|every|both|everything|timers|alarms)\b")

@@ -37,7 +37,10 @@ ADD = _patterns(
     r"(?:help me|make sure (?:that )?i|i (?:must|should|have to))(?: to)? "
     r"(?:remember|don'?t forget|not forget)\b(?P<what>.+)",
     r"i (?:mustn'?t|shouldn'?t|can'?t|don'?t want to) forget\b(?P<what>.+)",
-    r"remember (?=to )(?P<what>.+)",
+    r"remember (?=to |that )(?P<what>.+)",
+    rf"(?P<what>.+?)[,;.] (?:so |please |and )*(?:{_REMIND} me|don'?t let me forget)"
+    r"(?: (?:of|about) (?:it|that|this))?(?P<tail>(?: .*)?)",
+    r"(?:my |the )?(?P<list>shopping|grocery|to-?do|packing) list\s*[:–-]\s*(?P<what>.+)",
     rf"(?:add|put|write|enter)(?: something| this| an?(?: new)? (?:item|entry|task|thing))?"
     rf" (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"
@@ -66,6 +69,7 @@ FINISH = _patterns(
     r"(?:you (?:can|may) )?(?:tick|check|cross|strike|scratch) (?:off|out) (?P<what>.+?)"
     rf"(?: (?:off|from|on|in) {_INTO})?",
     rf"(?:you (?:can|may) )?(?:tick|check|cross) (?P<what>.+?) off(?: (?:of |from )?{_INTO})?",
+    r"(?P<what>.+?)[,;.] (?:please |so |and )*(?:tick|check|cross|take) (?:it|that) off.*",
     r"(?:you (?:can|may) )?mark (?P<what>.+?) (?:as )?(?:done|completed?|finished|off|ready)",
     rf"(?P<what>(?:the )?(?:\w+ )?{_ITEM} (?:number )?\w+|number \w+) (?:is|was) "
     r"(?:done|finished|completed?)",
@@ -96,6 +100,10 @@ SHOW = _patterns(
     r"(?: (?:today|tomorrow|this week|next|on [a-z]+|tonight|now|still))*",
     r"what was (?:the thing |it )?(?:that )?i (?:had|wanted|needed|have) to"
     r" (?:do|buy|remember)\b.*",
+    r"(?:list|show|tell me|give me|what(?:'s| is)) (?:me )?(?:all|everything|what|the things)"
+    r"(?: that)? i (?:still )?(?:have|need|want|ought) to (?:do|buy|get|remember)\b.*",
+    r"do i have (?:anything|something|a lot|much|things) (?:to do|to buy|planned|due)\b.*",
+    r"(?:have i forgotten|did i forget|am i forgetting) (?:anything|something)\b.*",
     r"what was i (?:supposed|meant) to (?:do|remember)\b.*",
     rf"(?:(?:all|my|our|the|list|show|read) )*{_MINE}(?: (?:for )?(?:today|tomorrow|this week))?",
 )
@@ -133,7 +141,7 @@ EVERY = re.compile(
 )
 AND_ALSO = re.compile(r"(?:and|also|plus)(?: also)? (?P<what>[^?]{2,80})", re.IGNORECASE)
 NO_TIME = re.compile(r"(?:no|none|never ?mind|no time|no idea|any ?time|whenever)", re.IGNORECASE)
-OPENING = re.compile(r"^[\s,:;.-]*(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
+OPENING = re.compile(r"^[\s,:;.-]*(?:later )?(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
 LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
 UNNAMED = frozenset(
