@@ -64,7 +64,6 @@ def translated(error: Exception, path: Path) -> Exception:
 
 def _make_private(path: Path) -> None:
     """Make a new file that only its owner may read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
 

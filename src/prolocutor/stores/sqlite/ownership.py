@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.dialog import plain
-from prolocutor.errors import StoreLocked
+from prolocutor.errors import StoreError, StoreLocked
 
 _TRIES: Final = 10
 _PAUSE: Final = 0.02
@@ -27,8 +27,16 @@ class Ownership:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Become the owner; `StoreLocked` with the other's process number if there is one."""
-        descriptor = os.open(_lock_file(self._path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        """Become the owner; `StoreLocked` with the other's process number if there is one.
+
+        The folder is made if it is missing.
+        """
+        lock_file = _lock_file(self._path)
+        try:
+            lock_file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StoreError(f"{lock_file}: {error.strerror}; may it be written there?") from error
         if not _lock(descriptor):
             owner = _read(descriptor)
             os.close(descriptor)

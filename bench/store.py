@@ -1,0 +1,169 @@
+"""What a turn costs in the store: CPU microseconds of the whole process per begin + finish.
+
+    python bench/store.py [--dir FOLDER] [--turns N]
+
+Each turn stores an utterance of human and bot, three hypotheses and one changed attribute, and
+gets a window of four. What the caller does for it (ids, encoding) is not counted.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from prolocutor.contracts.store import Beginning, Begun, Finished, NewVersion, Spoken, Store
+from prolocutor.dialog import ids, plain
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.store import SqliteStore
+
+ANNOTATIONS = {"ner": [{"word": "Tokyo", "type": "LOC", "at": [3, 8]}] * 3, "sentiment": [0.2, 0.8]}
+HYPOTHESES = plain.encode(
+    [{"skill_name": f"skill_{n}", "text": "it is a fine day", "confidence": 0.5, "annotations": {}}
+     for n in range(3)]
+)  # fmt: skip
+HUMAN = {"text": "what is the weather like today?", "annotations": ANNOTATIONS, "attributes": {}}
+BOT = {"text": "it is a fine day", "orig_text": "it is a fine day", "active_skill": "weather",
+       "confidence": 0.5, "annotations": ANNOTATIONS, "attributes": {}}  # fmt: skip
+FEED = plain.encode({"id": 1, "type": "text", "text": "it is a fine day", "icon": "org.weather"})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--dir", type=Path, default=None, help="where the files are made")
+    parser.add_argument("--turns", type=int, default=3000, help="turns measured at 100 and more")
+    parser.add_argument("--json", type=Path, default=None, help="write the figures here too")
+    options = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory(dir=options.dir) as folder:
+        print(f"fsync of one page: {fsync_us(Path(folder)):.0f} us (median)\n")
+        print(f"{'store':<16}{'at once':>8}{'CPU us':>9}{'user':>8}{'system':>8}"
+              f"{'wall us':>9}{'commits':>9}{'turns':>7}")  # fmt: skip
+        for kind in ("sqlite full", "sqlite relaxed", "memory"):
+            for at_once in (1, 10, 100, 500):
+                row = asyncio.run(measure(kind, Path(folder), at_once, options.turns))
+                rows.append(row)
+                print("{store:<16}{at_once:>8}{cpu:>9.1f}{user:>8.1f}{system:>8.1f}"
+                      "{wall:>9.1f}{commits:>9}{turns:>7}".format(**row))  # fmt: skip
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+async def measure(kind: str, folder: Path, at_once: int, turns: int) -> dict[str, Any]:
+    path = folder / f"{kind}-{at_once}.db".replace(" ", "-")
+    store: Store = MemoryStore()
+    if kind != "memory":
+        store = SqliteStore(path, durability=kind.split()[1])
+    await store.open()
+    each = max(10, min(turns, turns // 10 * (1 + at_once // 10)) // at_once)
+    await run(store, at_once, 5)
+    prepared = [[*beginnings(f"user {n}", each)] for n in range(at_once)]
+    commits = getattr(store, "commits", 0)
+    usage, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    await asyncio.gather(*(talk(store, some) for some in prepared))
+    wall = time.perf_counter() - wall
+    after, count = resource.getrusage(resource.RUSAGE_SELF), each * at_once
+    user = (after.ru_utime - usage.ru_utime) / count * 1e6 - CALLER_US
+    system = (after.ru_stime - usage.ru_stime) / count * 1e6
+    commits = getattr(store, "commits", 0) - commits
+    await store.aclose()
+    return {"store": kind, "at_once": at_once, "cpu": user + system, "user": user, "system": system,
+            "wall": wall / count * 1e6, "commits": commits, "turns": count}  # fmt: skip
+
+
+async def run(store: Store, at_once: int, turns: int) -> None:
+    await asyncio.gather(*(talk(store, [*beginnings(f"user {n}", turns)]) for n in range(at_once)))
+
+
+async def talk(store: Store, beginnings: list[Beginning]) -> None:
+    for beginning in beginnings:
+        begun = await store.begin(beginning)
+        assert isinstance(begun, Begun)
+        await store.finish(ending(begun))
+
+
+def beginnings(user: str, turns: int) -> Iterator[Beginning]:
+    for _ in range(turns):
+        utt_id = ids.new_id()
+        message = plain.encode({"id": 0, "type": "command", "command": HUMAN["text"], "u": utt_id})
+        yield Beginning(
+            turn_id=ids.new_id(), user=user, dialog_name="main", channel_type="bench",
+            utt_id=utt_id, bot_utt_id=ids.new_id(), date_time=ids.timestamp(),
+            started=time.time(), text=HUMAN["text"], attributes=b"{}", message=message,
+            new_human_id=ids.new_id(), new_dialog_id=ids.new_id(), new_id=ids.new_id(),
+            new_bot_id=ids.new_id(),
+        )  # fmt: skip
+
+
+def ending(begun: Begun) -> Finished:
+    """Make an ending as cheaply as can be: what it costs is the caller's, see `CALLER_US`."""
+    said = begun.beginning
+    number = begun.human.number + 1
+    state = begun.human.state[: begun.human.state.rindex(b'"attributes":')]
+    human = NewVersion(
+        number=number,
+        state=b'%b"attributes":{"turns":%d}}' % (state, number),
+        changes=[["attributes", "turns", number]],
+    )
+    at = said.date_time
+    return Finished(
+        begun=begun,
+        utterances=[
+            Spoken(
+                utt_id=said.utt_id, by_bot=False, date_time=at, user_version=number,
+                body=encode({"utt_id": said.utt_id, "date_time": at, **HUMAN}),
+                hypotheses=HYPOTHESES,
+            ),
+            Spoken(
+                utt_id=said.bot_utt_id, by_bot=True, date_time=at, active_skill="weather",
+                body=encode({"utt_id": said.bot_utt_id, "date_time": at, **BOT}),
+                user_version=begun.bot.number,
+            ),
+        ],
+        human=human,
+        bot=None,
+        messages=[FEED],
+        outcome=b'{"response":"it is a fine day"}',
+    )  # fmt: skip
+
+
+encode = msgspec.json.Encoder().encode
+
+
+def caller_us() -> float:
+    """Measure what making an ending costs, which is taken off."""
+
+    async def once() -> Begun:
+        begun = await MemoryStore().begin(next(beginnings("ann", 1)))
+        assert isinstance(begun, Begun)
+        return begun
+
+    begun = asyncio.run(once())
+    start = time.process_time()
+    for _ in range(5000):
+        ending(begun)
+    return (time.process_time() - start) / 5000 * 1e6
+
+
+def fsync_us(folder: Path) -> float:
+    times = []
+    with (folder / "fsync").open("wb", buffering=0) as file:
+        for _ in range(50):
+            file.write(bytes(4096))
+            start = time.perf_counter()
+            os.fsync(file.fileno())
+            times.append(time.perf_counter() - start)
+    return sorted(times)[25] * 1e6
+
+
+CALLER_US = caller_us()
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Whatever JSON can say comes back from both stores as it was given."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import plain
+from prolocutor.dialog.agent_state import dialog_to_state
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.testing.sample_turns import an_ending, begin
+
+OURS = {"utt_id", "text", "orig_text", "active_skill", "confidence", "user", "annotations",
+        "hypotheses", "date_time", "attributes"}  # fmt: skip
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False,
+    allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+OBJECT = st.dictionaries(TEXT, JSON, max_size=3)
+EXTRA = st.dictionaries(TEXT.filter(lambda key: key not in OURS), JSON, max_size=3)
+HYPOTHESES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "skill_name": TEXT,
+            "annotations": OBJECT,
+            "text": TEXT,
+            "confidence": st.floats(0, 1),
+            "more": JSON,
+        }
+    ),
+    max_size=2,
+)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@settings(max_examples=25, deadline=None)
+@given(user=TEXT, text=TEXT, reply=TEXT, annotations=OBJECT, extra=EXTRA, human=EXTRA, bot=EXTRA,
+       hypotheses=HYPOTHESES, rating=JSON.filter(lambda value: value is not None))  # fmt: skip
+def test_all_that_was_said_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, **given: Any
+) -> None:
+    folder = tmp_path_factory.mktemp("round-trip")
+    store = (
+        MemoryStore() if kind == "memory" else SqliteStore(folder / "d.db", durability="relaxed")
+    )
+    asyncio.run(round_trip(store, folder, **given))
+
+
+async def round_trip(
+    store: Store, folder: Path, *, user: str, text: str, reply: str, annotations: dict[str, Any],
+    extra: dict[str, Any], human: dict[str, Any], bot: dict[str, Any], hypotheses: list[Any],
+    rating: Any,
+) -> None:  # fmt: skip
+    await store.open()
+    begun = await begin(store, user, text)
+    ending = an_ending(begun, reply, annotations=annotations, extra=extra, hypotheses=hypotheses,
+                       human_attributes=human, bot_attributes=bot)  # fmt: skip
+    await store.finish(ending)
+    if isinstance(store, SqliteStore):
+        await store.aclose()
+        await store.open()
+
+    after = await begin(store, user, window=2, hypotheses=1)
+    await store.rate_dialog(begun.dialog_id, rating, user, "")
+    dialog = await store.dialog(begun.dialog_id)
+    assert dialog is not None
+    states = dialog_to_state(dialog)["utterances"]
+    found = await store.dialog_ids(user=user, rating=rating)
+    feed = await store.feed(user, 0)
+    await store.aclose()
+
+    question, answer = (plain.decode(one.body) for one in ending.utterances)
+    assert ending.human is not None
+    assert ending.bot is not None
+    question |= {"user": plain.decode(ending.human.state), "hypotheses": hypotheses}
+    answer |= {"user": plain.decode(ending.bot.state)}
+    assert [plain.decode(one.state) for one in after.window] == [question, answer]
+    assert states == [question, answer]
+    assert (dialog.rating, found) == (rating, [begun.dialog_id])
+    assert [row.message for row in feed[:2]] == [begun.beginning.message, *ending.messages]

@@ -1,0 +1,299 @@
+"""The file: who owns it, whose it is, what is left of what was deleted, who else may read it."""
+
+# ruff: noqa: ASYNC220, ASYNC240 (the test is alone on its loop)
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
+from prolocutor.stores.catalog import open_store
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.ownership import owner_of_file
+from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.testing.sample_turns import a_beginning, an_ending, begin, talk
+
+OWN = """
+import asyncio, sys
+from prolocutor.stores.sqlite.store import SqliteStore
+
+async def main():
+    store = SqliteStore(sys.argv[1])
+    await store.open()
+    store.note_owner("http://127.0.0.1:4242")
+    print("open", flush=True)
+    sys.stdin.read()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "dialogs.db"
+
+
+async def test_a_second_owner_is_told_who_the_first_is(path: Path) -> None:
+    other = start_owner(path)
+
+    with pytest.raises(StoreLocked, match=f"process {other.pid} owns"):
+        await SqliteStore(path).open()
+
+    assert owner_of_file(path) == {"pid": other.pid, "note": "http://127.0.0.1:4242"}
+    end(other)
+
+
+async def test_an_owner_that_was_killed_owns_no_more(path: Path) -> None:
+    other = start_owner(path)
+    end(other)
+
+    assert owner_of_file(path) is None
+    store = SqliteStore(path)
+    await store.open()
+    assert (owner_of_file(path) or {})["pid"] == os.getpid()
+    await store.aclose()
+
+
+async def test_a_closed_store_has_no_owner(path: Path) -> None:
+    store = SqliteStore(path)
+    assert owner_of_file(path) is None
+    await store.open()
+    await store.aclose()
+
+    assert owner_of_file(path) is None
+    await store.open()
+    await talk(store, "ann", "again")
+    await store.aclose()
+
+
+async def test_a_program_that_was_started_does_not_keep_the_lock(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, close_fds=False)  # fmt: skip
+
+    await store.aclose()
+
+    assert owner_of_file(path) is None
+    child.communicate()
+
+
+async def test_a_file_can_be_read_beside_its_owner(path: Path) -> None:
+    owner, reader = SqliteStore(path), SqliteStore(path, read_only=True)
+    await owner.open()
+    await talk(owner, "ann", "a")
+    await reader.open()
+    (turn,) = await talk(owner, "ann", "b")
+
+    dialog = await reader.dialog(turn.dialog_id)
+
+    assert dialog is not None
+    assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b"]
+    assert len(await reader.feed("ann", 0)) == 4
+    with pytest.raises(StoreError, match="read-only"):
+        await reader.begin(a_beginning())
+    await reader.aclose()
+    assert owner_of_file(path) is not None
+    await owner.aclose()
+
+
+async def test_there_must_be_a_file_to_read(path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be opened"):
+        await SqliteStore(path, read_only=True).open()
+
+    assert not path.exists()
+
+
+async def test_a_new_file_is_for_its_owner_alone(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+
+    modes = {file.name: oct(file.stat().st_mode & 0o777) for file in path.parent.iterdir()}
+    await store.aclose()
+
+    assert set(modes.values()) == {"0o600"}
+
+
+async def test_a_folder_that_is_missing_is_made(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "a" / "b" / "dialogs.db")
+    await store.open()
+    await talk(store, "ann", "hi")
+    await store.aclose()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"Dear diary, " * 1000, "not a database"),
+        (b"SQLite format 3\0" + b"\xff" * 9000, "put back"),
+    ],
+)
+async def test_a_file_that_is_no_database_is_left_as_it_is(
+    path: Path, content: bytes, said: str
+) -> None:
+    path.write_bytes(content)
+
+    with pytest.raises(StoreCorrupt, match=said):
+        await SqliteStore(path).open()
+
+    assert path.read_bytes() == content
+    assert owner_of_file(path) is None
+
+
+async def test_a_database_of_another_program_is_left_as_it_is(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE photos (name TEXT)")
+    other.close()
+    content = path.read_bytes()
+
+    with pytest.raises(StoreCorrupt, match="no store of ours"):
+        await SqliteStore(path).open()
+
+    assert path.read_bytes() == content
+
+
+async def test_a_file_of_a_later_release_is_left_as_it_is(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    await store.aclose()
+    with sqlite3.connect(path) as later:
+        later.execute("PRAGMA user_version = 999")
+    later.close()
+    content = path.read_bytes()
+
+    with pytest.raises(StoreError, match="later release"):
+        await SqliteStore(path).open()
+
+    assert path.read_bytes() == content
+
+
+async def test_a_damaged_file_is_left_as_it_is(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    await talk(store, "ann", *(str(n) for n in range(50)))
+    await store.aclose()
+    content = path.read_bytes()[:4096] + b"\xff" * 40_000
+    path.write_bytes(content)
+
+    with pytest.raises(StoreCorrupt, match="put back a copy"):
+        await SqliteStore(path).open()
+
+    assert path.read_bytes() == content
+
+
+async def test_a_deleted_person_leaves_no_bytes_in_any_file(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    await talk(store, "bob", "something else")
+    (begun,) = await talk(store, "ann-secret", "secret")
+    for n in range(30):
+        begun = await begin(store, "ann-secret", f"my secret {n} " * 300, request_key=f"secret {n}")
+        said = [{"skill_name": "s", "text": "secret " * 500, "confidence": 1}]
+        known = {"secret": "secret" * n}
+        await store.finish(an_ending(begun, "secret", hypotheses=said, human_attributes=known))
+    await begin(store, "ann-secret", "secret")
+    await store.rate_dialog(begun.dialog_id, "secret", "ann-secret", "2024-01-01")
+    ids = [begun.dialog_id, begun.id, begun.beginning.utt_id]
+
+    await store.delete_person("ann-secret")
+
+    content = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"something else" in content
+    assert [word for word in ("secret", *ids) if word.encode() in content] == []
+    await store.aclose()
+
+
+async def test_an_export_that_waits_does_not_hold_up_checkpoints(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    await talk(store, "ann", "a", "b")
+    await talk(store, "bob", "a")
+    export = store.export()
+    await anext(export)
+    await talk(store, "ann", "c")
+
+    other = sqlite3.connect(path)
+    busy, pages_left, _ = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    other.close()
+
+    assert (busy, pages_left) == (0, 0)
+    assert len([dialog async for dialog in export]) == 1
+    await store.aclose()
+
+
+async def test_commits_are_there_before_the_reply(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    seen = []
+    for n in range(5):
+        begun = await begin(store, "ann", str(n))
+        seen.append(store.commits)
+        await store.finish(an_ending(begun))
+        seen.append(store.commits)
+
+    assert seen == list(range(1, 11))
+    assert await store.setting("synchronous") == 2
+    await store.aclose()
+
+
+async def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(small_disk: Path) -> None:
+    store = SqliteStore(small_disk / "dialogs.db")
+    await store.open()
+    texts = [f"{n} " * 500 for n in range(1000)]
+    with pytest.raises(StoreFull, match="the disk is full"):
+        await talk(store, "ann", *texts)
+    confirmed = await store.feed_end("ann") // 2
+    await store.aclose()
+
+    reader = SqliteStore(small_disk / "dialogs.db", read_only=True)
+    await reader.open()
+    (dialog,) = [one async for one in reader.export()]
+    await reader.aclose()
+
+    assert [one.text for one in dialog.utterances[::2]] == texts[:confirmed]
+    assert confirmed > 10
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a disk of a megabyte (only root can mount one)")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_urls_name_stores(tmp_path: Path) -> None:
+    relative, absolute = open_store("sqlite:///a/b.db"), open_store(f"sqlite:///{tmp_path}/c.db")
+
+    assert isinstance(relative, SqliteStore)
+    assert isinstance(absolute, SqliteStore)
+    assert (relative.path, absolute.path) == (Path("a/b.db"), tmp_path / "c.db")
+    assert isinstance(open_store("memory:"), MemoryStore)
+
+
+@pytest.mark.parametrize("url", ["dialogs.db", "oracle:x", "sqlite:///"])
+def test_a_url_that_names_no_store_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="store"):
+        open_store(url)
+
+
+def start_owner(path: Path) -> subprocess.Popen[str]:
+    owner = subprocess.Popen([sys.executable, "-c", OWN, str(path)], text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    assert owner.stdout is not None
+    assert owner.stdout.readline() == "open\n"
+    return owner
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()

@@ -1,0 +1,232 @@
+"""The writer's groups: one transaction for all, or each alone where one of them fails."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from prolocutor.contracts.store import Begun, Finished
+from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, StoreLocked
+from prolocutor.stores.sqlite import writer as writer_module
+from prolocutor.stores.sqlite.writer import Writer
+from prolocutor.testing.sample_turns import a_beginning, an_ending
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "dialogs.db"
+
+
+@pytest.fixture
+def writer(path: Path) -> Iterator[Writer]:
+    writer = Writer(path, "full")
+    writer.open()
+    yield writer
+    writer.close()
+
+
+def test_full_durability_waits_for_the_disk_at_each_commit(writer: Writer) -> None:
+    assert writer.setting("synchronous") == 2
+    assert writer.setting("journal_mode") == "wal"
+
+
+def test_relaxed_durability_does_not(path: Path) -> None:
+    writer = Writer(path, "relaxed")
+    writer.open()
+
+    assert writer.setting("synchronous") == 1
+    writer.close()
+
+
+def test_a_group_is_one_transaction(writer: Writer) -> None:
+    statements: list[str] = []
+    writer.connection.set_trace_callback(statements.append)
+
+    begun = begin(writer, *(f"u{n}" for n in range(60)))
+    finish(writer, *(an_ending(one) for one in begun))
+
+    assert statements.count("COMMIT") == 2
+    assert writer.commits == 2
+
+
+def test_a_group_of_many_turns_is_few_statements(writer: Writer) -> None:
+    finish(writer, *(an_ending(one) for one in begin(writer, *(f"u{n}" for n in range(30)))))
+    statements: list[str] = []
+    writer.connection.set_trace_callback(statements.append)
+
+    finish(writer, *(an_ending(one) for one in begin(writer, *(f"u{n}" for n in range(30)))))
+
+    assert len(statements) < 16
+
+
+def test_only_the_faulty_one_of_a_group_fails(writer: Writer) -> None:
+    begun = begin(writer, "ann", "bob", "carl")
+    endings = [an_ending(one) for one in begun]
+    taken = endings[0].utterances[0].utt_id
+    faulty = [msgspec.structs.replace(one, utt_id=taken) for one in endings[1].utterances]
+    endings[1] = msgspec.structs.replace(endings[1], utterances=faulty)
+
+    outcomes = finish(writer, *endings)
+
+    assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
+    assert "dialogs.db" in str(outcomes[1])
+    assert [one.user for one in writer.turns.unfinished()] == ["bob"]
+    assert [one.length for one in begin(writer, "ann", "bob", "carl")] == [2, 0, 2]
+
+
+def test_a_turn_that_was_finished_before_fails_alone(writer: Writer) -> None:
+    ann, bob = (an_ending(one) for one in begin(writer, "ann", "bob"))
+
+    outcomes = [*finish(writer, ann), *finish(writer, ann, bob)]
+
+    assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
+
+
+def test_a_conflict_does_not_break_up_its_group(writer: Writer) -> None:
+    run(writer, writer.turns.begin, a_beginning("ann", request_key="k", request_hash=b"h"))
+
+    outcomes = run(
+        writer,
+        writer.turns.begin,
+        a_beginning("bob"),
+        a_beginning("ann", request_key="k", request_hash=b"g"),
+        a_beginning("carl"),
+    )
+
+    assert [type(one) for one in outcomes] == [Begun, Conflict, Begun]
+    assert writer.commits == 2
+
+
+def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(writer: Writer) -> None:
+    finish(writer, *(an_ending(one, "kept") for one in begin(writer, "ann")))
+    pages = writer.setting("page_count")
+    writer.setting(f"max_page_count = {pages}")
+
+    outcomes = []
+    while StoreFull not in map(type, outcomes):
+        outcomes = run(writer, writer.turns.begin, *(a_beginning(f"u{n}") for n in range(50)))
+    writer.setting(f"max_page_count = {pages * 100}")
+
+    full = next(one for one in outcomes if isinstance(one, StoreFull))
+    assert "the disk is full" in str(full)
+    (begun,) = begin(writer, "ann")
+    assert b"kept" in begun.window[1].state
+    assert finish(writer, an_ending(begun)) == [None]
+
+
+def test_an_owner_that_was_replaced_can_write_no_more(writer: Writer, path: Path) -> None:
+    (begun,) = begin(writer, "ann")
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
+    other.close()
+
+    (outcome,) = finish(writer, an_ending(begun))
+
+    assert isinstance(outcome, StoreLocked)
+    assert "took over" in str(outcome)
+
+
+def test_each_owner_is_a_new_generation(path: Path) -> None:
+    generations = []
+    for _ in range(3):
+        writer = Writer(path, "full")
+        writer.open()
+        row = writer.connection.execute("SELECT value FROM meta WHERE name = 'generation'")
+        generations.append(row.fetchone()[0])
+        writer.close()
+
+    assert generations == [1, 2, 3]
+
+
+def test_a_file_that_another_program_holds_is_said(writer: Writer, path: Path) -> None:
+    writer.setting("busy_timeout = 1")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    held = run(writer, writer.turns.begin, a_beginning("ann"))
+    other.close()
+    free = run(writer, writer.turns.begin, a_beginning("ann"))
+
+    assert [type(one) for one in held + free] == [StoreLocked, Begun]
+
+
+def test_damage_found_in_a_turn_is_said(path: Path) -> None:
+    writer = Writer(path, "full")
+    writer.open()
+    finish(writer, *(an_ending(one) for one in begin(writer, "ann")))
+    index = "SELECT rootpage FROM sqlite_schema WHERE name = 'utterances_of'"
+    (page,) = writer.connection.execute(index).fetchone()
+    writer.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 4096)
+
+    writer.open()
+    (outcome,) = run(writer, writer.turns.begin, a_beginning("ann"))
+    writer.close()
+
+    assert isinstance(outcome, StoreCorrupt)
+    assert "put back a copy" in str(outcome)
+
+
+def test_expired_requests_are_let_go(writer: Writer) -> None:
+    for at in (0.0, 90_000.0):
+        for n in range(writer_module.LOOK_AFTER // 2):
+            key = {"request_key": f"{at} {n}", "request_hash": b"h", "started": at}
+            (begun,) = run(writer, writer.turns.begin, a_beginning("ann", **key))
+            finish(writer, an_ending(begun))
+
+    oldest = writer.connection.execute("SELECT min(at), count(*) FROM requests").fetchone()
+
+    assert oldest[1] < writer_module.LOOK_AFTER
+    assert writer.turns.forget_expired() is None
+
+
+def test_the_write_ahead_log_does_not_grow_without_bound(writer: Writer, path: Path) -> None:
+    log = path.with_name("dialogs.db-wal")
+    people = [f"u{n}" for n in range(50)]
+    sizes = []
+
+    for _ in range(40):
+        finish(writer, *(an_ending(one, "x" * 2000) for one in begin(writer, *people)))
+        sizes.append(log.stat().st_size)
+
+    assert max(sizes[20:]) < 1.25 * max(sizes[:20])
+
+
+def test_a_log_that_a_reader_held_up_is_cut_later(
+    writer: Writer, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "WAL_BYTES", 100_000)
+    monkeypatch.setattr(writer_module, "LOOK_AFTER", 4)
+    log = path.with_name("dialogs.db-wal")
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM meta").fetchall()
+    people = [f"u{n}" for n in range(50)]
+
+    for _ in range(4):
+        finish(writer, *(an_ending(one) for one in begin(writer, *people)))
+    held = log.stat().st_size
+    reader.close()
+    for _ in range(2):
+        finish(writer, *(an_ending(one) for one in begin(writer, *people)))
+
+    assert held > 500_000 > log.stat().st_size
+
+
+def begin(writer: Writer, *users: str) -> list[Begun]:
+    outcomes = run(writer, writer.turns.begin, *(a_beginning(user) for user in users))
+    assert [type(one) for one in outcomes] == [Begun] * len(users)
+    return outcomes
+
+
+def finish(writer: Writer, *endings: Finished) -> list[Any]:
+    return run(writer, writer.turns.finish, *endings)
+
+
+def run(writer: Writer, function: Any, *arguments: Any) -> list[Any]:
+    return writer.run([(function, (argument,)) for argument in arguments])
