@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
 from prolocutor.contracts.connector import Request
+from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, check
 from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRaised
 
@@ -51,11 +52,14 @@ class PythonConnector:
         self._batched = batched
         self._awaited = _is_async(target)
         self._inline = inline
+        self._plainly = self._awaited and not batched
         self._threads = _Threads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the function and check what it gives; whatever it raises is `ServiceRaised`."""
         try:
+            if self._plainly:
+                return (_checked(await self._target(requests[0].value())),)
             if self._batched:
                 asked: Any = [request.value() for request in requests]
                 read: Callable[[Any], Replies] = functools.partial(_many, count=len(asked))
@@ -130,6 +134,9 @@ def _item(result: Any) -> Plain | ServiceError:
 
 def _checked(result: Any) -> Plain:
     try:
+        if isinstance(result, Selection):
+            first = check(result.first)
+            return Plain(Selection(first.value, result.more), first.encoded)
         return check(result)
     except BadReply:
         _close_unawaited(result)
