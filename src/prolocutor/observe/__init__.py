@@ -1,0 +1,1 @@
+"""Observers of turns: metrics, logs, spans, and the last records for whoever inspects."""

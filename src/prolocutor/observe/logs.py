@@ -1,0 +1,116 @@
+"""Logs: one structured line a turn, and a formatter that writes any log as JSON lines."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.dialog.ids import format_time
+
+log = logging.getLogger("prolocutor.turns")
+
+FIELDS: Final = "fields"
+"""The attribute of a log record in which the structured part of a line stands."""
+
+_encode: Final = msgspec.json.Encoder(enc_hook=str).encode
+
+
+class TurnLog:
+    """An observer that logs each turn under `prolocutor.turns`.
+
+    INFO for a turn whose reply came about in the ordinary way, WARNING where something failed on
+    the way, ERROR where nobody had an answer. What people said and were told is left out unless
+    `texts` asks for it.
+    """
+
+    def __init__(self, *, texts: bool = False, logger: logging.Logger = log) -> None:
+        self._texts = texts
+        self._log = logger
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Log one turn."""
+        level = _level(record)
+        if not self._log.isEnabledFor(level):
+            return
+        fields: dict[str, Any] = {
+            "turn_id": record.turn_id,
+            "dialog_id": record.dialog_id,
+            "user": record.user,
+            "channel": record.channel,
+            "attempt": record.attempt,
+            "seconds": round(record.seconds, 6),
+            "by": record.by,
+            "active_skill": record.active_skill,
+            "confidence": record.confidence,
+            "chosen": record.chosen,
+            "asked": record.asked,
+            "services": {f"{one.stage}.{one.name}": _shown(one) for one in record.services},
+            "faults": record.faults,
+        }
+        if self._texts:
+            fields["text"] = record.text
+            fields["response"] = record.response
+        self._log.log(
+            level,
+            "turn %s of dialog %s by %s in %.1f ms",
+            record.turn_id,
+            record.dialog_id,
+            record.by,
+            record.seconds * 1000,
+            extra={FIELDS: fields},
+        )
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Leave it: the guard of the service logs this itself."""
+
+
+class JsonLines(logging.Formatter):
+    """Writes each log record as one JSON object on a line of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one record."""
+        line: dict[str, Any] = {
+            "time": format_time(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        fields = getattr(record, FIELDS, None)
+        if isinstance(fields, dict):
+            line.update((key, value) for key, value in fields.items() if key not in line)
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = self.formatStack(record.stack_info)
+        return _written(line)
+
+
+def _level(record: TurnRecord) -> int:
+    if record.by == "fallback":
+        return logging.ERROR
+    if record.faults or any(one.outcome in ("failed", "late") for one in record.services):
+        return logging.WARNING
+    return logging.INFO
+
+
+def _shown(one: ServiceRecord) -> dict[str, Any]:
+    if one.started is None or one.ended is None:
+        shown: dict[str, Any] = {"outcome": one.outcome}
+    else:
+        shown = {"outcome": one.outcome, "seconds": round(one.ended - one.started, 6)}
+    if one.calls > 1:
+        shown["calls"] = one.calls
+    if one.code is not None:
+        shown["code"] = one.code
+        shown["error"] = one.error
+    return shown
+
+
+def _written(line: dict[str, Any]) -> str:
+    try:
+        return _encode(line).decode()
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        return _encode({key: repr(value) for key, value in line.items()}).decode()

@@ -1,0 +1,35 @@
+"""Recent: the records of the last turns, for whoever wants to look into them."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import islice
+
+from prolocutor.contracts.observer import TurnRecord
+
+
+class Recent:
+    """An observer that keeps the last `size` records, of all people together."""
+
+    def __init__(self, size: int = 200) -> None:
+        self._records: deque[TurnRecord] = deque(maxlen=size)
+
+    def __len__(self) -> int:
+        """The number of records kept."""
+        return len(self._records)
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Keep a record, and let go of the oldest if there are too many."""
+        self._records.append(record)
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Leave it: only turns are kept."""
+
+    def last(self, number: int = 20, *, user: str | None = None) -> list[TurnRecord]:
+        """Give the last records, newest first, of one person or of all."""
+        newest_first = reversed(self._records)
+        return list(islice((r for r in newest_first if user in (None, r.user)), number))
+
+    def find(self, turn_id: str) -> TurnRecord | None:
+        """Give the record of a turn while it is kept."""
+        return next((r for r in self._records if r.turn_id == turn_id), None)

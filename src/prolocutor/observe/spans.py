@@ -1,0 +1,92 @@
+"""Spans: turns and their services as OpenTelemetry traces, made from the record at a turn's end."""
+
+from __future__ import annotations
+
+from opentelemetry import context
+from opentelemetry.trace import (
+    NoOpTracer,
+    NoOpTracerProvider,
+    ProxyTracerProvider,
+    SpanKind,
+    Tracer,
+    TracerProvider,
+    get_tracer_provider,
+    set_span_in_context,
+)
+from opentelemetry.trace.status import Status, StatusCode
+
+from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+
+_NAME = "prolocutor"
+
+
+class Spans:
+    """An observer that makes a span of each turn and of each service in it, with their true times.
+
+    It does nothing until the application has set a tracer provider, or gives one here.
+    """
+
+    def __init__(self, provider: TracerProvider | None = None) -> None:
+        self._provider = provider
+        self._tracer: Tracer | None = None
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Make the spans of one turn."""
+        tracer = self._find_tracer()
+        if tracer is None:
+            return
+        began = round(record.started * 1e9)
+        span = tracer.start_span(
+            "turn",
+            context.Context(),
+            SpanKind.SERVER,
+            start_time=began,
+            attributes={
+                "prolocutor.turn_id": record.turn_id,
+                "prolocutor.dialog_id": record.dialog_id,
+                "prolocutor.channel": record.channel,
+                "prolocutor.by": record.by,
+                "prolocutor.active_skill": record.active_skill,
+                "prolocutor.attempt": record.attempt,
+            },
+        )
+        if record.by == "fallback":
+            span.set_status(Status(StatusCode.ERROR, "nobody had an answer"))
+        for one in record.services:
+            if one.started is not None and one.ended is not None:
+                _add_service(tracer, set_span_in_context(span, context.Context()), one, began)
+        span.end(began + round(record.seconds * 1e9))
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Leave it: it belongs to no turn."""
+
+    def _find_tracer(self) -> Tracer | None:
+        if self._tracer is None:
+            provider = self._provider or get_tracer_provider()
+            if isinstance(provider, ProxyTracerProvider | NoOpTracerProvider):
+                return None
+            tracer = provider.get_tracer(_NAME)
+            if isinstance(tracer, NoOpTracer):
+                return None
+            self._tracer = tracer
+        return self._tracer
+
+
+def _add_service(tracer: Tracer, parent: context.Context, one: ServiceRecord, began: int) -> None:
+    assert one.started is not None
+    assert one.ended is not None
+    span = tracer.start_span(
+        f"{one.stage} {one.name}",
+        parent,
+        SpanKind.CLIENT,
+        start_time=began + round(one.started * 1e9),
+        attributes={
+            "prolocutor.service": one.name,
+            "prolocutor.stage": one.stage,
+            "prolocutor.outcome": one.outcome,
+            "prolocutor.calls": one.calls,
+        },
+    )
+    if one.outcome in ("failed", "late"):
+        span.set_status(Status(StatusCode.ERROR, one.error or one.outcome))
+    span.end(began + round(one.ended * 1e9))
