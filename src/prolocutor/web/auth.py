@@ -1,0 +1,165 @@
+"""Who may come in: operators by keys, persons by tokens, whoever sits at this machine."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+import ipaddress
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+
+from prolocutor.contracts.channel import Access, Visitor
+from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
+
+OPERATOR: Final = Visitor("operator")
+ANONYMOUS: Final = Visitor("anonymous")
+
+_FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
+
+Headers = Mapping[bytes, bytes]
+
+
+class Auth(msgspec.Struct, frozen=True):
+    """Who may come in: operators by `keys`, persons by `tokens` (token -> user).
+
+    `anonymous`: whether somebody without either becomes a new person. `trust_loopback`: whether
+    who sits at this machine is an operator without a key; not so behind a proxy.
+    """
+
+    keys: Sequence[str] = ()
+    tokens: Mapping[str, str] = {}
+    anonymous: bool = False
+    trust_loopback: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
+
+
+class Doorkeeper:
+    """Tells who a visitor is, or turns them away.
+
+    A key or token comes as `Authorization: Bearer ...` or `?access_token=...`. It is found by half
+    of a digest under a key of this process alone and compared by the whole in constant time, so
+    how long that takes tells nothing about those that are known. `origins`: the sites whose pages
+    may talk to this assistant besides its own.
+    """
+
+    def __init__(self, auth: Auth, origins: Collection[str] = ()) -> None:
+        self.auth = auth
+        self._origins = frozenset(origins)
+        self._salt = os.urandom(32)
+        visitors = {token: Visitor("person", user) for token, user in auth.tokens.items()}
+        visitors.update(dict.fromkeys(auth.keys, OPERATOR))
+        digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
+        self._known = {digest[:16]: (digest, visitor) for digest, visitor in digests.items()}
+        if not all(auth.keys) or not all(auth.tokens) or not all(auth.tokens.values()):
+            raise ConfigError("a key, a token or its user is empty", key="auth")
+
+    def admit(
+        self, headers: Headers, query: bytes, client: str | None, access: Access = "known"
+    ) -> Visitor:
+        """Tell who comes; `Unauthenticated` or `Forbidden` for whom to turn away."""
+        visitor = self._identify(headers, query, client)
+        if access == "operators" and visitor.kind != "operator":
+            raise Forbidden("only operators may do this")
+        return visitor
+
+    def admit_socket(
+        self, headers: Headers, query: bytes, client: str | None, access: Access = "known"
+    ) -> Visitor:
+        """Do as `admit` does; what browsers do not check for WebSockets, their origin, is here."""
+        if not self._own_page(headers) and "*" not in self._origins:
+            raise Forbidden("pages of other sites may not open sockets here")
+        return self.admit(headers, query, client, access)
+
+    def check_may_listen(self, addresses: Collection[str]) -> None:
+        """Refuse to be reached from elsewhere where everybody would be turned away or let in."""
+        auth = self.auth
+        abroad = [address for address in addresses if not is_loopback(address)]
+        if abroad and not (auth.keys or auth.tokens or auth.anonymous):
+            raise ConfigError(
+                f"{abroad[0]} can be reached from other machines, and nobody there could come in: "
+                "set auth.keys or auth.tokens, or listen on 127.0.0.1",
+                key="auth",
+            )
+
+    def _identify(self, headers: Headers, query: bytes, client: str | None) -> Visitor:
+        secret = _secret(headers, query)
+        if secret is not None:
+            return self._look_up(secret)
+        if self.auth.trust_loopback and _at_home(headers, client):
+            if self._own_page(headers):
+                return OPERATOR
+            raise Forbidden("pages of other sites need a key or a token")
+        if self.auth.anonymous:
+            return ANONYMOUS
+        raise Unauthenticated("a key or a token is needed, as Authorization: Bearer ...")
+
+    def _look_up(self, secret: str) -> Visitor:
+        digest = self._digest(secret)
+        known, visitor = self._known.get(digest[:16], (b"", OPERATOR))
+        if not hmac.compare_digest(known, digest):
+            raise Unauthenticated("this key or token is not known")
+        return visitor
+
+    def _own_page(self, headers: Headers) -> bool:
+        """Whether it comes from no page at all, from our own or from one that is allowed."""
+        origin = headers.get(b"origin")
+        if origin is None:
+            return True
+        text = origin.decode("latin-1")
+        own = urlsplit(text).netloc.encode("latin-1") == headers.get(b"host")
+        return own or text in self._origins
+
+    def _digest(self, secret: str) -> bytes:
+        return hashlib.blake2b(secret.encode("utf-8", "replace"), key=self._salt).digest()
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is one that only this machine can use."""
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return bool((mapped or ip).is_loopback)
+
+
+def _secret(headers: Headers, query: bytes) -> str | None:
+    authorization = headers.get(b"authorization")
+    if authorization is not None:
+        scheme, _, secret = authorization.decode("utf-8", "replace").strip().partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthenticated("only Authorization: Bearer ... is understood")
+        return secret.strip()
+    if b"access_token=" in query:
+        given = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("access_token")
+        return given[-1] if given else None
+    return None
+
+
+def _at_home(headers: Headers, client: str | None) -> bool:
+    """Whether a visitor sits at this machine: by address, by name, and not through a proxy.
+
+    The name matters as a page elsewhere can have its own name resolved to this machine.
+    """
+    if client is None or not (client == "127.0.0.1" or is_loopback(client)):
+        return False
+    if any(header in headers for header in _FORWARDED):
+        return False
+    host = headers.get(b"host")
+    return host is None or _names_this_machine(host)
+
+
+@functools.lru_cache(maxsize=256)
+def _names_this_machine(host: bytes) -> bool:
+    try:
+        name = urlsplit(f"//{host.decode('ascii')}").hostname or ""
+    except ValueError:
+        return False
+    return name == "localhost" or name.endswith(".localhost") or is_loopback(name)

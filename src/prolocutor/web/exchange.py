@@ -1,0 +1,156 @@
+"""One request over HTTP and its response, between ASGI and the channels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import msgspec
+
+from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor
+from prolocutor.dialog import plain
+from prolocutor.errors import BadInput
+from prolocutor.web.asgi import Receive, Scope, Send
+from prolocutor.web.limits import Limits
+from prolocutor.web.refusals import Refused
+
+DRAINED: Final = 16
+"""How many times the allowed body is read and thrown away, so that its sender hears the refusal."""
+
+
+class Arrival:
+    """What a request and the handshake of a socket have in common: address and headers."""
+
+    def __init__(self, scope: Scope, visitor: Visitor, params: Mapping[str, str]) -> None:
+        self.visitor = visitor
+        self.params = params
+        self.path: str = scope["path"]
+        self._scope = scope
+
+    def header(self, name: str) -> str | None:
+        """Give the value of a header by its lower-case name."""
+        wanted = name.encode("latin-1")
+        for key, value in self._scope["headers"]:
+            if key == wanted:
+                return str(value, "latin-1")
+        return None
+
+    def query(self, name: str) -> str | None:
+        """Give the last value of a parameter of the query."""
+        given = parse_qs(self._scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        return given[name][-1] if name in given else None
+
+
+class Request(Arrival):
+    """One request over HTTP (`contracts.channel.HttpRequest`)."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        visitor: Visitor,
+        params: Mapping[str, str],
+        limits: Limits,
+    ) -> None:
+        super().__init__(scope, visitor, params)
+        self.method: str = scope["method"]
+        self._receive = receive
+        self._limits = limits
+
+    async def body(self) -> bytes:
+        """Read the whole body; `Refused` if it is too large or does not come."""
+        declared = self.header("content-length")
+        limit = self._limits.body
+        if declared is not None and declared.isdecimal() and int(declared) > limit:
+            if self.header("expect") is None:
+                await self._drain(0)
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(self._limits.patience):
+                return await self._read(limit)
+        except TimeoutError:
+            raise Refused(
+                HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time", {"Connection": "close"}
+            ) from None
+
+    async def _read(self, limit: int) -> bytes:
+        message = await self._receive()
+        body: bytes = message.get("body", b"")
+        if message["type"] == "http.request" and not message["more_body"] and len(body) <= limit:
+            return body
+        pieces, size = [body], len(body)
+        while message["type"] == "http.request":
+            if size > limit:
+                await self._drain(size)
+                raise self._too_large()
+            if not message["more_body"]:
+                return b"".join(pieces)
+            message = await self._receive()
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+        raise _gone()
+
+    async def _drain(self, size: int) -> None:
+        """Read on within bounds: a sender whose line is cut while it sends hears no answer."""
+        message = None
+        while size < DRAINED * self._limits.body and (message is None or message["more_body"]):
+            message = await self._receive()
+            if message["type"] != "http.request":
+                raise _gone()
+            size += len(message["body"])
+
+    def _too_large(self) -> Refused:
+        return Refused(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"the body has more than the {self._limits.body:,} bytes allowed",
+            {"Connection": "close"},
+        )
+
+
+def _gone() -> BadInput:
+    return BadInput("the client left before its request was complete")
+
+
+async def json_object(request: HttpRequest) -> dict[str, Any]:
+    """Read a body that must be one JSON object and say so in its headers; `BadInput`."""
+    kind = request.header("content-type")
+    if kind is None or not kind.lower().startswith("application/json"):
+        raise BadInput("Content-Type should be application/json", field="Content-Type")
+    return parse_object(await request.body())
+
+
+def parse_object(text: bytes | str) -> dict[str, Any]:
+    """Read one JSON object; `BadInput` where it is not one."""
+    try:
+        value = plain.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise BadInput(f"this is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadInput("this should be a JSON object, {...}")
+    return value
+
+
+def json_response(value: Any, status: int = 200) -> HttpResponse:
+    """Make a response of what JSON can say."""
+    return HttpResponse(plain.encode(value), status)
+
+
+async def send_response(send: Send, response: HttpResponse, kind: str = "http.response") -> None:
+    """Send a response, piece by piece if it is made so."""
+    body = response.body
+    headers = [(b"content-type", response.content_type.encode("latin-1"))]
+    for name, value in response.headers.items():
+        headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    if isinstance(body, bytes):
+        if response.status != HTTPStatus.NO_CONTENT:
+            headers.append((b"content-length", b"%d" % len(body)))
+        await send({"type": f"{kind}.start", "status": response.status, "headers": headers})
+        await send({"type": f"{kind}.body", "body": body})
+        return
+    await send({"type": f"{kind}.start", "status": response.status, "headers": headers})
+    async for piece in body:
+        await send({"type": f"{kind}.body", "body": piece, "more_body": True})
+    await send({"type": f"{kind}.body", "body": b""})

@@ -1,0 +1,74 @@
+"""What the listener answers for itself: health, metrics, and what can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Channel, HttpRequest, HttpResponse, Route
+from prolocutor.observe.metrics import CONTENT_TYPE, Metrics
+from prolocutor.web.exchange import json_response
+from prolocutor.web.openapi import document
+from prolocutor.web.places import Places
+from prolocutor.web.refusals import Refusal
+
+_BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
+
+
+class House:
+    """The routes that every listener has."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        channels: Sequence[Channel],
+        places: Places,
+        metrics: Metrics | None,
+        is_ready: Callable[[], bool],
+    ) -> None:
+        self._is_ready = is_ready
+        self._metrics = metrics
+        self._document = document(assistant.name, channels, metrics is not None)
+        self.routes = [
+            Route("GET", "/health/live", self._live, "all"),
+            Route("GET", "/health/ready", self._ready, "all"),
+            Route("GET", "/openapi.json", self._openapi, "all"),
+        ]
+        if metrics is not None:
+            watch(metrics, assistant, places)
+            self.routes.append(Route("GET", "/metrics", self._show_metrics, "operators"))
+
+    async def _live(self, _: HttpRequest) -> HttpResponse:
+        return json_response({"status": "live"})
+
+    async def _ready(self, _: HttpRequest) -> HttpResponse:
+        if self._is_ready():
+            return json_response({"status": "ready"})
+        what = "the assistant is starting or shutting down"
+        return Refusal(503, what, "not_ready", headers={"Retry-After": "1"}).response()
+
+    async def _openapi(self, _: HttpRequest) -> HttpResponse:
+        return json_response(self._document)
+
+    async def _show_metrics(self, _: HttpRequest) -> HttpResponse:
+        assert self._metrics is not None
+        return HttpResponse(self._metrics.text(), content_type=CONTENT_TYPE)
+
+
+def watch(metrics: Metrics, assistant: Assistant, places: Places) -> None:
+    """Let the metrics look at what is going on now, whenever they are asked for."""
+    prepared = assistant.engine.prepared
+    metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: len(prepared.strays))
+    metrics.watch("prolocutor_busy", "People whose turns run or wait", lambda: assistant.busy)
+    metrics.watch("prolocutor_requests", "Requests being answered", lambda: len(places))
+    metrics.watch(
+        "prolocutor_calls_in_flight",
+        "Calls that run now, by service",
+        lambda: {step.name: step.guard.in_flight for step in prepared.every()},
+    )
+    metrics.watch(
+        "prolocutor_breaker_state",
+        "0 closed, 1 half-open, 2 open, by service",
+        lambda: {step.name: _BREAKER[step.guard.breaker.state] for step in prepared.every()},
+    )

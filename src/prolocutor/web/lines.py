@@ -1,0 +1,106 @@
+"""Lines: uvicorn's protocols with bounds for connections that send too much head or none at all."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from prolocutor.web.limits import Limits
+from prolocutor.web.refusals import Refusal, Refused, refusal_of
+from prolocutor.web.sockets import ABORT
+
+_TOO_LARGE: Final = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+
+
+class HttpLine(HttpToolsProtocol):
+    """One connection over HTTP; a head has to come in time and within its size."""
+
+    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._limits = limits
+        self._head = 0
+        self._reading_head = True
+        self._timer: asyncio.TimerHandle | None = None
+        self._refusal = Refusal(400, "this is not HTTP", "bad_request")
+
+    def connection_made(self, transport: Any) -> None:
+        """Take a connection if there is room for one more."""
+        super().connection_made(transport)
+        if len(self.connections) > self._limits.connections:
+            self._refusal = Refusal(503, "too many connections are open", "overloaded")
+            self.send_400_response("")
+            return
+        self._timer = self.loop.call_later(self._limits.patience, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let go of the connection."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; a head that is not complete after it has to hurry."""
+        super().data_received(data)
+        if self._reading_head and not self.transport.is_closing():
+            self._head += len(data)
+            if self._head > self._limits.head:
+                self._refuse(_TOO_LARGE, "the headers are too large")
+            elif self._timer is None:
+                self._timer = self.loop.call_later(self._limits.patience, self._give_up)
+
+    def on_message_begin(self) -> None:
+        """Begin to read a head."""
+        self._reading_head, self._head = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Refuse a head that is too large; else let it be answered."""
+        self._reading_head = False
+        self._stop_timer()
+        size = len(self.url)
+        for name, value in self.headers:
+            size += len(name) + len(value)
+        if size > self._limits.head:
+            self._refusal = refusal_of(Refused(_TOO_LARGE, "the headers are too large"))
+            raise ValueError("head too large")
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, as JSON, and hang up."""
+        del msg
+        body = self._refusal.encoded()
+        self.transport.write(
+            b"%bcontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%b"
+            % (STATUS_LINE[self._refusal.status], len(body), body)
+        )
+        self.transport.close()
+
+    def _give_up(self) -> None:
+        self._timer = None
+        if self._head:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "the headers did not come in time")
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: HTTPStatus, what: str) -> None:
+        self._refusal = refusal_of(Refused(status, what))
+        self.send_400_response(what)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class SocketLine(WebSocketsSansIOProtocol):
+    """One WebSocket; whoever serves it can cut it at once."""
+
+    def handle_connect(self, event: Any) -> None:
+        """Begin the handshake."""
+        super().handle_connect(event)
+        if hasattr(self, "scope"):
+            extensions = cast("dict[str, Any]", self.scope["extensions"])
+            extensions[ABORT] = self.transport.abort

@@ -1,0 +1,36 @@
+"""Places: how much is being answered now."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Places:
+    """Counts what is being answered; whoever stops can wait until nothing is."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        """The number of places taken."""
+        return self._taken
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Take a place for a while."""
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
+            if not self._taken:
+                self._changed.set()
+
+    async def empty(self) -> None:
+        """Wait until no place is taken."""
+        while self._taken:
+            self._changed.clear()
+            await self._changed.wait()

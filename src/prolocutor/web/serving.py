@@ -1,0 +1,197 @@
+"""Serving an app on an address until a signal comes, then ending in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any, Final
+
+import uvicorn
+
+from prolocutor.errors import ConfigError
+from prolocutor.web.lines import HttpLine, SocketLine
+from prolocutor.web.listener import Listener
+
+log = logging.getLogger(__name__)
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_PONG: Final = 60.0
+"""Seconds a client of a socket has for its pong: longer than most turns keep it from reading."""
+
+_UNREAD: Final = 60_000
+"""Milliseconds after which a line is cut whose client takes nothing of what is sent."""
+
+
+async def serve(
+    app: Listener,
+    host: str = "127.0.0.1",
+    port: int = 4242,
+    *,
+    grace: float = 10.0,
+    on_ready: Callable[[str], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM, then let running requests end for `grace` seconds.
+
+    `on_ready` gets the URL once requests are taken; port 0 means a free one. `ConfigError` if the
+    address cannot be had, or may not be without keys. A second signal ends the grace. Where `stop`
+    is given it is waited for instead, and signals are left to whoever gave it.
+    """
+    sockets = bind(host, port)
+    try:
+        app.doorkeeper.check_may_listen([each.getsockname()[0] for each in sockets])
+        await app.open()
+        try:
+            await _serve(app, sockets, host, grace, on_ready, stop)
+        finally:
+            await app.close()
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def bind(host: str, port: int) -> list[socket.socket]:
+    """Bind every address that the host's name means; `ConfigError` where that cannot be."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise ConfigError(f"the host {host!r} is unknown: {error.strerror}", key="host") from None
+    bound: list[socket.socket] = []
+    failed: OSError | None = None
+    for family, _, _, _, address in dict.fromkeys(found):
+        where = (address[0], bound[0].getsockname()[1], *address[2:]) if bound else address
+        try:
+            bound.append(_bound(family, where))
+        except OSError as error:
+            failed = error
+            if error.errno == errno.EADDRINUSE:
+                break
+    if failed is not None and (not bound or failed.errno == errno.EADDRINUSE):
+        for each in bound:
+            each.close()
+        raise _cannot_bind(host, port, failed)
+    return bound
+
+
+def _bound(family: int, address: Any) -> socket.socket:
+    one = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD)
+        one.bind(address)
+        one.listen(1)
+        one.setblocking(False)
+    except OSError:
+        one.close()
+        raise
+    return one
+
+
+def _cannot_bind(host: str, port: int, error: OSError) -> ConfigError:
+    if error.errno == errno.EADDRINUSE:
+        return ConfigError(f"port {port} of {host} is in use; choose another one", key="port")
+    if error.errno == errno.EACCES:
+        return ConfigError(f"port {port} of {host} is not for ordinary users", key="port")
+    return ConfigError(f"cannot listen on {host}, port {port}: {error.strerror}", key="host")
+
+
+async def _serve(
+    app: Listener,
+    sockets: Sequence[socket.socket],
+    host: str,
+    grace: float,
+    on_ready: Callable[[str], None] | None,
+    stop: asyncio.Event | None,
+) -> None:
+    server = _server(app)
+    hurry = asyncio.Event()
+    with _signals(hurry) if stop is None else nullcontext(stop) as stop:
+        await server.startup(list(sockets))
+        try:
+            if on_ready is not None:
+                on_ready(_url(host, sockets[0]))
+            await _keep_time(server, stop)
+            await _drain(app, grace, hurry)
+        finally:
+            app.stopping = True
+            await server.shutdown(list(sockets))
+
+
+def _server(app: Listener) -> uvicorn.Server:
+    limits = app.limits
+    config = uvicorn.Config(
+        app,
+        http=functools.partial(HttpLine, limits=limits),  # type: ignore[arg-type]
+        ws=SocketLine,
+        ws_max_size=limits.body,
+        ws_ping_timeout=_PONG,
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    return server
+
+
+async def _keep_time(server: uvicorn.Server, stop: asyncio.Event) -> None:
+    """Bring the header `Date` up to date every second until it is time to stop."""
+    while not stop.is_set():
+        await server.on_tick(0)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await stop.wait()
+
+
+async def _drain(app: Listener, grace: float, hurry: asyncio.Event) -> None:
+    async with asyncio.TaskGroup() as group:
+        hurrying = group.create_task(hurry.wait())
+        draining = group.create_task(app.drain())
+        done, _ = await asyncio.wait(
+            (hurrying, draining), timeout=grace, return_when=asyncio.FIRST_COMPLETED
+        )
+        if draining not in done:
+            log.warning("stopped while requests were being answered")
+        hurrying.cancel()
+        draining.cancel()
+
+
+@contextmanager
+def _signals(hurry: asyncio.Event) -> Iterator[asyncio.Event]:
+    """Give what the first signal sets; a second one sets `hurry`."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    taken = []
+
+    def heard() -> None:
+        (hurry if stop.is_set() else stop).set()
+
+    for each in _SIGNALS:
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(each, heard)
+            taken.append(each)
+    try:
+        yield stop
+    finally:
+        for each in taken:
+            loop.remove_signal_handler(each)
+
+
+def _url(host: str, one: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{one.getsockname()[1]}"

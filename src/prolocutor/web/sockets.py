@@ -1,0 +1,121 @@
+"""WebSockets: what comes in one by one, what goes out through a bounded outbox."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Final
+
+from prolocutor.contracts.channel import Visitor
+from prolocutor.web.asgi import Message, Receive, Scope, Send
+from prolocutor.web.exchange import Arrival
+from prolocutor.web.limits import Limits
+from prolocutor.web.places import Places
+
+log = logging.getLogger(__name__)
+
+ABORT: Final = "prolocutor.abort"
+"""The ASGI extension by which our server cuts a line at once (`web/lines.py`)."""
+
+GOING_AWAY: Final = 1001
+
+
+class Socket(Arrival):
+    """One open WebSocket (`contracts.channel.Socket`).
+
+    `send` never waits: messages go to an outbox that `write` empties. One that grows beyond
+    `limits.outbox` bytes belongs to a client that does not read; its line is cut. A message takes
+    a place until the next one is asked for.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        visitor: Visitor,
+        params: Mapping[str, str],
+        limits: Limits,
+        places: Places,
+    ) -> None:
+        super().__init__(scope, visitor, params)
+        self.gone = False
+        self._receive = receive
+        self._send = send
+        self._outbox: deque[str | bytes] = deque()
+        self._waiting = 0
+        self._limit = limits.outbox
+        self._places = places
+        self._news = asyncio.Event()
+        self._closing: tuple[int, str] | None = None
+        self._stopping = False
+        self._abort: Callable[[], None] | None = (scope.get("extensions") or {}).get(ABORT)
+
+    def send(self, message: str | bytes) -> None:
+        """Hand a message over; what is said to a client that is gone is lost."""
+        if self.gone or self._closing is not None:
+            return
+        self._outbox.append(message)
+        self._waiting += len(message)
+        if self._waiting > self._limit:
+            self._drop()
+        self._news.set()
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close when all that was handed over is sent."""
+        if self._closing is None:
+            self._closing = (code, reason)
+            self._news.set()
+
+    def stop(self) -> None:
+        """Take no further message; the one in hand is worked off."""
+        self._stopping = True
+
+    async def __aiter__(self) -> AsyncIterator[str | bytes]:
+        """Give what the client sends until it is gone or the listener stops."""
+        while not (self._stopping or self._closing or self.gone):
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                self.gone = True
+                self._news.set()
+                return
+            if message["type"] != "websocket.receive":
+                continue
+            text = message.get("text")
+            with self._places.taken():
+                yield message["bytes"] if text is None else text
+        self.close(GOING_AWAY, "the assistant is shutting down")
+
+    async def write(self) -> None:
+        """Send what is handed over, until the socket is closed or the client is gone."""
+        try:
+            while not self.gone:
+                while self._outbox and not self.gone:
+                    message = self._outbox.popleft()
+                    await self._send(_sent(message))
+                    self._waiting -= len(message)
+                if self._closing is not None and not self.gone:
+                    code, reason = self._closing
+                    await self._send({"type": "websocket.close", "code": code, "reason": reason})
+                    return
+                self._news.clear()
+                if not self.gone:
+                    await self._news.wait()
+        except OSError:
+            self.gone = True
+        finally:
+            self._outbox.clear()
+
+    def _drop(self) -> None:
+        log.warning("a client of %s did not read and was dropped", self.path)
+        self.gone = True
+        self._outbox.clear()
+        if self._abort is not None:
+            self._abort()
+
+
+def _sent(message: str | bytes) -> Message:
+    form = "text" if isinstance(message, str) else "bytes"
+    return {"type": "websocket.send", form: message}
