@@ -1,0 +1,1 @@
+"""Front doors: one folder or file each, none of which knows another."""

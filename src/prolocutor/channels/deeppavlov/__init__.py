@@ -1,0 +1,1 @@
+"""The door that speaks as DeepPavlov Agent's HTTP API does, with better statuses."""
