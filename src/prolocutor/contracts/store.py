@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from prolocutor.dialog import splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.profiles import Change
 
@@ -64,13 +65,24 @@ class Version(msgspec.Struct):
 
 
 class Said(msgspec.Struct):
-    """One earlier utterance, ready to be spliced: complete agent state JSON.
+    """One utterance in parts, each agent state JSON, ready to be spliced.
 
-    A human utterance's `hypotheses` are `[]` unless they were asked for.
+    `body` is the utterance without `user` and `hypotheses`, `user` the profile as it was then. The
+    same version of a profile is the same object, so that it need not be decoded twice. A human
+    utterance's `hypotheses` are `[]` unless they were asked for.
     """
 
     by_bot: bool
-    state: bytes
+    body: bytes
+    user: bytes
+    hypotheses: bytes = b"[]"
+
+    @property
+    def state(self) -> bytes:
+        """The whole utterance."""
+        if self.by_bot:
+            return splicing.bot_utterance(self.body, self.user)
+        return splicing.human_utterance(self.body, self.user, self.hypotheses)
 
 
 class Begun(msgspec.Struct, kw_only=True):

@@ -7,6 +7,7 @@ so a value counts as plain only if decoding what was encoded gives an equal valu
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Final
 
 import msgspec
@@ -30,61 +31,72 @@ class Plain:
         self.encoded = encoded
 
 
-def check(value: Any, *, max_bytes: int = MAX_BYTES) -> Plain:
+def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Encode `value` to JSON and decode it again; `BadReply` names the path of what JSON can't say.
 
     Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types,
-    more than `max_bytes` bytes, more than 64 levels. Tuples become lists.
+    more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists.
     """
     try:
         encoded = encode(value)
-    except RecursionError:
-        raise BadReply(f"nested deeper than {MAX_DEPTH} levels, or a cycle") from None
     except Exception:
-        _explain(value)
+        _explain(value, max_depth)
         raise BadReply("cannot be written as JSON") from None
     if len(encoded) > max_bytes:
         raise BadReply(f"{len(encoded):,} bytes, more than the {max_bytes:,} allowed")
-    if _may_be_deep(encoded):
-        _explain(value)
+    if len(encoded) > 2 * max_depth and _is_deep(encoded, max_depth):
+        _explain(value, max_depth)
     decoded = decode(encoded)
     if decoded != value:
-        _explain(value)
+        _explain(value, max_depth)
     return Plain(decoded, encoded)
 
 
-def parse(data: bytes, *, max_bytes: int = MAX_BYTES) -> Plain:
+def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Decode JSON that came over a wire; `BadReply` when it is not JSON, too large or too deep."""
     if len(data) > max_bytes:
         raise BadReply(f"{len(data):,} bytes, more than the {max_bytes:,} allowed")
     try:
         value = decode(data)
     except RecursionError:
-        raise BadReply(f"nested deeper than {MAX_DEPTH} levels") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadReply(f"nested deeper than {max_depth} levels") from None
+    except ValueError as error:
         raise BadReply(f"not JSON: {error}") from None
-    if _may_be_deep(data):
-        _explain(value)
+    if _is_deep(data, max_depth):
+        _explain(value, max_depth)
     return Plain(value, encode(value))
 
 
-def _may_be_deep(encoded: bytes) -> bool:
-    return encoded.count(b"{") + encoded.count(b"[") > MAX_DEPTH
+def _is_deep(encoded: bytes, max_depth: int) -> bool:
+    """Tell whether JSON has more levels: each round takes the innermost brackets away."""
+    if encoded.count(b"{") + encoded.count(b"[") <= max_depth:
+        return False
+    brackets = _STRINGS.sub(b"", encoded).translate(_SQUARE, _NO_BRACKETS)
+    for _ in range(max_depth):
+        if not brackets:
+            return False
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
 
 
-def _explain(value: Any) -> None:
+_STRINGS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+
+def _explain(value: Any, max_depth: int) -> None:
     """Walk the value and raise a `BadReply` with the path of the first thing that is not plain."""
     stack: list[tuple[Any, str, int]] = [(value, "$", 1)]
     while stack:
         item, path, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise BadReply(f"nested deeper than {MAX_DEPTH} levels, or a cycle", path=path[:200])
+        if depth > max_depth and isinstance(item, dict | list | tuple):
+            raise BadReply(f"nested deeper than {max_depth} levels, or a cycle", path=path[:200])
         if isinstance(item, dict):
             for key, inner in item.items():
                 if not isinstance(key, str):
                     raise BadReply(f"the key {key!r:.50} is not a string", path=path)
                 _explain_text(key, path)
-                stack.append((inner, f"{path}.{key}", depth + 1))
+                stack.append((inner, f"{path}.{key:.80}", depth + 1))
         elif isinstance(item, list | tuple):
             stack.extend((inner, f"{path}[{i}]", depth + 1) for i, inner in enumerate(item))
         else:
@@ -92,15 +104,24 @@ def _explain(value: Any) -> None:
 
 
 def _explain_leaf(item: Any, path: str) -> None:
-    if item is None or isinstance(item, bool | int):
+    if item is None:
         return
-    if isinstance(item, str):
+    if isinstance(item, int):
+        _explain_integer(item, path)
+    elif isinstance(item, str):
         _explain_text(item, path)
     elif isinstance(item, float):
         if not math.isfinite(item):
             raise BadReply(f"{item} is not a number JSON can say", path=path)
     else:
         raise BadReply(f"a {type(item).__name__} is nothing JSON can say", path=path)
+
+
+def _explain_integer(item: int, path: str) -> None:
+    try:
+        str(int(item))
+    except ValueError:
+        raise BadReply(f"an integer of {item.bit_length():,} bits is too long", path=path) from None
 
 
 def _explain_text(text: str, path: str) -> None:

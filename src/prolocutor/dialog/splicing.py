@@ -10,8 +10,6 @@ import msgspec
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.profiles import Bot, Change, Human, apply_changes
 
-_NO_HYPOTHESES: Final = b',"hypotheses":[]}'
-
 _raw_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -23,13 +21,6 @@ def human_utterance(body: bytes, user: bytes, hypotheses: bytes = b"[]") -> byte
 def bot_utterance(body: bytes, user: bytes) -> bytes:
     """Complete the body of a bot utterance with its `user`."""
     return b"".join((body[:-1], b',"user":', user, b"}"))
-
-
-def with_hypotheses(state: bytes, hypotheses: bytes) -> bytes:
-    """Put hypotheses into what `human_utterance` made without any."""
-    if state.endswith(_NO_HYPOTHESES):
-        return b"".join((state[:-3], hypotheses, b"}"))
-    return plain.encode({**_raw_members(state), "hypotheses": msgspec.Raw(hypotheses)})
 
 
 def new_human(id_: str, user: str) -> bytes:

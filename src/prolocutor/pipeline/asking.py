@@ -71,7 +71,7 @@ def requests_for(
         added = [_members(extra) if extra else b""]
     else:
         added = [b',"hypothesis":' + candidate.encoded() for candidate in candidates]
-    shown, window = draft.shown(step.service.window), draft.window(step.service.window)
+    shown, window = draft.shown(step.service.window)
     tail = b',"turn_id":"%b"%b' % (turn_id.encode(), step.tail)
     selecting = step.stage is Stage.RESPONSE_SELECTOR
     key = f"{turn_id}/{step.name}"
@@ -82,8 +82,8 @@ def requests_for(
             key if len(added) == 1 else f"{key}/{position}",
             seconds,
             shown,
-            b"%b%b}" % (tail, one),
             window,
+            b"%b%b}" % (tail, one),
             selecting,
         )
         for position, one in enumerate(added)

@@ -16,7 +16,7 @@ Waiting = tuple[Request, "asyncio.Future[Plain]"]
 
 
 class Batcher:
-    """Gathers the waiting requests of one service, of one turn or many, into calls of `size`.
+    """A connector before a connector: gathers waiting requests into calls of `size`.
 
     One call is on its way at a time. A request that finds none goes out at the loop's next round,
     with all that came in the meantime; while a call is away the others gather. There is no fixed
@@ -29,14 +29,19 @@ class Batcher:
         self._queue: deque[Waiting] = deque()
         self._sender: asyncio.Task[Any] | None = None
 
-    async def ask(self, request: Request) -> Plain:
-        """Wait for the reply to this request; cancelling takes it out of the queue."""
+    async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
+        """Wait for the reply to one request; cancelling takes it out of the queue."""
+        (request,) = requests
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[Plain] = loop.create_future()
         self._queue.append((request, reply))
         if self._sender is None:
             self._sender = start_now(self._send_all(), loop)
-        return await reply
+        return (await reply,)
+
+    async def aclose(self) -> None:
+        """Let go of the service."""
+        await self._connector.aclose()
 
     async def _send_all(self) -> None:
         try:

@@ -20,14 +20,21 @@ from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
 Token = TypeVar("Token")
 
 
-class _Starter:
+class _FirstStep:
     """Catches the one `call_soon` by which a new task asks its loop for its first step."""
 
-    __slots__ = ("context", "step")
+    __slots__ = ("context", "run")
 
-    def __call__(self, step: Any, *_: Any, context: Context | None = None) -> None:
-        self.step = step
+    run: Any
+    context: Context | None
+
+    def catch(self, run: Any, *_: Any, context: Context | None = None) -> None:
+        self.run = run
         self.context = context
+
+
+_first_step = _FirstStep()
+_catch = _first_step.catch
 
 
 def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> asyncio.Task[Any]:
@@ -36,29 +43,24 @@ def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -
     A new task asks its loop to `call_soon` its first step; that one request is caught and run here,
     in the task's own context and with the task as the current one.
     """
-    caught = _Starter()
-    loop.call_soon = caught  # type: ignore[method-assign, assignment]
+    loop.call_soon = _catch  # type: ignore[method-assign, assignment]
     try:
         task = asyncio.Task(work, loop=loop)
     finally:
         del loop.call_soon
+    step, context = _first_step.run, _first_step.context
     current = asyncio.current_task(loop)
-    if current is None:
-        _run_step(caught)
-        return task
-    _leave_task(loop, current)
+    if current is not None:
+        _leave_task(loop, current)
     try:
-        _run_step(caught)
+        if context is None:
+            step()
+        else:
+            context.run(step)
     finally:
-        _enter_task(loop, current)
+        if current is not None:
+            _enter_task(loop, current)
     return task
-
-
-def _run_step(caught: _Starter) -> None:
-    if caught.context is None:
-        caught.step()
-    else:
-        caught.context.run(caught.step)
 
 
 class Strays:
@@ -144,9 +146,8 @@ class Calls(Generic[Token]):
         self._expire()
 
     async def _run(self, call: Call[Token], work: Coroutine[Any, Any, Any]) -> None:
-        outcome: Any
         try:
-            outcome = await work
+            outcome: Any = await work
         except ServiceError as error:
             outcome = error
         except asyncio.CancelledError:
@@ -156,9 +157,11 @@ class Calls(Generic[Token]):
         if call.over:
             return
         call.over = True
-        self._running.discard(call)
+        if call.task is not None:
+            self._running.discard(call)
         self.settled.append((call.token, outcome))
-        self._wake()
+        if self._waiter is not None:
+            self._wake()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

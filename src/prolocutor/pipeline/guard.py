@@ -92,10 +92,11 @@ class Guard:
     ) -> None:
         self.service = service
         self.breaker = Breaker(service.breaker, self._breaker_changed)
-        self._connector = connector
+        self._connector = (
+            Batcher(connector, service.batch_size) if service.batch_size > 1 else connector
+        )
+        self._send = self._connector.send
         self._changed = changed
-        self._batcher = Batcher(connector, service.batch_size) if service.batch_size > 1 else None
-        self._ask = self._ask_patiently if service.retries else self._ask_once
         self._free = service.max_in_flight
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -104,8 +105,8 @@ class Guard:
         """Calls running now, strays included."""
         return self.service.max_in_flight - self._free
 
-    async def call(self, request: Request) -> Plain:
-        """Ask the service once a place is free, again where `retries` allows; `ServiceError`."""
+    async def call(self, request: Request) -> Plain | ServiceError:
+        """Ask the service once a place is free, again where `retries` allows."""
         if self.breaker.state != "closed":
             self.breaker.pass_through()
         if self._free > 0:
@@ -113,7 +114,10 @@ class Guard:
         else:
             await self._place()
         try:
-            return await self._ask(request)
+            if self.service.retries:
+                return await self._call_patiently(request)
+            (reply,) = await self._send((request,))
+            return reply
         finally:
             if self._waiting:
                 self._leave()
@@ -132,24 +136,23 @@ class Guard:
         """Let go of the service."""
         await self._connector.aclose()
 
-    async def _ask_once(self, request: Request) -> Plain:
-        if self._batcher is not None:
-            return await self._batcher.ask(request)
-        (reply,) = await self._connector.send((request,))
-        if isinstance(reply, ServiceError):
-            raise reply
-        return reply
-
-    async def _ask_patiently(self, request: Request) -> Plain:
+    async def _call_patiently(self, request: Request) -> Plain | ServiceError:
         for attempt in range(self.service.retries):
-            try:
-                return await self._ask_once(request)
-            except ServiceError as error:
-                self.note(error)
-                if self.breaker.state == "open":
-                    raise
+            error = await self._attempt(request)
+            if not isinstance(error, ServiceError):
+                return error
+            self.note(error)
+            if self.breaker.state == "open":
+                return error
             await asyncio.sleep(0.1 * 2**attempt * random.uniform(0.5, 1.5))
-        return await self._ask_once(request)
+        return await self._attempt(request)
+
+    async def _attempt(self, request: Request) -> Plain | ServiceError:
+        try:
+            (reply,) = await self._send((request,))
+        except ServiceError as error:
+            return error
+        return reply
 
     async def _place(self) -> None:
         if len(self._waiting) >= self.service.max_in_flight:

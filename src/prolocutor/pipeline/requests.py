@@ -12,9 +12,9 @@ from prolocutor.dialog import plain
 class StateRequest:
     """The windowed agent state and what the stage adds.
 
-    `shown` is JSON up to the end of the utterances (`{…,"utterances":[…]`), `tail` the rest
-    (`,…}`). The two split lists of utterances are made from the one, never decoded twice; a
-    response selector finds the hypotheses of the last human utterance a second time on top.
+    `shown` is JSON up to the end of the utterances (`{…,"utterances":[…]`), each without `user` and
+    `hypotheses`, which stand in `window`; `tail` is the rest (`,…}`). A response selector finds the
+    hypotheses of the last human utterance a second time on top.
     """
 
     __slots__ = ("_selecting", "_shown", "_tail", "_window", "key", "service", "timeout", "turn_id")
@@ -26,8 +26,8 @@ class StateRequest:
         key: str,
         timeout: float,
         shown: bytes,
-        tail: bytes,
         window: Sequence[Said],
+        tail: bytes,
         selecting: bool,
     ) -> None:
         self.service = service
@@ -35,30 +35,39 @@ class StateRequest:
         self.key = key
         self.timeout = timeout
         self._shown = shown
-        self._tail = tail
         self._window = window
+        self._tail = tail
         self._selecting = selecting
 
     def value(self) -> dict[str, Any]:
-        """Give a fresh decoded copy of the state."""
+        """Give a fresh decoded copy of the state.
+
+        Within it the two split lists share the utterances of the one, and utterances share the
+        profile of their user where it was the same.
+        """
         state: dict[str, Any] = plain.decode(self._shown + self._tail)
-        said = state["utterances"]
-        humans = state["human_utterances"] = [u for u in said if "active_skill" not in u]
-        state["bot_utterances"] = [u for u in said if "active_skill" in u]
+        users: dict[bytes, dict[str, Any]] = {}
+        humans: list[dict[str, Any]] = []
+        bots: list[dict[str, Any]] = []
+        for utterance, said in zip(state["utterances"], self._window, strict=True):
+            user = users.get(said.user)
+            if user is None:
+                user = users[said.user] = plain.decode(said.user)
+            utterance["user"] = user
+            if said.by_bot:
+                bots.append(utterance)
+            else:
+                kept = said.hypotheses
+                utterance["hypotheses"] = [] if kept == b"[]" else plain.decode(kept)
+                humans.append(utterance)
+        state["human_utterances"], state["bot_utterances"] = humans, bots
         if self._selecting:
             state["hypotheses"] = humans[-1]["hypotheses"]
         return state
 
     def body(self) -> bytes:
         """Give the state as JSON."""
-        if self._selecting:
-            return plain.encode(self.value())
-        return b'%b,"human_utterances":[%b],"bot_utterances":[%b]%b' % (
-            self._shown,
-            b",".join([said.state for said in self._window if not said.by_bot]),
-            b",".join([said.state for said in self._window if said.by_bot]),
-            self._tail,
-        )
+        return plain.encode(self.value())
 
 
 class PayloadRequest:

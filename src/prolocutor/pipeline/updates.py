@@ -20,6 +20,16 @@ from prolocutor.pipeline.replies import Choice, Fault
 Order = int
 """Position of a service in the declared order."""
 
+Slots = dict[str, bytes]
+"""Annotations by name, in declared order, each as a member of a JSON object: `"name":value`."""
+
+
+class _Dated(msgspec.Struct):
+    date_time: str
+
+
+_dated = msgspec.json.Decoder(_Dated).decode
+
 
 class Candidate:
     """A hypothesis in its slot: `id` is `<skill>.<position>` and nobody else's to give."""
@@ -30,9 +40,7 @@ class Candidate:
         self.skill = skill
         self.id = f"{skill}.{position}"
         self.value = value
-        self.annotations: dict[str, bytes] = {}
-        for name, annotation in (value.get("annotations") or {}).items():
-            self.annotations[name] = encode(annotation)
+        self.annotations = _slots(value.get("annotations") or {})
         shown = {"skill_name": skill, **value, "hypothesis_id": self.id}
         shown.pop("annotations", None)
         self._front = encode(shown)[:-1]
@@ -52,7 +60,7 @@ class Reply(msgspec.Struct, kw_only=True):
     confidence: float
     chosen: list[str]
     attributes: bytes
-    annotations: dict[str, bytes]
+    annotations: Slots
 
 
 class Draft:
@@ -65,12 +73,10 @@ class Draft:
         self.human: NewVersion | None = None
         self.bot: NewVersion | None = None
         self._order = order
-        self._annotations: dict[str, bytes] = {}
+        self._annotations: Slots = {}
         self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
-        self._heads: bytes | None = None
-        self._windows: dict[int | None, list[Said]] = {}
-        self._shown: dict[int | None, bytes] = {}
-        self._human_said: Said | None = None
+        self._heads: tuple[bytes, ...] | None = None
+        self._shown: dict[int | None, tuple[bytes, list[Said]]] = {}
         self._bot_said: Said | None = None
         self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
             said.utt_id.encode(),
@@ -119,54 +125,25 @@ class Draft:
         """Give the annotations of the human utterance: a copy."""
         return decode(_object(self._annotations))  # type: ignore[no-any-return]
 
-    def head(self) -> bytes:
-        """Give the agent state up to its utterances: ids, dates, both profiles."""
-        if self._heads is None:
-            begun = self.begun
-            self._heads = (
-                b'{"dialog_id":"%b","_id":"%b","_active":"True","channel_type":%b,'
-                b'"date_start":"%b","date_finish":%b,"rating":%b,"attributes":%b,'
-                b'"human":%b,"bot":%b,'
-            ) % (
-                begun.dialog_id.encode(),
-                begun.id.encode(),
-                encode(begun.beginning.channel_type),
-                begun.date_start.encode(),
-                encode(self._date_finish()),
-                begun.rating,
-                begun.dialog_attributes,
-                self._human_state(),
-                self._bot_state(),
-            )
-        return self._heads
+    def shown(self, size: int | None) -> tuple[bytes, list[Said]]:
+        """Give a window of `size` utterances (None: all), and the agent state up to its end.
 
-    def shown(self, size: int | None) -> bytes:
-        """Give the agent state up to the end of a window of `size` utterances."""
+        There the utterances stand without `user` and `hypotheses`. A window never starts with a bot
+        utterance.
+        """
         shown = self._shown.get(size)
         if shown is None:
-            said = b",".join([said.state for said in self.window(size)])
-            shown = self._shown[size] = b'%b"utterances":[%b]' % (self.head(), said)
+            window = self._window(size)
+            bodies = b",".join([said.body for said in window])
+            state = b"".join((self._head(), b'"utterances":[', bodies, b"]"))
+            shown = self._shown[size] = (state, window)
         return shown
-
-    def window(self, size: int | None) -> list[Said]:
-        """Give the last `size` utterances (None: all), never starting with a bot utterance."""
-        said = self._windows.get(size)
-        if said is None:
-            current = [self._current_human()]
-            if self.reply is not None:
-                current.append(self._current_bot())
-            said = [*self.begun.window, *current]
-            said = said if size is None else said[-max(size, len(current)) :]
-            while said[0].by_bot:
-                said = said[1:]
-            self._windows[size] = said
-        return said
 
     # -- slots ------------------------------------------------------------------------------
 
     def annotate(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the human utterance."""
-        self._annotations = _with(self._annotations, name, reply.encoded, self._order)
+        self._annotations = _fill(self._annotations, name, reply.encoded, self._order)
         self._human_changed()
 
     def hypothesize(self, skill: str, values: list[dict[str, Any]]) -> list[Candidate]:
@@ -183,7 +160,7 @@ class Draft:
 
     def annotate_candidate(self, candidate: Candidate, name: str, reply: Plain) -> None:
         """Fill a candidate annotator's slot of one hypothesis."""
-        candidate.annotations = _with(candidate.annotations, name, reply.encoded, self._order)
+        candidate.annotations = _fill(candidate.annotations, name, reply.encoded, self._order)
         self._human_changed()
 
     def choose(self, choice: Choice, max_attributes: int, fault: Fault) -> None:
@@ -203,9 +180,9 @@ class Draft:
         ask = choice.ask if choice.ask is not None else first.get("ask")
         if ask is not None:
             attributes["ask"] = ask
-        annotations: dict[str, bytes] = {}
+        annotations: Slots = {}
         if choice.annotations is not None:
-            annotations = {name: encode(value) for name, value in choice.annotations.items()}
+            annotations = _slots(choice.annotations)
         elif len(chosen) == 1:
             annotations = chosen[0].annotations
         for_human = [c.value.get("human_attributes") for c in chosen]
@@ -269,7 +246,7 @@ class Draft:
                 confidence=0.0,
                 chosen=[],
                 attributes=encode(attributes or {}),
-                annotations={name: encode(value) for name, value in annotations.items()},
+                annotations=_slots(annotations),
             )
         )
 
@@ -288,7 +265,7 @@ class Draft:
     def annotate_reply(self, name: str, reply: Plain) -> None:
         """Fill a response annotator's slot of the bot utterance."""
         spoken = self.spoken()
-        spoken.annotations = _with(spoken.annotations, name, reply.encoded, self._order)
+        spoken.annotations = _fill(spoken.annotations, name, reply.encoded, self._order)
         self._bot_changed()
 
     # -- what is stored ---------------------------------------------------------------------
@@ -301,7 +278,7 @@ class Draft:
                 utt_id=said.utt_id,
                 by_bot=False,
                 date_time=said.date_time,
-                body=self._human_body() + b"}",
+                body=self._human_body(),
                 user_version=(self.human or self.begun.human).number,
                 hypotheses=self._encoded_hypotheses(),
             ),
@@ -309,7 +286,7 @@ class Draft:
                 utt_id=said.bot_utt_id,
                 by_bot=True,
                 date_time=self._replied_at,
-                body=self._bot_body() + b"}",
+                body=self._current_bot().body,
                 user_version=(self.bot or self.begun.bot).number,
                 active_skill=reply.active_skill,
             ),
@@ -324,18 +301,14 @@ class Draft:
     def _speak(self, reply: Reply) -> None:
         self.reply = reply
         self._replied_at = timestamp()
-        self._heads = None
         self._human_changed()
         self._bot_changed()
 
     def _human_changed(self) -> None:
-        self._human_said = None
-        self._windows = {}
         self._shown = {}
 
     def _bot_changed(self) -> None:
         self._bot_said = None
-        self._windows = {}
         self._shown = {}
 
     def _human_state(self) -> bytes:
@@ -344,25 +317,49 @@ class Draft:
     def _bot_state(self) -> bytes:
         return (self.bot or self.begun.bot).state
 
-    def _date_finish(self) -> str | None:
-        bots = [said for said in self.begun.window if said.by_bot]
-        return decode(bots[-1].state)["date_time"] if bots else None
+    def _head(self) -> bytes:
+        """Give the agent state up to its utterances: ids, dates, both profiles."""
+        if self._heads is None:
+            begun = self.begun
+            bots = [said for said in begun.window if said.by_bot]
+            front = {
+                "dialog_id": begun.dialog_id,
+                "_id": begun.id,
+                "_active": "True",
+                "channel_type": begun.beginning.channel_type,
+                "date_start": begun.date_start,
+                "date_finish": _dated(bots[-1].body).date_time if bots else None,
+            }
+            self._heads = (
+                encode(front)[:-1],
+                b',"rating":',
+                begun.rating,
+                b',"attributes":',
+                begun.dialog_attributes,
+            )
+        human, bot = self._human_state(), self._bot_state()
+        return b"".join((*self._heads, b',"human":', human, b',"bot":', bot, b","))
+
+    def _window(self, size: int | None) -> list[Said]:
+        current = [self._current_human()]
+        if self.reply is not None:
+            current.append(self._current_bot())
+        window = [*self.begun.window, *current]
+        if size is not None and len(window) > size:
+            window = window[-max(size, len(current)) :]
+        while window[0].by_bot:
+            window = window[1:]
+        return window
 
     def _encoded_hypotheses(self) -> bytes:
         return b"[%b]" % b",".join([candidate.encoded() for candidate in self.candidates()])
 
     def _human_body(self) -> bytes:
-        return b'%b,"annotations":%b' % (self._front, _object(self._annotations))
+        return b'%b,"annotations":%b}' % (self._front, _object(self._annotations))
 
     def _current_human(self) -> Said:
-        if self._human_said is None:
-            state = b'%b,"user":%b,"hypotheses":%b}' % (
-                self._human_body(),
-                self._human_state(),
-                self._encoded_hypotheses(),
-            )
-            self._human_said = Said(by_bot=False, state=state)
-        return self._human_said
+        body = self._human_body()
+        return Said(False, body, self._human_state(), self._encoded_hypotheses())
 
     def _bot_body(self) -> bytes:
         reply = self.spoken()
@@ -376,7 +373,7 @@ class Draft:
                 "date_time": self._replied_at,
             }
         )[:-1]
-        return b'%b,"attributes":%b,"annotations":%b' % (
+        return b'%b,"attributes":%b,"annotations":%b}' % (
             front,
             reply.attributes,
             _object(reply.annotations),
@@ -384,8 +381,7 @@ class Draft:
 
     def _current_bot(self) -> Said:
         if self._bot_said is None:
-            state = b'%b,"user":%b}' % (self._bot_body(), self._bot_state())
-            self._bot_said = Said(by_bot=True, state=state)
+            self._bot_said = Said(True, self._bot_body(), self._bot_state())
         return self._bot_said
 
     def _update_human(
@@ -462,18 +458,21 @@ def _change_part(
 _KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
 
 
-def _with(
-    slots: dict[str, bytes], name: str, encoded: bytes, order: dict[str, Order]
-) -> dict[str, bytes]:
+def _fill(slots: Slots, name: str, encoded: bytes, order: dict[str, Order]) -> Slots:
     """Fill one slot, keeping declared order whatever the order of arrival."""
-    filled = {**slots, name: encoded}
-    if len(filled) > 1:
-        filled = dict(sorted(filled.items(), key=lambda slot: order.get(slot[0], -1)))
+    late = slots and order.get(name, -1) < order.get(next(reversed(slots)), -1)
+    filled = {**slots, name: b"%b:%b" % (encode(name), encoded)}
+    if late:
+        return dict(sorted(filled.items(), key=lambda slot: order.get(slot[0], -1)))
     return filled
 
 
-def _object(slots: dict[str, bytes]) -> bytes:
-    return b"{%b}" % b",".join([b"%b:%b" % (encode(name), value) for name, value in slots.items()])
+def _slots(values: dict[str, Any]) -> Slots:
+    return {name: b"%b:%b" % (encode(name), encode(value)) for name, value in values.items()}
+
+
+def _object(slots: Slots) -> bytes:
+    return b"{%b}" % b",".join(slots.values())
 
 
 def _shown_skill(candidate: Candidate) -> Any:

@@ -8,6 +8,8 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any
 
+from msgspec import structs
+
 from prolocutor.contracts.store import (
     Answered,
     Beginning,
@@ -193,8 +195,8 @@ class MemoryStore:
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
         one = splicing.rating(rating, user, at)
         utterance.ratings.append(one)
-        utterance.said = Said(
-            utterance.said.by_bot, splicing.with_ratings(utterance.said.state, [one])
+        utterance.said = structs.replace(
+            utterance.said, body=splicing.with_ratings(utterance.said.body, [one])
         )
 
     async def owner_of(self, id_: str) -> str | None:
@@ -352,8 +354,7 @@ class _Utterance:
     __slots__ = ("date_time", "hypotheses", "ratings", "said", "skill", "utt_id")
 
     def __init__(self, spoken: Spoken, user: bytes) -> None:
-        whole = splicing.bot_utterance if spoken.by_bot else splicing.human_utterance
-        self.said = Said(spoken.by_bot, whole(spoken.body, user))
+        self.said = Said(spoken.by_bot, spoken.body, user)
         self.utt_id = spoken.utt_id
         self.date_time = spoken.date_time
         self.skill = spoken.active_skill
@@ -363,7 +364,7 @@ class _Utterance:
     def with_hypotheses(self) -> Said:
         if self.hypotheses is None:
             return self.said
-        return Said(False, splicing.with_hypotheses(self.said.state, self.hypotheses))
+        return structs.replace(self.said, hypotheses=self.hypotheses)
 
 
 class _Request:

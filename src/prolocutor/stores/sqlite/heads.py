@@ -10,6 +10,8 @@ import sqlite3
 from collections import OrderedDict
 from typing import Any, Final
 
+from msgspec import structs
+
 from prolocutor.contracts.store import Said, Version
 from prolocutor.dialog import splicing
 from prolocutor.stores.sqlite import profiles
@@ -182,9 +184,7 @@ class Heads:
         bots = self._states(head.bot_id, head.bot, [r[3] for r in rows if r[2]])
         return [
             (
-                Said(True, splicing.bot_utterance(body, bots[version]))
-                if by_bot
-                else Said(False, splicing.human_utterance(body, humans[version])),
+                Said(bool(by_bot), body, bots[version] if by_bot else humans[version]),
                 utterance,
             )
             for utterance, _, by_bot, version, body in rows
@@ -205,11 +205,15 @@ class Heads:
             head.attributes = splicing.attributes_with_ratings(head.attributes, of_dialog)
             head.rating = splicing.last_rating(of_dialog)
         head.recent = [
-            (Said(said.by_bot, splicing.with_ratings(said.state, ratings[utterance])), utterance)
+            (_rated(said, ratings[utterance]), utterance)
             if utterance in ratings
             else (said, utterance)
             for said, utterance in head.recent
         ]
+
+
+def _rated(said: Said, ratings: list[bytes]) -> Said:
+    return structs.replace(said, body=splicing.with_ratings(said.body, ratings))
 
 
 def _reaches(head: DialogHead, window: int | None) -> bool:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Final
 
 import msgspec
+from msgspec import structs
 
 from prolocutor.contracts.store import (
     Answered,
@@ -36,7 +37,7 @@ _CLOSE_DIALOG: Final = named("close_dialog")
 _DIALOG_BY_NUMBER: Final = named("dialog_by_number")
 _HYPOTHESES: Final = named("hypotheses_of")
 _FEED_FLOOR: Final = named("feed_floor")
-_OLDEST_REQUESTS: Final = named("oldest_requests")
+_OLDEST_REQUEST: Final = named("oldest_request")
 _FORGET_REQUESTS: Final = named("forget_requests")
 _LAST_NUMBERS: Final = named("last_numbers")
 
@@ -54,6 +55,7 @@ class Turns:
         numbers = connection.execute(_LAST_NUMBERS).fetchone()
         self._person, self._dialog, self._utterance = (number or 0 for number in numbers)
         self._newest_start = 0.0
+        self._requests_added = 0
 
     def begin(self, beginning: Beginning) -> Begun | Answered:
         """Write down what was said and give what the turn starts from."""
@@ -103,7 +105,8 @@ class Turns:
             versions = (bot, begun.bot) if spoken.by_bot else (human, begun.human)
             self._add_utterance(begun.dialog, dialog, position, spoken, versions)
             position += 1
-        person.human = human
+        if finished.human is not None:
+            person.human = human
         if dialog is not None:
             dialog.bot = bot
             dialog.trim()
@@ -146,15 +149,15 @@ class Turns:
         return dialog.dialog_id
 
     def forget_expired(self) -> None:
-        """Let go of requests that were answered more than a day before the newest turn began."""
-        rows = self._connection.execute(_OLDEST_REQUESTS).fetchall()
-        last = None
-        for request, at in rows:
-            if at >= self._newest_start - DAY:
-                break
-            last = request
-        if last is not None:
-            self._connection.execute(_FORGET_REQUESTS, (last,))
+        """Let go of requests that were answered more than a day before the newest turn began.
+
+        Twice as many are looked at as were added since the last time, so that old ones run out.
+        """
+        execute, since = self._connection.execute, self._newest_start - DAY
+        oldest = execute(_OLDEST_REQUEST).fetchone()
+        if oldest is not None and oldest[0] < since:
+            execute(_FORGET_REQUESTS, (2 * self._requests_added + 100, since))
+        self._requests_added = 0
 
     def _answered(self, person: PersonHead, beginning: Beginning) -> Answered | None:
         """Tell what became of this request; None if it is new."""
@@ -222,7 +225,7 @@ class Turns:
             for i in [i for i, one in enumerate(said) if not one.by_bot][-hypotheses:]:
                 row = self._connection.execute(_HYPOTHESES, (recent[i][1],)).fetchone()
                 if row is not None:
-                    said[i] = Said(False, splicing.with_hypotheses(said[i].state, row[0]))
+                    said[i] = structs.replace(said[i], hypotheses=row[0])
         return Begun(
             beginning=beginning,
             person=person.person,
@@ -271,8 +274,7 @@ class Turns:
             return
         if spoken.active_skill:
             dialog.skills.add(spoken.active_skill)
-        whole = splicing.bot_utterance if spoken.by_bot else splicing.human_utterance
-        dialog.add(Said(spoken.by_bot, whole(spoken.body, state)), self._utterance)
+        dialog.add(Said(spoken.by_bot, spoken.body, state), self._utterance)
 
     def _add_feed(self, person: PersonHead, begun: Begun, finished: Finished) -> None:
         beginning, feed = begun.beginning, self._rows.feed
@@ -282,6 +284,7 @@ class Turns:
             feed += (begun.person, person.feed, begun.dialog, message)
         if beginning.request_key is not None:
             person.open.pop(beginning.request_key, None)
+            self._requests_added += 1
             self._rows.requests += (
                 begun.person,
                 beginning.request_key,
