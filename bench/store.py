@@ -10,10 +10,11 @@ import argparse
 import asyncio
 import json
 import os
+import random
 import resource
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +41,24 @@ def main() -> None:
     parser.add_argument("--dir", type=Path, default=None, help="where the files are made")
     parser.add_argument("--turns", type=int, default=3000, help="turns measured at 100 and more")
     parser.add_argument("--json", type=Path, default=None, help="write the figures here too")
+    parser.add_argument(
+        "--people", type=int, default=20_000,
+        help="people in the file of the last line, where each turn is somebody else's first since "
+        "a restart",
+    )  # fmt: skip
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory(dir=options.dir) as folder:
         print(f"fsync of one page: {fsync_us(Path(folder)):.0f} us (median)\n")
-        print(f"{'store':<16}{'at once':>8}{'CPU us':>9}{'user':>8}{'system':>8}"
+        print(f"{'store':<17}{'at once':>8}{'CPU us':>9}{'user':>8}{'system':>8}"
               f"{'wall us':>9}{'commits':>9}{'turns':>7}")  # fmt: skip
         for kind in ("sqlite full", "sqlite relaxed", "memory"):
             for at_once in (1, 10, 100, 500):
                 row = asyncio.run(measure(kind, Path(folder), at_once, options.turns))
                 rows.append(row)
-                print("{store:<16}{at_once:>8}{cpu:>9.1f}{user:>8.1f}{system:>8.1f}"
-                      "{wall:>9.1f}{commits:>9}{turns:>7}".format(**row))  # fmt: skip
+                show(row)
+        rows.append(asyncio.run(measure_restart(Path(folder), options.people, options.turns)))
+        show(rows[-1])
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
 
@@ -65,24 +72,55 @@ async def measure(kind: str, folder: Path, at_once: int, turns: int) -> dict[str
     each = max(10, min(turns, turns // 10 * (1 + at_once // 10)) // at_once)
     await run(store, at_once, 5)
     prepared = [[*beginnings(f"user {n}", each)] for n in range(at_once)]
+    row = await timed(kind, store, prepared)
+    await store.aclose()
+    return row
+
+
+async def measure_restart(folder: Path, people: int, turns: int) -> dict[str, Any]:
+    """Let many people talk, restart, and let some of them talk again, a hundred at once."""
+    store = SqliteStore(folder / "restart.db", durability="relaxed")
+    await store.open()
+    await asyncio.gather(
+        *(talk(store, (b for n in range(lane, people, 200) for b in beginnings(f"user {n}", 2)))
+          for lane in range(200))
+    )  # fmt: skip
+    await store.aclose()
+    store = SqliteStore(folder / "restart.db", durability="full")
+    await store.open()
+    chosen = random.Random(1).sample(range(people), min(turns, people))
+    prepared = [
+        [b for n in chosen[lane::100] for b in beginnings(f"user {n}", 1)] for lane in range(100)
+    ]
+    row = await timed("sqlite restarted", store, prepared)
+    await store.aclose()
+    return row
+
+
+async def timed(kind: str, store: Store, prepared: list[list[Beginning]]) -> dict[str, Any]:
     commits = getattr(store, "commits", 0)
     usage, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     await asyncio.gather(*(talk(store, some) for some in prepared))
     wall = time.perf_counter() - wall
-    after, count = resource.getrusage(resource.RUSAGE_SELF), each * at_once
+    after, count = resource.getrusage(resource.RUSAGE_SELF), sum(map(len, prepared))
     user = (after.ru_utime - usage.ru_utime) / count * 1e6 - CALLER_US
     system = (after.ru_stime - usage.ru_stime) / count * 1e6
     commits = getattr(store, "commits", 0) - commits
-    await store.aclose()
-    return {"store": kind, "at_once": at_once, "cpu": user + system, "user": user, "system": system,
-            "wall": wall / count * 1e6, "commits": commits, "turns": count}  # fmt: skip
+    return {"store": kind, "at_once": len(prepared), "cpu": user + system, "user": user,
+            "system": system, "wall": wall / count * 1e6, "commits": commits,
+            "turns": count}  # fmt: skip
+
+
+def show(row: dict[str, Any]) -> None:
+    print("{store:<17}{at_once:>8}{cpu:>9.1f}{user:>8.1f}{system:>8.1f}"
+          "{wall:>9.1f}{commits:>9}{turns:>7}".format(**row))  # fmt: skip
 
 
 async def run(store: Store, at_once: int, turns: int) -> None:
     await asyncio.gather(*(talk(store, [*beginnings(f"user {n}", turns)]) for n in range(at_once)))
 
 
-async def talk(store: Store, beginnings: list[Beginning]) -> None:
+async def talk(store: Store, beginnings: Iterable[Beginning]) -> None:
     for beginning in beginnings:
         begun = await store.begin(beginning)
         assert isinstance(begun, Begun)

@@ -25,7 +25,9 @@ from prolocutor.stores.sqlite.worker import Job
 WAL_BYTES: Final = 64 * 1024 * 1024
 """A write-ahead log above this size is cut, even if readers have to wait for that."""
 LOOK_AFTER: Final = 256
-"""Commits between two looks at the size of the write-ahead log and at expired requests."""
+"""Commits between two looks at the size of the write-ahead log."""
+FORGET_AFTER: Final = 16
+"""Commits between two looks at expired requests."""
 PATIENCE_MS: Final = 200
 """How long cutting the log may wait for readers."""
 
@@ -96,8 +98,7 @@ class Writer:
                 raise StoreLocked(f"{self.path}: another process took over this store")
             outcomes = [_done(job) for job in jobs]
             self._rows.write(connection)
-            look_after = self.commits % LOOK_AFTER == 0
-            if look_after:
+            if self.commits % FORGET_AFTER == 0:
                 self.turns.forget_expired()
             connection.execute("COMMIT")
         except BaseException:
@@ -105,7 +106,7 @@ class Writer:
             raise
         self.commits += 1
         self.heads.trim()
-        if look_after or self.upkeep.deleted:
+        if self.commits % LOOK_AFTER == 0 or self.upkeep.deleted:
             self._cut_log()
         return outcomes
 

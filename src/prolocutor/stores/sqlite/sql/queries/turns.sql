@@ -72,11 +72,13 @@ SELECT turn_id, hash, outcome FROM requests WHERE person = ? AND key = ? AND at 
 -- name: open_requests
 SELECT request_key, turn_id, request_hash FROM open_turns WHERE person = ? AND request_key IS NOT NULL;
 
--- name: oldest_requests
-SELECT request, at FROM requests ORDER BY request LIMIT 200;
+-- name: oldest_request
+SELECT at FROM requests ORDER BY request LIMIT 1;
 
 -- name: forget_requests
-DELETE FROM requests WHERE request <= ?;
+DELETE FROM requests WHERE request IN (
+    SELECT request FROM (SELECT request, at FROM requests ORDER BY request LIMIT ?) WHERE at < ?
+);
 
 -- name: open_turns
 SELECT turn_id, user, started, attempts FROM open_turns JOIN people USING (person)
