@@ -1,0 +1,169 @@
+"""What JSON can say passes unchanged; what it cannot is refused with the path of the value."""
+
+import math
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prolocutor.dialog import plain
+from prolocutor.errors import BadReply
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+finite = scalars.filter(lambda one: not isinstance(one, float) or math.isfinite(one))
+plain_values = st.recursive(
+    finite, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30
+)
+
+
+def nested(levels: int, leaf: Any = None) -> Any:
+    """Nest lists, so many levels; the leaf is inside the last."""
+    value: Any = [] if leaf is None else [leaf]
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def cyclic() -> dict[str, Any]:
+    value: dict[str, Any] = {"text": "hi"}
+    value["again"] = [value]
+    return value
+
+
+class Liar:
+    """Equal to everything, and nothing that JSON could say."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@given(plain_values)
+def test_plain_values_pass_unchanged(value: Any) -> None:
+    assert plain.check(value).value == value
+
+
+@given(plain_values)
+def test_what_was_checked_is_a_copy_decoded_from_the_bytes_that_are_kept(value: Any) -> None:
+    checked = plain.check(value)
+    assert plain.parse(checked.encoded).value == checked.value
+
+
+@given(st.characters(exclude_categories=("Cs",)))
+def test_every_unicode_scalar_value_passes(character: str) -> None:
+    assert plain.check({character: character}).value == {character: character}
+
+
+def test_a_change_to_what_was_checked_does_not_reach_what_the_service_keeps() -> None:
+    kept = {"list": [1]}
+    plain.check(kept).value["list"].append(2)
+    assert kept == {"list": [1]}
+
+
+def test_tuples_become_lists() -> None:
+    assert plain.check(("a", ("b",))).value == ["a", ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a": [0.5, math.nan]}, "$.a[1]"),
+        ([math.inf], "$[0]"),
+        ({"a": {"b": -math.inf}}, "$.a.b"),
+        ({"a": [{1: "one", "1": "one"}]}, "$.a[0]"),
+        ({"a": {None: 0}}, "$.a"),
+        ({"a": {(1, 2): 0}}, "$.a"),
+        (["fine", "\ud800"], "$[1]"),
+        ({"a": {"\udfff": 0}}, "$.a"),
+        ({"a": b"bytes"}, "$.a"),
+        ({"a": {1, 2}}, "$.a"),
+        ([datetime.now(UTC)], "$[0]"),
+        ([Decimal("0.5")], "$[0]"),
+        ({"a": object()}, "$.a"),
+        ([Liar()], "$[0]"),
+        ([lambda: None], "$[0]"),
+        ({"n": 10**5000}, "$.n"),
+    ],
+)
+def test_the_path_of_what_json_cannot_say_is_named(value: Any, path: str) -> None:
+    with pytest.raises(BadReply) as refused:
+        plain.check(value)
+    assert refused.value.path == path
+
+
+@pytest.mark.parametrize("value", [cyclic(), nested(65), nested(900), nested(5000)])
+def test_the_path_of_a_cycle_or_a_too_deep_value_is_named(value: Any) -> None:
+    with pytest.raises(BadReply, match="deeper than 64 levels") as refused:
+        plain.check(value)
+    assert len(refused.value.path) > 64
+
+
+@pytest.mark.parametrize("leaf", [None, "]]", '[["[\\"', {}])
+def test_brackets_in_texts_do_not_count_as_levels(leaf: Any) -> None:
+    levels = 63 if leaf == {} else 64
+    value = nested(levels, leaf)
+    assert plain.check(value).value == value
+    with pytest.raises(BadReply):
+        plain.check([value])
+
+
+def test_many_shallow_objects_are_not_deep() -> None:
+    value = [{"a": ["[[[["]} for _ in range(1000)]
+    assert plain.check(value).value == value
+
+
+def test_a_value_of_more_than_a_megabyte_is_refused() -> None:
+    with pytest.raises(BadReply, match="1,000,001 bytes"):
+        plain.check("x" * 999_999)
+
+
+def test_a_value_of_a_megabyte_passes() -> None:
+    assert len(plain.check("x" * 999_998).encoded) == 1_000_000
+
+
+def test_the_path_of_a_deep_value_stays_short_whatever_its_keys() -> None:
+    wide = {"k" * 100_000: [0] * 1000 + [math.nan]}
+    with pytest.raises(BadReply) as refused:
+        plain.check(wide)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[1,]",
+        b"NaN",
+        b"[Infinity]",
+        b"1e999",
+        b'"\\ud800"',
+        b'"\xff"',
+        b"\xff\xfe",
+        b"{1:2}",
+        b"9" * 5000,
+        b"[" * 100_000,
+        b'{"a":1} {"b":2}',
+    ],
+)
+def test_what_is_not_json_is_refused(data: bytes) -> None:
+    with pytest.raises(BadReply):
+        plain.parse(data)
+
+
+def test_json_over_the_limit_is_refused_unread() -> None:
+    with pytest.raises(BadReply, match="11 bytes, more than the 10 allowed"):
+        plain.parse(b"not json at", max_bytes=10)
+
+
+@given(st.binary(max_size=40))
+def test_whatever_comes_over_a_wire_is_read_or_refused(data: bytes) -> None:
+    try:
+        parsed = plain.parse(data)
+    except BadReply:
+        return
+    assert plain.decode(parsed.encoded) == parsed.value
