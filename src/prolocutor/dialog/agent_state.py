@@ -24,7 +24,8 @@ def encode_dialog(dialog: Dialog) -> bytes:
 
 def decode_dialog(data: bytes) -> Dialog:
     """Read a dialog from agent state JSON; `BadReply` when it is not JSON."""
-    return dialog_from_state(plain.parse(data, max_bytes=1 << 40).value)
+    state = plain.parse(data, max_bytes=plain.MAX_STATE_BYTES, max_depth=plain.MAX_STATE_DEPTH)
+    return dialog_from_state(state.value)
 
 
 def dialog_to_state(dialog: Dialog) -> State:

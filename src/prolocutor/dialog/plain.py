@@ -16,6 +16,9 @@ from prolocutor.errors import BadReply
 
 MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 64
+MAX_STATE_BYTES: Final = 1 << 40
+MAX_STATE_DEPTH: Final = 2 * MAX_DEPTH
+"""What services said stands in the agent state some levels further in."""
 
 encode: Final = msgspec.json.Encoder().encode
 decode: Final = msgspec.json.Decoder().decode
