@@ -1,0 +1,81 @@
+"""`prolocutor ask`: one question, one reply."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from prolocutor.cli.partners import partner
+from prolocutor.cli.places import STORE_OPTION
+from prolocutor.cli.turn_data import TurnData
+
+USER: Final = "local"
+
+USER_OPTION: Final = click.option(
+    "--user",
+    default=USER,
+    show_default=True,
+    metavar="USER",
+    help="Who speaks. Each person has dialogs, lists and timers of their own.",
+)
+
+
+@click.command(short_help="Ask one question and print the reply.")
+@click.argument("text")
+@click.option(
+    "--assistant",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The assistant's YAML file, or the folder with its assistant.yaml.  [default: the demo]",
+)
+@USER_OPTION
+@STORE_OPTION
+@click.option(
+    "--json",
+    "json_file",
+    metavar="[FILE]",
+    is_flag=False,
+    flag_value="-",
+    help="Write the whole turn as JSON instead, to FILE or to stdout: the reply, all hypotheses, "
+    "annotations, and the record of who was asked and what failed.",
+)
+def ask(text: str, file: Path | None, user: str, store: str | None, json_file: str | None) -> None:
+    """Ask one question and print the reply.
+
+    TEXT is what you say; - reads it from stdin. The reply goes to stdout, and nothing else does.
+    What was said is kept: the next question goes on in the same dialog.
+
+    If `prolocutor serve` has the store to itself, the question goes to the assistant that it
+    serves.
+
+    \b
+    Examples:
+      prolocutor ask "what is 15% of 80?"
+      prolocutor ask "hello" --assistant my-assistant/assistant.yaml
+      prolocutor ask "flip a coin" --json | jq .record.asked
+      prolocutor ask "add milk to my list" --user ann --json turn.json
+    """
+    if text == "-":
+        text = sys.stdin.read().strip()
+    turn = asyncio.run(_ask(text, file, user, store))
+    if json_file is None:
+        click.echo(turn["reply"]["text"])
+    else:
+        _write(turn, json_file)
+
+
+async def _ask(text: str, file: Path | None, user: str, store: str | None) -> TurnData:
+    async with partner("ask", file, store) as someone:
+        return await someone.say(text, user)
+
+
+def _write(turn: TurnData, file: str) -> None:
+    data = msgspec.json.format(msgspec.json.encode(turn), indent=2) + b"\n"
+    with click.open_file(file, "wb") as out:
+        out.write(data)

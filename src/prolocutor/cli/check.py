@@ -1,0 +1,72 @@
+"""`prolocutor check`: what is wrong with a file, else its plan."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from prolocutor.cli.places import assistant_file
+from prolocutor.config.check import check as check_file
+from prolocutor.config.report import Planned, Report
+
+
+@click.command(short_help="Find what is wrong with a file, or show its plan.")
+@click.argument("file", type=click.Path(path_type=Path))
+def check(file: Path) -> None:
+    """Find everything that is wrong with an assistant's file, or show the plan of its turn.
+
+    Each fault is one line, `file:line: key: what; did you mean ...`, and the exit status is 1.
+    A file without faults is shown as a tree: which services are asked on which level, at the same
+    time, for how long at most, and after whom. The critical path, marked *, is the chain whose
+    time-outs add up to the most. Warnings are things that work and may surprise.
+
+    The modules that the file names are imported, so their own code runs.
+
+    \b
+    Example:
+      prolocutor check my-assistant/assistant.yaml
+    """
+    report = check_file(assistant_file(file))
+    if not report.ok:
+        for line in report.lines():
+            click.echo(line, err=True)
+        raise click.exceptions.Exit(1)
+    if sys.stdout.isatty():
+        _show(report, Console(highlight=False))
+    else:
+        for line in report.lines():
+            click.echo(line)
+
+
+def _show(report: Report, console: Console) -> None:
+    services = "1 service" if len(report.services) == 1 else f"{len(report.services)} services"
+    title = f"{report.name}: {services}, replies within {report.deadline:g} s"
+    tree = Tree(Text(title, style="bold"), guide_style="dim")
+    for number, level in enumerate(report.levels(), 1):
+        branch = tree.add(Text(f"level {number}", style="cyan"))
+        for planned in level:
+            branch.add(_leaf(planned))
+    console.print(tree)
+    console.print()
+    path = " > ".join(report.critical)
+    console.print(Text(f"critical path (*): {report.seconds:g} s of time-outs: {path}"))
+    if report.last_chance:
+        console.print(Text(f"last chance: {report.last_chance}"))
+    for warning in report.warnings:
+        console.print(Text(f"warning: {warning}", style="yellow"), soft_wrap=True)
+    for hint in report.hints:
+        console.print(Text(f"hint: {hint}", style="dim"))
+
+
+def _leaf(planned: Planned) -> Text:
+    leaf = Text(planned.name, style="bold" if planned.critical else "")
+    leaf.append(" *" if planned.critical else "", style="bold red")
+    leaf.append(f"  {planned.timeout:g} s  {planned.stage}  {planned.target}", style="dim")
+    if planned.requires:
+        leaf.append(f"  needs {', '.join(planned.requires)}", style="magenta")
+    return leaf

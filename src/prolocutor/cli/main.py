@@ -1,0 +1,99 @@
+"""The command `prolocutor`: the table of its commands, each loaded when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from prolocutor.errors import ProlocutorError
+
+COMMANDS: Final = {
+    "ask": ("prolocutor.cli.ask:ask", "Ask one question and print the reply."),
+    "chat": ("prolocutor.cli.chat:chat", "Talk to an assistant in the terminal."),
+    "serve": ("prolocutor.cli.serve:serve", "Open an assistant's doors to the network."),
+    "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
+    "new": ("prolocutor.cli.new:new", "Write a small assistant of one's own."),
+    "dialogs": ("prolocutor.cli.dialogs:dialogs", "Look up, export, rate and delete dialogs."),
+}
+"""Name -> where it lives and what the overview says of it; nothing else is loaded for that."""
+
+FAILED: Final = 1
+INTERRUPTED: Final = 130
+
+
+class Commands(click.Group):
+    """A group whose commands are loaded from the table when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Give the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the overview from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="prolocutor", message="%(prog)s %(version)s")
+def prolocutor() -> None:
+    """One assistant out of many black-box conversational agents.
+
+    Without a file of your own, all commands use the demo assistant: thirteen agents that
+    calculate, convert, tell the time, look up words and countries, keep lists and chat. It works
+    offline.
+
+    \b
+    Start here:
+      prolocutor ask "what is 15% of 80?"
+      prolocutor chat
+      prolocutor serve
+      prolocutor new my-assistant
+
+    Dialogs are kept in prolocutor.db in your data folder (~/.local/share/prolocutor on Linux),
+    unless --store or the assistant's file says otherwise. `prolocutor COMMAND --help` tells all
+    about a command.
+
+    \b
+    Exit status: 0 if all went well, 1 if not (with the reason on stderr), 2 if the command was
+    not understood.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 our own errors in one line, 2 not understood."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit status."""
+    try:
+        status: Any = prolocutor.main(arguments, prog_name="prolocutor", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except ProlocutorError as error:
+        click.echo(f"prolocutor: {error}", err=True)
+        return FAILED
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        click.echo(f"prolocutor: {error.filename or ''}: {error.strerror or error}", err=True)
+        return FAILED
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,199 @@
+"""`prolocutor serve`: an assistant and its doors, until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+import uvloop
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.catalog import make_channel
+from prolocutor.cli.logs import Form, log_to_stderr
+from prolocutor.cli.owner import Note, check_free
+from prolocutor.cli.owner_channel import OwnerChannel
+from prolocutor.cli.partners import leave_note, load_assistant
+from prolocutor.cli.places import STORE_OPTION, sqlite_file, store_url
+from prolocutor.config.build import assistant_from
+from prolocutor.config.settings import Settings
+from prolocutor.contracts.channel import Channel
+from prolocutor.contracts.observer import Observer, TurnRecord
+from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.observe.load import Load
+from prolocutor.observe.logs import TurnLog
+from prolocutor.observe.metrics import Metrics
+from prolocutor.observe.spans import Spans
+from prolocutor.web.auth import Auth, is_loopback
+from prolocutor.web.limits import Limits
+from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.serving import bind
+from prolocutor.web.serving import serve as serve_app
+
+USUAL_DOORS: Final = ("deeppavlov",)
+DEMO_QUESTIONS: Final = (
+    "what is 15% of 80 and what time is it in Tokyo?",
+    "how long is 5 miles in km?",
+)
+EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is to be served, and where."""
+
+    settings: Settings
+    host: str
+    port: int
+    store: str
+    once: bool
+    file_given: Path | None
+    store_given: str | None
+
+
+@click.command(short_help="Open an assistant's doors to the network.")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--host", metavar="HOST", help="Where to listen.  [default: the file's, 127.0.0.1]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    help="The port; 0 takes a free one.  [default: the file's, else 4242]",
+)
+@STORE_OPTION
+@click.option("--once", is_flag=True, help="End after the first turn (for tests).")
+@click.option(
+    "--log",
+    type=click.Choice(["plain", "json"]),
+    help="Log every turn to stderr, as text or JSON lines.  [default: only what goes wrong]",
+)
+def serve(
+    file: Path | None,
+    host: str | None,
+    port: int | None,
+    store: str | None,
+    once: bool,
+    log: Form | None,
+) -> None:
+    """Serve an assistant: the demo, or the one that FILE describes.
+
+    It starts the processes that the file names, opens the doors, prints the URL and three things
+    to try, and serves until Ctrl-C or SIGTERM. Then no new turns are taken, running ones end, and
+    the processes are stopped. `POST /` answers as DeepPavlov Agent does; /openapi.json describes
+    all addresses, /metrics, /health/live and /health/ready are for those who watch.
+
+    Whoever sits at this machine needs no key. For any other address set auth.keys or auth.tokens
+    in the file. Meanwhile `ask`, `chat` and `dialogs` work as ever: they come in by a door.
+
+    \b
+    Examples:
+      prolocutor serve
+      prolocutor serve my-assistant/assistant.yaml --port 8080
+      prolocutor serve --store memory:
+    """
+    log_to_stderr(logging.INFO if log else logging.WARNING, log or "plain")
+    settings = load_assistant(file)
+    plan = Plan(
+        settings=settings,
+        host=settings.host if host is None else host,
+        port=settings.port if port is None else port,
+        store=store_url(store, settings.store),
+        once=once,
+        file_given=file,
+        store_given=store,
+    )
+    _check_free(plan)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(plan))
+
+
+def _check_free(plan: Plan) -> None:
+    """Find out before anything is started that the store or the port is somebody else's."""
+    check_free(plan.store)
+    try:
+        for each in bind(plan.host, plan.port):
+            each.close()
+    except ConfigError as error:
+        raise ProlocutorError(f"{error.what} with --{error.key}") from None
+
+
+async def _serve(plan: Plan) -> None:
+    stop = asyncio.Event()
+    metrics, load = Metrics(), Load()
+    observers: list[Observer] = [metrics, load, TurnLog(), Spans()]
+    if plan.once:
+        observers.append(_Once(stop))
+    async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
+        app = _app(plan.settings, assistant, metrics, load)
+
+        def tell(url: str) -> None:
+            _leave_note(assistant, plan, url)
+            click.echo(_greeting(plan, url))
+
+        await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
+
+
+def _app(settings: Settings, assistant: Assistant, metrics: Metrics, load: Load) -> Listener:
+    doors = settings.doors if settings.doors is not None else {name: {} for name in USUAL_DOORS}
+    channels: list[Channel] = [OwnerChannel(assistant)]
+    for name, options in doors.items():
+        extra = {"load": load} if name == "deeppavlov" else {}
+        channels.append(make_channel(name, assistant, **options, **extra))
+    given = {"body": settings.limits.body, "connections": settings.limits.connections}
+    return make_app(
+        assistant,
+        channels,
+        auth=Auth(settings.auth.keys, settings.auth.tokens, settings.auth.anonymous),
+        limits=Limits(**{name: value for name, value in given.items() if value is not None}),
+        metrics=metrics,
+    )
+
+
+def _leave_note(assistant: Assistant, plan: Plan, url: str) -> None:
+    """Tell other commands of this user where the door is, and how they get in."""
+    key = None if _on_loopback(plan.host) else next(iter(plan.settings.auth.keys), None)
+    note = Note("serve", plan.settings.file, url.replace(*_reachable(plan.host)), key)
+    leave_note(assistant.store, note)
+
+
+def _on_loopback(host: str) -> bool:
+    return host == "localhost" or host in EVERYWHERE or is_loopback(host)
+
+
+def _reachable(host: str) -> tuple[str, str]:
+    shown = f"[{host}]" if ":" in host else host
+    return f"//{shown}:", f"//{EVERYWHERE.get(host, shown)}:"
+
+
+def _greeting(plan: Plan, url: str) -> str:
+    demo = plan.file_given is None
+    first, second = DEMO_QUESTIONS if demo else ("hello", "what can you do?")
+    file = "" if demo else shlex.quote(str(plan.file_given))
+    store = f" --store {shlex.quote(plan.store_given)}" if plan.store_given else ""
+    kept = sqlite_file(plan.store) or f"the store {plan.store}"
+    said = f'{{"user_id": "ann", "payload": "{second}"}}'
+    return "\n".join(
+        (
+            f"{plan.settings.name} listens on {url} (Ctrl-C ends it).",
+            f"Dialogs are kept in {kept}. Three things to try in another terminal:",
+            f"  prolocutor chat{file and f' {file}'}{store}",
+            f'  prolocutor ask "{first}"{file and f" --assistant {file}"}{store}',
+            f"  curl {url} -H 'Content-Type: application/json' -d '{said}'",
+        )
+    )
+
+
+class _Once:
+    """An observer that stops the server after the first turn."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop = stop
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Stop the server."""
+        self._stop.set()
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Leave it."""

@@ -1,0 +1,43 @@
+"""A turn as plain data: what `ask --json` writes, `/who` reads and the owner's door sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from prolocutor.assistant.result import TurnResult
+from prolocutor.contracts.observer import TurnRecord
+
+TurnData = dict[str, Any]
+"""`turn_id, dialog_id, human_utt_id, user, text, reply` (the bot utterance as agent state),
+`hypotheses, annotations`, and `record`: who was asked, when, and what failed (null for a reply that
+was given before)."""
+
+
+class Keeper:
+    """An observer that wants records to be made, and leaves them where they are."""
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Let the record be: the turn's result has it."""
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Let it be."""
+
+
+def turn_data(text: str, result: TurnResult) -> TurnData:
+    """Give a turn as plain data."""
+    record = msgspec.to_builtins(result.record) if result.record else None
+    if record:
+        del record["hypotheses"]
+    return {
+        "turn_id": result.turn_id,
+        "dialog_id": result.dialog_id,
+        "human_utt_id": result.human_utt_id,
+        "user": result.user,
+        "text": text,
+        "reply": result.state,
+        "hypotheses": result.hypotheses,
+        "annotations": result.annotations,
+        "record": record,
+    }
