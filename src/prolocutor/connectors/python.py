@@ -16,7 +16,7 @@ from contextvars import Context, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
-from prolocutor.contracts.connector import Request
+from prolocutor.contracts.connector import Answer, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, check
 from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRaised
@@ -53,6 +53,8 @@ class PythonConnector:
         self._awaited = _is_async(target)
         self._inline = inline
         self._plainly = self._awaited and not batched
+        immediate = inline and not self._awaited and not batched
+        self.answer: Answer | None = self._answer if immediate else None
         self._threads = _Threads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -84,6 +86,14 @@ class PythonConnector:
         except BaseException as error:
             failure = _failure(error, self.name)
         raise failure
+
+    def _answer(self, request: Request) -> Plain | ServiceError:
+        try:
+            return check(self._target(request.value()))
+        except ServiceError as error:
+            return error
+        except BaseException as error:
+            return _failure(error, self.name)
 
     async def aclose(self) -> None:
         """Let idle threads end; those at work end when their function does."""

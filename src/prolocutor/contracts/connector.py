@@ -7,7 +7,7 @@ may be cancelled at any await and then must leave nothing behind that would dist
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from prolocutor.dialog.plain import Plain
@@ -40,8 +40,15 @@ class Request(Protocol):
         """Give what is asked as JSON."""
 
 
+Answer = Callable[[Request], Plain | ServiceError]
+"""Asks a service and gives its checked answer without ever waiting."""
+
+
 class Connector(Protocol):
-    """The way to one service, whatever it is and wherever it runs."""
+    """The way to one service, whatever it is and wherever it runs.
+
+    One that never waits may offer `answer` beside `send`, an `Answer`; None where it does wait.
+    """
 
     async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
         """Ask the service and give one answer for each request, in their order.

@@ -9,7 +9,6 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError
 from prolocutor.pipeline.calls import Call
 from prolocutor.pipeline.requests import PayloadRequest, StateRequest
-from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Step
 from prolocutor.pipeline.updates import Candidate, Draft
 from prolocutor.pipeline.waves import Wave
@@ -40,17 +39,19 @@ class Asking:
 
     def failures(self) -> list[ServiceError]:
         """Give the calls that went wrong."""
-        return [reply for reply in self.replies if isinstance(reply, ServiceError)]
+        return [reply for reply in self.replies if reply.__class__ is not Plain]  # type: ignore[misc]
 
-    def good(self) -> list[Plain]:
-        """Give the replies that can be read."""
-        return [reply for reply in self.replies if isinstance(reply, Plain)]
+    def only(self) -> Plain:
+        """Give the one reply of a service that is called once."""
+        (reply,) = self.replies
+        assert isinstance(reply, Plain)
+        return reply
 
     def joined(self) -> Plain:
         """Give one annotation: the reply, or the list of replies of a fan-out."""
-        good = self.good()
         if not self.step.fan_out:
-            return good[0]
+            return self.only()
+        good = [reply for reply in self.replies if isinstance(reply, Plain)]
         encoded = b",".join([reply.encoded for reply in good])
         return Plain([reply.value for reply in good], b"[%b]" % encoded)
 
@@ -67,29 +68,25 @@ def requests_for(
     list, one call for each item. What a formatter raises is raised.
     """
     step, candidates = asking.step, asking.candidates
-    if candidates is None or step.fan_out:
-        added = [_members(extra) if extra else b""]
-    else:
-        added = [b',"hypothesis":' + candidate.encoded() for candidate in candidates]
-    shown, window = draft.shown(step.service.window)
-    tail = b',"turn_id":"%b"%b' % (turn_id.encode(), step.tail)
-    selecting = step.stage is Stage.RESPONSE_SELECTOR
+    shown = draft.shown(step.window)
+    front = step.tail_of(turn_id)
     key = f"{turn_id}/{step.name}"
-    states = [
-        StateRequest(
-            step.name,
-            turn_id,
-            key if len(added) == 1 else f"{key}/{position}",
-            seconds,
-            shown,
-            window,
-            b"%b%b}" % (tail, one),
-            selecting,
-        )
-        for position, one in enumerate(added)
-    ]
+
+    def state(key: str, added: bytes) -> StateRequest:
+        return StateRequest(step.name, turn_id, key, seconds, shown, front + added, step.selecting)
+
+    if candidates is None or step.fan_out:
+        states = [state(key, _members(extra) if extra else b"}")]
+    else:
+        states = [
+            state(
+                key if len(candidates) == 1 else f"{key}/{position}",
+                b',"hypothesis":%b}' % candidate.encoded(),
+            )
+            for position, candidate in enumerate(candidates)
+        ]
     if step.format_request is None:
-        return list(states)
+        return states  # type: ignore[return-value]
     payloads = [step.format_request(state.value()) for state in states]
     if step.fan_out:
         payloads = _tasks(payloads[0], candidates)
@@ -114,4 +111,4 @@ def _tasks(tasks: Any, candidates: list[Candidate] | None) -> list[Any]:
 
 
 def _members(extra: dict[str, Any]) -> bytes:
-    return b"," + plain.encode(extra)[1:-1]
+    return b"," + plain.encode(extra)[1:]

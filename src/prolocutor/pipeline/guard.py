@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from prolocutor.contracts.connector import Connector, Request
+from prolocutor.contracts.connector import Answer, Connector, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BreakerOpen, NoPlace, ServiceError
 from prolocutor.pipeline import plan
@@ -96,6 +96,9 @@ class Guard:
             Batcher(connector, service.batch_size) if service.batch_size > 1 else connector
         )
         self._send = self._connector.send
+        self._answer: Answer | None = getattr(self._connector, "answer", None)
+        self.immediate = self._answer is not None and not service.retries
+        """Whether `answer` may be used in place of `call`: it never waits."""
         self._changed = changed
         self._free = service.max_in_flight
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -123,6 +126,16 @@ class Guard:
                 self._leave()
             else:
                 self._free += 1
+
+    def answer(self, request: Request) -> Plain | ServiceError:
+        """Ask a service that never waits; in the event loop it takes no place."""
+        assert self._answer is not None
+        if self.breaker.state != "closed":
+            try:
+                self.breaker.pass_through()
+            except BreakerOpen as error:
+                return error
+        return self._answer(request)
 
     def note(self, error: ServiceError | None) -> None:
         """Tell the breaker how a call went; what the guard itself refused does not count."""

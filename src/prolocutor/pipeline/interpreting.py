@@ -43,7 +43,7 @@ def _annotation(turn: Context, asking: Asking) -> None:
 def _selection(turn: Context, asking: Asking) -> None:
     step = asking.step
     fault = _fault_of(turn, asking)
-    value = asking.good()[0].value
+    value = asking.only().value
     if value == [] and step.service.wire == "deeppavlov":
         value = None
     names, more = replies.selected(value, turn.skills, fault)
@@ -70,14 +70,14 @@ def _candidate_annotations(turn: Context, asking: Asking) -> None:
 
 def _choice(turn: Context, asking: Asking) -> None:
     draft = turn.draft
-    choice = replies.choice(asking.good()[0].value, lambda one: draft.find(one) is not None)
+    choice = replies.choice(asking.only().value, lambda one: draft.find(one) is not None)
     if not draft.chosen(choice):
         raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
     draft.choose(choice, turn.max_attributes, _fault_of(turn, asking))
 
 
 def _rewriting(turn: Context, asking: Asking) -> None:
-    turn.draft.rewrite(replies.rewritten(asking.good()[0].value))
+    turn.draft.rewrite(replies.rewritten(asking.only().value))
 
 
 def _reply_annotation(turn: Context, asking: Asking) -> None:
@@ -85,7 +85,7 @@ def _reply_annotation(turn: Context, asking: Asking) -> None:
 
 
 def _last_words(turn: Context, asking: Asking) -> None:
-    text, annotations = replies.last_words(asking.good()[0].value)
+    text, annotations = replies.last_words(asking.only().value)
     turn.draft.say("last_chance", asking.step.name, text, annotations)
 
 

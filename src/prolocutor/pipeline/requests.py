@@ -6,18 +6,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from prolocutor.contracts.store import Said
-from prolocutor.dialog import plain
+from prolocutor.dialog.plain import decode, encode
+
+
+class Shown:
+    """What services see of a dialog at one moment.
+
+    `state` is the agent state as JSON up to the end of the utterances (`{…,"utterances":[…]`), each
+    without `user` and `hypotheses`, which stand in `window`. `human` and `bot` are both profiles.
+    """
+
+    __slots__ = ("bot", "human", "state", "window")
+
+    def __init__(self, state: bytes, window: Sequence[Said], human: bytes, bot: bytes) -> None:
+        self.state = state
+        self.window = window
+        self.human = human
+        self.bot = bot
 
 
 class StateRequest:
-    """The windowed agent state and what the stage adds.
+    """The windowed agent state, and in `tail` (`,…}`) what the stage adds.
 
-    `shown` is JSON up to the end of the utterances (`{…,"utterances":[…]`), each without `user` and
-    `hypotheses`, which stand in `window`; `tail` is the rest (`,…}`). A response selector finds the
-    hypotheses of the last human utterance a second time on top.
+    A response selector (`selecting`) finds the hypotheses of the last human utterance a second time
+    on top.
     """
 
-    __slots__ = ("_selecting", "_shown", "_tail", "_window", "key", "service", "timeout", "turn_id")
+    __slots__ = ("_selecting", "_shown", "_tail", "key", "service", "timeout", "turn_id")
 
     def __init__(
         self,
@@ -25,8 +40,7 @@ class StateRequest:
         turn_id: str,
         key: str,
         timeout: float,
-        shown: bytes,
-        window: Sequence[Said],
+        shown: Shown,
         tail: bytes,
         selecting: bool,
     ) -> None:
@@ -35,7 +49,6 @@ class StateRequest:
         self.key = key
         self.timeout = timeout
         self._shown = shown
-        self._window = window
         self._tail = tail
         self._selecting = selecting
 
@@ -45,29 +58,31 @@ class StateRequest:
         Within it the two split lists share the utterances of the one, and utterances share the
         profile of their user where it was the same.
         """
-        state: dict[str, Any] = plain.decode(self._shown + self._tail)
-        users: dict[bytes, dict[str, Any]] = {}
+        shown = self._shown
+        state: dict[str, Any] = decode(shown.state + self._tail)
+        users = {shown.human: state["human"], shown.bot: state["bot"]}
         humans: list[dict[str, Any]] = []
         bots: list[dict[str, Any]] = []
-        for utterance, said in zip(state["utterances"], self._window, strict=True):
-            user = users.get(said.user)
-            if user is None:
-                user = users[said.user] = plain.decode(said.user)
-            utterance["user"] = user
+        for utterance, said in zip(state["utterances"], shown.window, strict=True):
+            profile = said.user
+            if profile not in users:
+                users[profile] = decode(profile)
+            utterance["user"] = users[profile]
             if said.by_bot:
                 bots.append(utterance)
             else:
                 kept = said.hypotheses
-                utterance["hypotheses"] = [] if kept == b"[]" else plain.decode(kept)
+                utterance["hypotheses"] = [] if kept == b"[]" else decode(kept)
                 humans.append(utterance)
-        state["human_utterances"], state["bot_utterances"] = humans, bots
+        state["human_utterances"] = humans
+        state["bot_utterances"] = bots
         if self._selecting:
             state["hypotheses"] = humans[-1]["hypotheses"]
         return state
 
     def body(self) -> bytes:
         """Give the state as JSON."""
-        return plain.encode(self.value())
+        return encode(self.value())
 
 
 class PayloadRequest:
@@ -84,7 +99,7 @@ class PayloadRequest:
 
     def value(self) -> Any:
         """Give a fresh decoded copy of the payload."""
-        return plain.decode(self._body)
+        return decode(self._body)
 
     def body(self) -> bytes:
         """Give the payload as JSON."""

@@ -58,6 +58,7 @@ class Step:
     """
 
     __slots__ = (
+        "_tail",
         "before",
         "end",
         "fan_out",
@@ -67,11 +68,12 @@ class Step:
         "index",
         "name",
         "requires",
+        "selecting",
         "service",
         "stage",
-        "tail",
         "then",
         "timeout",
+        "window",
     )
 
     def __init__(
@@ -96,4 +98,10 @@ class Step:
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
-        self.tail = b',"service":%b' % plain.encode(node.name)
+        self.window = service.window
+        self.selecting = node.stage is Stage.RESPONSE_SELECTOR
+        self._tail = b'","service":%b' % plain.encode(node.name)
+
+    def tail_of(self, turn_id: str) -> bytes:
+        """Give what every request of a turn to this service ends with, but for the bracket."""
+        return b"".join((b',"turn_id":"', turn_id.encode(), self._tail))

@@ -110,9 +110,13 @@ class Turn:
         asking.expect(len(requests))
         if not requests:
             self._answered(asking)
+        guard, calls = step.guard, self._calls
         for position, request in enumerate(requests):
-            work = step.guard.call(request)
-            call = self._calls.start(work, (asking, position), seconds, now)
+            token = (asking, position)
+            if guard.immediate:
+                calls.settled.append((token, guard.answer(request)))
+                continue
+            call = calls.start(guard.call(request), token, seconds, now)
             if not call.over:
                 asking.calls.append(call)
 
@@ -216,8 +220,8 @@ class Turn:
         step = asking.step
         if step.format_reply is not None and isinstance(outcome, Plain):
             outcome = _reshape(step, outcome)
-        if isinstance(outcome, ServiceError):
-            step.guard.note(outcome)
+        if outcome.__class__ is not Plain:
+            step.guard.note(outcome)  # type: ignore[arg-type]
         asking.replies[position] = outcome
         asking.left -= 1
         if not asking.left:

@@ -16,6 +16,7 @@ from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.dialog.profiles import PROFILE_KEYS, PROTECTED_KEYS, Change, apply_changes
 from prolocutor.pipeline.replies import Choice, Fault
+from prolocutor.pipeline.requests import Shown
 
 Order = int
 """Position of a service in the declared order."""
@@ -76,7 +77,7 @@ class Draft:
         self._annotations: Slots = {}
         self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
         self._heads: tuple[bytes, ...] | None = None
-        self._shown: dict[int | None, tuple[bytes, list[Said]]] = {}
+        self._shown: dict[int | None, Shown] = {}
         self._bot_said: Said | None = None
         self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
             said.utt_id.encode(),
@@ -125,18 +126,18 @@ class Draft:
         """Give the annotations of the human utterance: a copy."""
         return decode(_object(self._annotations))  # type: ignore[no-any-return]
 
-    def shown(self, size: int | None) -> tuple[bytes, list[Said]]:
-        """Give a window of `size` utterances (None: all), and the agent state up to its end.
+    def shown(self, size: int | None) -> Shown:
+        """Give what services see now with a window of `size` utterances (None: all).
 
-        There the utterances stand without `user` and `hypotheses`. A window never starts with a bot
-        utterance.
+        A window never starts with a bot utterance.
         """
         shown = self._shown.get(size)
         if shown is None:
             window = self._window(size)
             bodies = b",".join([said.body for said in window])
             state = b"".join((self._head(), b'"utterances":[', bodies, b"]"))
-            shown = self._shown[size] = (state, window)
+            shown = Shown(state, window, self._human_state(), self._bot_state())
+            self._shown[size] = shown
         return shown
 
     # -- slots ------------------------------------------------------------------------------
