@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from prolocutor.contracts.store import Answered, Begun, Store
+from prolocutor.contracts.store import Answered, Begun, Finished, Store
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import HumanUtterance
@@ -211,10 +211,22 @@ class StoreKit:
         assert plain.decode(after.human.state)["attributes"] == {}
         assert (after.length, after.feed) == (2, 3)
 
+    async def test_a_turn_that_adds_nothing_ends_only_once(self, store: Store) -> None:
+        begun = await begin(store)
+        nothing = Finished(
+            begun=begun, utterances=[], human=None, bot=None, messages=[], outcome=b"{}"
+        )
+        await store.finish(nothing)
+
+        with pytest.raises(StoreError):
+            await store.finish(nothing)
+
+        assert await store.feed_end("ann") == 1
+
     async def test_a_profile_version_that_nobody_made_is_refused(self, store: Store) -> None:
         begun = await begin(store)
         ending = an_ending(begun, human_attributes={"n": 1})
-        ending = type(ending)(
+        ending = Finished(
             begun=begun,
             utterances=ending.utterances,
             human=None,

@@ -1,4 +1,4 @@
-"""The SQLite store passes the kit, durable in both ways."""
+"""The SQLite store passes the kit (`relaxed`, which is quicker; only the waiting differs)."""
 
 from pathlib import Path
 

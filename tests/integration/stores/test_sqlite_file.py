@@ -2,6 +2,7 @@
 
 # ruff: noqa: ASYNC220, ASYNC240 (the test is alone on its loop)
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -239,6 +240,20 @@ async def test_commits_are_there_before_the_reply(path: Path) -> None:
 
     assert seen == list(range(1, 11))
     assert await store.setting("synchronous") == 2
+    await store.aclose()
+
+
+async def test_a_caller_that_goes_away_disturbs_nobody(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    waiting = [asyncio.ensure_future(begin(store, f"u{n}")) for n in range(3)]
+    await asyncio.sleep(0)
+
+    waiting[0].cancel()
+    await asyncio.wait(waiting)
+
+    assert [one.cancelled() for one in waiting] == [True, False, False]
+    assert sorted(turn.user for turn in await store.unfinished()) == ["u0", "u1", "u2"]
     await store.aclose()
 
 

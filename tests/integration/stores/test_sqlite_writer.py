@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.contracts.store import Begun, Finished
+from prolocutor.contracts.store import Answered, Begun, Finished
 from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, StoreLocked
+from prolocutor.stores.sqlite import heads as heads_module
 from prolocutor.stores.sqlite import writer as writer_module
 from prolocutor.stores.sqlite.writer import Writer
 from prolocutor.testing.sample_turns import a_beginning, an_ending
@@ -98,6 +99,99 @@ def test_a_conflict_does_not_break_up_its_group(writer: Writer) -> None:
 
     assert [type(one) for one in outcomes] == [Begun, Conflict, Begun]
     assert writer.commits == 2
+
+
+def test_in_one_group_a_person_can_finish_and_begin_again(writer: Writer) -> None:
+    for forget in (False, True):
+        (begun,) = begin(writer, "ann")
+        if forget:
+            writer.heads.clear()
+
+        outcomes = together(
+            writer,
+            (writer.turns.finish, an_ending(begun, "now")),
+            (writer.turns.begin, a_beginning("ann", "next", window=50)),
+        )
+
+        assert outcomes[1].length == begun.length + 2
+        assert b"now" in outcomes[1].window[-1].state
+        finish(writer, an_ending(outcomes[1]))
+
+
+def test_in_one_group_a_window_can_grow(writer: Writer) -> None:
+    for _ in range(20):
+        finish(writer, *(an_ending(one) for one in begin(writer, "ann")))
+    (begun,) = begin(writer, "ann")
+
+    outcomes = together(
+        writer,
+        (writer.turns.finish, an_ending(begun, "now")),
+        (writer.turns.begin, a_beginning("ann", window=None)),
+    )
+
+    assert len(outcomes[1].window) == 42
+
+
+def test_in_one_group_a_request_can_be_answered_and_come_again(writer: Writer) -> None:
+    asked = a_beginning("ann", request_key="k", request_hash=b"h")
+    (begun,) = run(writer, writer.turns.begin, asked)
+
+    outcomes = together(
+        writer, (writer.turns.finish, an_ending(begun, "now")), (writer.turns.begin, asked)
+    )
+
+    assert outcomes[1] == Answered(turn_id=asked.turn_id, reply=b'{"response":"now"}')
+
+
+def test_in_one_group_what_was_said_can_be_rated_and_deleted(writer: Writer) -> None:
+    (begun,) = begin(writer, "ann")
+
+    outcomes = together(
+        writer,
+        (writer.turns.finish, an_ending(begun)),
+        (writer.upkeep.rate_utterance, begun.beginning.utt_id, 5, None, ""),
+        (writer.turns.begin, a_beginning("ann")),
+        (writer.upkeep.delete_person, "ann"),
+        (writer.turns.begin, a_beginning("ann")),
+    )
+
+    assert outcomes[1] is None
+    assert b"ratings" in outcomes[2].window[0].state
+    assert outcomes[3] is True
+    assert (outcomes[4].length, outcomes[4].feed) == (0, 4)
+
+
+def test_in_one_group_a_person_can_begin_many_dialogs(writer: Writer) -> None:
+    names = [f"dialog {n % 8}" for n in range(16)]
+
+    outcomes = together(
+        writer,
+        *((writer.turns.begin, a_beginning("ann", dialog_name=name)) for name in names),
+    )
+
+    ids = [one.dialog_id for one in outcomes]
+    assert ids[:8] == ids[8:]
+    assert len(set(ids)) == 8
+
+
+def test_no_more_is_remembered_of_a_dialog_than_its_window(writer: Writer) -> None:
+    for _ in range(30):
+        finish(writer, *(an_ending(one) for one in begin(writer, "ann")))
+
+    head = writer.heads.person("ann")
+
+    assert head is not None
+    assert len(head.dialogs["main"].recent) <= 8
+
+
+def test_not_everybody_is_remembered(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heads_module, "MAX_PEOPLE", 5)
+    people = [f"u{n}" for n in range(20)]
+    for _ in range(3):
+        finish(writer, *(an_ending(one) for one in begin(writer, *people)))
+
+    assert len(writer.heads) == 5
+    assert [one.length for one in begin(writer, *people)] == [6] * 20
 
 
 def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(writer: Writer) -> None:
@@ -230,6 +324,14 @@ def begin(writer: Writer, *users: str) -> list[Begun]:
 
 def finish(writer: Writer, *endings: Finished) -> list[Any]:
     return run(writer, writer.turns.finish, *endings)
+
+
+def together(writer: Writer, *jobs: tuple[Any, ...]) -> list[Any]:
+    """Do jobs in one group, and see that they were not done one by one."""
+    before = writer.commits
+    outcomes = writer.run([(function, tuple(arguments)) for function, *arguments in jobs])
+    assert writer.commits == before + 1
+    return outcomes
 
 
 def run(writer: Writer, function: Any, *arguments: Any) -> list[Any]:

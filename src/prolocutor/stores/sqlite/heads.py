@@ -148,6 +148,9 @@ class Heads:
         row = self._connection.execute(_BY_NUMBER, (dialog,)).fetchone()
         return self._read(person, row, window)
 
+    def __len__(self) -> int:
+        return len(self._people)
+
     def forget(self, user: str) -> None:
         """Forget what is remembered of a person."""
         self._people.pop(user, None)
