@@ -113,7 +113,7 @@ class Turns:
         self._add_feed(person, begun, finished)
         self._rows.closed += (begun.person, beginning.turn_id)
         if dialog is None:
-            """What is not remembered must be in the file before anyone looks for it there."""
+            # What is not remembered must be in the file before anyone looks for it there.
             self._rows.write(self._connection)
 
     def unfinished(self) -> list[OpenTurn]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar, TypeVarTuple
 
@@ -108,10 +109,8 @@ class Worker:
             return [error] * len(jobs)
 
     def _tell(self, function: Callable[..., None], *args: Any) -> None:
-        try:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._loop.call_soon_threadsafe(function, *args)
-        except RuntimeError:
-            """The loop is closed: nobody waits any more."""
 
 
 def _resolve(group: list[_Asked], outcomes: list[Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -115,7 +116,7 @@ class Writer:
 
         If a reader is in the way, it is left for the next look.
         """
-        try:
+        with suppress(OSError, sqlite3.Error):  # the turns are safe; the log is only too long
             size = os.stat(f"{self.path}-wal").st_size
             if size > WAL_BYTES or self.upkeep.remains:
                 self.upkeep.deleted = False
@@ -123,8 +124,6 @@ class Writer:
                 busy, _, _ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 self.upkeep.remains = self.upkeep.remains and bool(busy)
                 self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-        except (OSError, sqlite3.Error):
-            """The turns of this group are safe; the log is only longer than it need be."""
 
     def _roll_back(self) -> None:
         self._rows.clear()
