@@ -5,24 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import Final
 
 import click
 import msgspec
 
 from prolocutor.cli.partners import partner
-from prolocutor.cli.places import STORE_OPTION
+from prolocutor.cli.places import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_data import TurnData
-
-USER: Final = "local"
-
-USER_OPTION: Final = click.option(
-    "--user",
-    default=USER,
-    show_default=True,
-    metavar="USER",
-    help="Who speaks. Each person has dialogs, lists and timers of their own.",
-)
 
 
 @click.command(short_help="Ask one question and print the reply.")

@@ -87,3 +87,13 @@ STORE_OPTION: Final = click.option(
     help="Where dialogs are kept: a SQLite file, sqlite:///FILE, or memory: for nowhere.  "
     f"[default: the file's, else {STORE_NAME} in your data folder]",
 )
+
+USER: Final = "local"
+
+USER_OPTION: Final = click.option(
+    "--user",
+    default=USER,
+    show_default=True,
+    metavar="USER",
+    help="Who speaks. Each person has dialogs, lists and timers of their own.",
+)

@@ -1,0 +1,73 @@
+"""Archives: the store that a command looks into, and the one that it changes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from prolocutor.cli.owner import OwnerDoor, door_of
+from prolocutor.cli.places import sqlite_file, store_url
+from prolocutor.contracts.store import Store
+from prolocutor.errors import NotFound, StoreError
+from prolocutor.stores.catalog import open_store
+from prolocutor.stores.sqlite.store import SqliteStore
+
+ID_LENGTH = 32
+
+
+@asynccontextmanager
+async def read_from(given: str | None) -> AsyncIterator[Store]:
+    """Open the store for reading, beside its owner if it has one."""
+    url = store_url(given)
+    file = sqlite_file(url)
+    if file is None:
+        store = open_store(url)
+    else:
+        _check_exists(file)
+        store = SqliteStore(file, read_only=True)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def change(given: str | None) -> AsyncIterator[OwnerDoor | Store]:
+    """Open the store for changes: the door of its owner if it has one, else the store itself."""
+    url = store_url(given)
+    file = sqlite_file(url)
+    if file is not None:
+        _check_exists(file)
+    if (door := door_of(url)) is not None:
+        yield door
+        return
+    store = open_store(url)
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+async def full_id(store: Store, id_: str) -> str:
+    """Give the whole id of a dialog of which the beginning is given; other ids as they are.
+
+    `NotFound` if several dialogs begin so.
+    """
+    if len(id_) >= ID_LENGTH:
+        return id_
+    found = await store.dialog_ids(after=id_, limit=2)
+    alike = [one for one in found if one.startswith(id_)]
+    if len(alike) > 1:
+        raise NotFound(f"several dialogs have an id that begins with {id_}; give more of it")
+    return alike[0] if alike else id_
+
+
+def _check_exists(file: Path) -> None:
+    if not file.is_file():
+        raise StoreError(
+            f"{file}: there are no dialogs here; --store names another place, "
+            "and prolocutor ask or chat make some"
+        )

@@ -1,0 +1,148 @@
+"""`prolocutor chat`: a talk in the terminal, or with words from a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from prolocutor.cli import who
+from prolocutor.cli.background import Background
+from prolocutor.cli.partners import Partner, partner
+from prolocutor.cli.places import STORE_OPTION, USER_OPTION, made_data_folder
+from prolocutor.cli.turn_data import TurnData
+from prolocutor.errors import ProlocutorError
+
+PROMPT: Final = "> "
+HISTORY: Final = "chat_history"
+HISTORY_LENGTH: Final = 1000
+
+HELP: Final = """\
+/who   who was asked last, who answered, how sure, how long it took, what failed
+/new   begin a new dialog; your list, timers and the like stay
+/help  this
+/quit  end; so does Ctrl-D"""
+
+
+@click.command(short_help="Talk to an assistant in the terminal.")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@USER_OPTION
+@STORE_OPTION
+def chat(file: Path | None, user: str, store: str | None) -> int:
+    """Talk to the demo assistant, or to the one that FILE describes.
+
+    What you typed before is kept in your data folder: the arrow keys bring it back. If `prolocutor
+    serve` has the store to itself, you talk to the assistant that it serves. Words may also come
+    from a pipe, one input a line; then only the replies are printed, and the exit status is 1 if
+    one of them could not be had.
+
+    \b
+    In the chat:
+      /who   who was asked last, who answered, how sure, how long it took, what failed
+      /new   begin a new dialog
+      /help  the list of these
+      /quit  end
+
+    \b
+    Examples:
+      prolocutor chat
+      prolocutor chat my-assistant/assistant.yaml --user ann
+      printf 'flip a coin\\n/who\\n' | prolocutor chat --store memory:
+    """
+    with Background(partner("chat", file, store)) as background:
+        talk = Talk(background, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+        inputs = _typed() if talk.is_terminal else (line.strip() for line in sys.stdin)
+        talk.run(inputs)
+    return 1 if talk.failed and not talk.is_terminal else 0
+
+
+class Talk:
+    """One person talking to one partner, line by line."""
+
+    def __init__(
+        self, background: Background[Partner], user: str, *, is_terminal: bool = False
+    ) -> None:
+        self.is_terminal = is_terminal
+        self.failed = False
+        self._background = background
+        self._user = user
+        self._last: TurnData | None = None
+        self._console = Console(highlight=False, soft_wrap=True)
+
+    def run(self, inputs: Iterator[str]) -> None:
+        """Answer one input after the other until there are no more, or /quit."""
+        if self.is_terminal:
+            self._console.print(Text("Say something; /help tells more, /quit ends.", style="dim"))
+        for text in inputs:
+            if text == "/quit":
+                return
+            if not text:
+                continue
+            try:
+                self._take(text)
+            except KeyboardInterrupt:
+                self._console.print(Text("(not waited for)", style="dim"))
+            except ProlocutorError as error:
+                self.failed = True
+                click.echo(f"prolocutor: {error}", err=True)
+
+    def _take(self, text: str) -> None:
+        if text == "/who":
+            self._who()
+        elif text == "/new":
+            self._background.run(self._background.value.close_dialog(self._user))
+            self._last = None
+            self._print("A new dialog.")
+        elif text == "/help":
+            self._print(HELP)
+        elif text.startswith("/") and " " not in text:
+            self._print(f"There is no {text} here.\n{HELP}")
+        else:
+            self._last = self._background.run(self._background.value.say(text, self._user))
+            self._print(self._last["reply"]["text"])
+
+    def _who(self) -> None:
+        if self._last is None:
+            self._print("Nobody was asked yet.")
+        elif self.is_terminal:
+            who.show(self._last, self._console)
+        else:
+            self._print("\n".join(who.lines(self._last)))
+
+    def _print(self, text: str) -> None:
+        click.echo(text)
+
+
+def _typed() -> Iterator[str]:
+    """Give what is typed, until Ctrl-D or Ctrl-C, with the history of earlier talks."""
+    with _history(made_data_folder() / HISTORY):
+        while True:
+            try:
+                yield input(PROMPT).strip()
+            except (EOFError, KeyboardInterrupt):
+                click.echo()
+                return
+
+
+@contextlib.contextmanager
+def _history(file: Path) -> Iterator[None]:
+    try:
+        import readline
+    except ImportError:
+        yield
+        return
+    with contextlib.suppress(OSError):
+        readline.read_history_file(file)
+    readline.set_history_length(HISTORY_LENGTH)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.touch(mode=0o600)
+            readline.write_history_file(file)

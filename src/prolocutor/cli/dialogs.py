@@ -1,0 +1,236 @@
+"""`prolocutor dialogs`: what was said, looked up, exported, rated and deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import click
+from rich.console import Console
+
+from prolocutor.cli import transcripts
+from prolocutor.cli.archives import change, full_id, read_from
+from prolocutor.cli.owner import OwnerDoor
+from prolocutor.cli.places import STORE_OPTION
+from prolocutor.cli.ratings import rate as rate_in
+from prolocutor.cli.times import Age, Moment
+from prolocutor.contracts.store import Store
+from prolocutor.dialog.agent_state import encode_dialog
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.errors import NotFound
+
+_PAGE: Final = 1000
+_NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
+
+
+@click.group(short_help="Look up, export, rate and delete dialogs.")
+def dialogs() -> None:
+    """Look up, export, rate and delete what was said.
+
+    `list`, `show` and `export` read the store beside whoever writes to it. `rate` and `delete` go
+    through the door of `prolocutor serve` while that has the store to itself.
+
+    \b
+    Examples:
+      prolocutor dialogs list --user ann --since 7d
+      prolocutor dialogs show 01a1fa53b3b9
+      prolocutor dialogs export --out dialogs.jsonl
+      prolocutor dialogs rate 01a1fa53b3b9 5
+      prolocutor dialogs delete --older-than 30d
+    """
+
+
+@dialogs.command("list", short_help="List dialogs, the latest first.")
+@click.option("--user", metavar="USER", help="Only this person's.")
+@click.option("--since", type=Moment(), help="Begun then or later: 2026-11-20, or 7d for days ago.")
+@click.option("--until", type=Moment(), help="Begun before then.")
+@click.option("--skill", metavar="NAME", help="Only those in which this skill spoke.")
+@click.option("--rating", metavar="RATING", help="Only those rated so, as a whole or in a part.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
+@STORE_OPTION
+def list_dialogs(
+    user: str | None,
+    since: str | None,
+    until: str | None,
+    skill: str | None,
+    rating: str | None,
+    limit: int,
+    store: str | None,
+) -> None:
+    """List dialogs, the latest first: id, start, person, turns, who answered most, rating.
+
+    In a pipe the columns are apart by tabs.
+
+    \b
+    Examples:
+      prolocutor dialogs list
+      prolocutor dialogs list --skill calculator --since 2026-11-01 --limit 100
+    """
+    filters = {"user": user, "since": since, "until": until, "skill": skill}
+    rows = asyncio.run(_rows({**filters, "rating": _rating(rating)}, limit, store))
+    if sys.stdout.isatty():
+        transcripts.table(rows, Console(highlight=False))
+    else:
+        for line in transcripts.plain(rows):
+            click.echo(line)
+
+
+async def _rows(filters: dict[str, Any], limit: int, given: str | None) -> list[transcripts.Row]:
+    async with read_from(given) as store:
+        ids = [one async for one in _all_ids(store, filters)][-limit:]
+        found = [await store.dialog(id_) for id_ in reversed(ids)]
+    return [transcripts.row_of(one) for one in found if one is not None]
+
+
+async def _all_ids(store: Store, filters: dict[str, Any]) -> AsyncIterator[str]:
+    page: list[str] = []
+    while page := await store.dialog_ids(**filters, after=page[-1] if page else None, limit=_PAGE):
+        for id_ in page:
+            yield id_
+
+
+@dialogs.command(short_help="Show all that was said in a dialog.")
+@click.argument("id_", metavar="ID")
+@click.option("--ids", is_flag=True, help="Put the id of each utterance in front of it.")
+@STORE_OPTION
+def show(id_: str, ids: bool, store: str | None) -> None:
+    """Show all that was said in a dialog, who answered, and how sure.
+
+    ID is the dialog's, or enough of its beginning.
+
+    \b
+    Example:
+      prolocutor dialogs show 01a1fa53b3b9 --ids
+    """
+    dialog = asyncio.run(_dialog(id_, store))
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(transcripts.head(dialog), style="dim")
+    for line in transcripts.transcript(dialog, ids=ids):
+        console.print(line)
+
+
+async def _dialog(id_: str, given: str | None) -> Dialog:
+    async with read_from(given) as store:
+        dialog = await store.dialog(await full_id(store, id_))
+    if dialog is None:
+        raise NotFound(f"no dialog has the id {id_}; prolocutor dialogs list shows some")
+    return dialog
+
+
+@dialogs.command(short_help="Write dialogs as JSON lines.")
+@click.option("--user", metavar="USER", help="Only this person's.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl"]),
+    default="jsonl",
+    show_default=True,
+    help="One dialog a line, as the agent state of DeepPavlov Agent.",
+)
+@click.option("--out", metavar="FILE", default="-", help="Where to.  [default: stdout]")
+@STORE_OPTION
+def export(user: str | None, form: str, out: str, store: str | None) -> None:
+    """Write whole dialogs as JSON, one a line, oldest first.
+
+    Each is the agent state of DeepPavlov Agent with all hypotheses and annotations. They are
+    written one by one, however many there are, while the assistant goes on.
+
+    \b
+    Examples:
+      prolocutor dialogs export --user ann --out ann.jsonl
+      prolocutor dialogs export | jq -r '.utterances[].text'
+    """
+    asyncio.run(_export(user, out, store))
+
+
+async def _export(user: str | None, out: str, given: str | None) -> None:
+    async with read_from(given) as store:
+        with click.open_file(out, "wb") as file:
+            async for dialog in store.export(user=user):
+                file.write(encode_dialog(dialog) + b"\n")
+
+
+@dialogs.command(short_help="Delete a person, or old dialogs.")
+@click.option("--user", metavar="USER", help="This person, with all that is theirs.")
+@click.option(
+    "--older-than", "before", type=Age(), help="Dialogs in which nothing was said for so long: 30d."
+)
+@click.option("--yes", is_flag=True, help="Do not ask whether you are sure.")
+@STORE_OPTION
+def delete(user: str | None, before: str | None, yes: bool, store: str | None) -> None:
+    """Delete a person with all that is theirs, or the dialogs of everybody that are old.
+
+    It cannot be undone. What is deleted is overwritten in the file.
+
+    \b
+    Examples:
+      prolocutor dialogs delete --user ann
+      prolocutor dialogs delete --older-than 30d --yes
+    """
+    if (user is None) == (before is None):
+        raise click.UsageError("Say either --user or --older-than.")
+    what = f"everything of {user}" if user else f"all dialogs last used before {before} UTC"
+    if yes or click.confirm(f"Delete {what}?", err=True):
+        click.echo(asyncio.run(_delete(user, before, store)))
+    else:
+        click.echo("Nothing is deleted.")
+
+
+async def _delete(user: str | None, before: str | None, given: str | None) -> str:
+    async with change(given) as place:
+        if user is not None:
+            if not await _delete_person(place, user):
+                raise NotFound(f"nobody is called {user}")
+            return f"{user} is deleted, with all that was theirs."
+        number = await _delete_older(place, before or "")
+        return "1 dialog is deleted." if number == 1 else f"{number} dialogs are deleted."
+
+
+async def _delete_person(place: OwnerDoor | Store, user: str) -> bool:
+    if isinstance(place, OwnerDoor):
+        return bool(place.post("/owner/delete", {"user": user})["deleted"])
+    return await place.delete_person(user)
+
+
+async def _delete_older(place: OwnerDoor | Store, before: str) -> int:
+    if isinstance(place, OwnerDoor):
+        return int(place.post("/owner/delete", {"before": before})["deleted"])
+    return await place.delete_older(before)
+
+
+@dialogs.command(short_help="Rate a dialog or an utterance.")
+@click.argument("id_", metavar="ID")
+@click.argument("rating")
+@STORE_OPTION
+def rate(id_: str, rating: str, store: str | None) -> None:
+    """Rate a dialog as a whole, or one utterance.
+
+    ID is the dialog's or the utterance's (`dialogs show --ids` tells them). RATING is a number or
+    a word. Ratings add up; the last one of a dialog shows in lists.
+
+    \b
+    Example:
+      prolocutor dialogs rate 01a1fa53b3b9 5
+    """
+    click.echo(asyncio.run(_rate(id_, _rating(rating), store)))
+
+
+async def _rate(id_: str, rating: Any, given: str | None) -> str:
+    async with read_from(given) as store:
+        id_ = await full_id(store, id_)
+    async with change(given) as place:
+        if isinstance(place, OwnerDoor):
+            what = place.post("/owner/rate", {"id": id_, "rating": rating})["rated"]
+        else:
+            what = await rate_in(place, id_, rating)
+    return f"The {what} {id_} is rated {rating}."
+
+
+def _rating(text: str | None) -> Any:
+    """Read a rating: a number where it is one, else a text."""
+    if text is None or not _NUMBER.fullmatch(text):
+        return text
+    return float(text) if "." in text else int(text)
