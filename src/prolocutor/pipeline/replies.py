@@ -121,12 +121,16 @@ def _hypothesis(item: Any, path: str) -> dict[str, Any]:
         raise BadReply(f"expected a hypothesis, found {_kind(item)}", path=path)
     if "text" not in item and _list(item, "messages", path):
         item = {**item, "text": _first_text(item["messages"])}
-    _text(item, "text", path)
-    _confidence(item, path)
-    for key in ("human_attributes", "bot_attributes", "annotations", "attributes"):
+    if type(item.get("text")) is not str or type(item.get("confidence")) is not float:
+        _text(item, "text", path)
+        _confidence(item, path)
+    for key in _OBJECTS & item.keys():
         _object(item, key, path)
     _list(item, "messages", path)
     return cast("dict[str, Any]", item)
+
+
+_OBJECTS: Final = {"human_attributes", "bot_attributes", "annotations", "attributes"}
 
 
 def _first_text(messages: list[Any]) -> str:
@@ -145,6 +149,8 @@ def _confidence(item: dict[str, Any], path: str) -> float:
     value = item.get("confidence")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadReply(f"expected a number, found {_kind(value)}", path=f"{path}.confidence")
+    if isinstance(value, int) and value.bit_length() > 1000:
+        raise BadReply("expected a number of usual size", path=f"{path}.confidence")
     return value
 
 

@@ -35,20 +35,29 @@ _dated = msgspec.json.Decoder(_Dated).decode
 class Candidate:
     """A hypothesis in its slot: `id` is `<skill>.<position>` and nobody else's to give."""
 
-    __slots__ = ("_front", "annotations", "id", "skill", "value")
+    __slots__ = ("_front", "_slots", "encoded", "id", "skill", "value")
 
     def __init__(self, skill: str, position: int, value: dict[str, Any]) -> None:
         self.skill = skill
         self.id = f"{skill}.{position}"
         self.value = value
-        self.annotations = _slots(value.get("annotations") or {})
         shown = {"skill_name": skill, **value, "hypothesis_id": self.id}
-        shown.pop("annotations", None)
+        self._slots = _slots(shown.pop("annotations", None) or {})
         self._front = encode(shown)[:-1]
+        self._encode()
 
-    def encoded(self) -> bytes:
-        """Give the hypothesis as agent state JSON."""
-        return b'%b,"annotations":%b}' % (self._front, _object(self.annotations))
+    @property
+    def annotations(self) -> Slots:
+        """What candidate annotators (and the skill itself) noted."""
+        return self._slots
+
+    def annotate(self, name: str, encoded: bytes, order: dict[str, Order]) -> None:
+        """Fill a candidate annotator's slot."""
+        self._slots = _fill(self._slots, name, encoded, order)
+        self._encode()
+
+    def _encode(self) -> None:
+        self.encoded = b'%b,"annotations":%b}' % (self._front, _object(self._slots))
 
 
 class Reply(msgspec.Struct, kw_only=True):
@@ -76,7 +85,7 @@ class Draft:
         self._order = order
         self._annotations: Slots = {}
         self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
-        self._heads: tuple[bytes, ...] | None = None
+        self._encoded_head: bytes | None = None
         self._shown: dict[int | None, Shown] = {}
         self._bot_said: Said | None = None
         self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
@@ -98,13 +107,12 @@ class Draft:
 
     def hypotheses(self) -> list[dict[str, Any]]:
         """Give the agent state of all hypotheses: a copy."""
-        return [decode(one.encoded()) for one in self.candidates()]
+        return [decode(one.encoded) for one in self.candidates()]
 
     def find(self, hypothesis_id: str) -> Candidate | None:
         """Give the hypothesis of this id."""
-        skill, _, position = hypothesis_id.rpartition(".")
-        each = self._candidates.get(skill, [])
-        return each[int(position)] if position.isdecimal() and int(position) < len(each) else None
+        each = self._candidates.get(hypothesis_id.rpartition(".")[0], [])
+        return next((candidate for candidate in each if candidate.id == hypothesis_id), None)
 
     def chosen(self, choice: Choice) -> list[Candidate]:
         """Give the hypotheses that a response selector's choice means."""
@@ -133,9 +141,13 @@ class Draft:
         """
         shown = self._shown.get(size)
         if shown is None:
-            window = self._window(size)
+            current = [self._current_human()]
+            if self.reply is not None:
+                current.append(self._current_bot())
+            earlier = self._earlier(None if size is None else max(0, size - len(current)))
+            window = [*earlier, *current]
             bodies = b",".join([said.body for said in window])
-            state = b"".join((self._head(), b'"utterances":[', bodies, b"]"))
+            state = b"".join((self._head(), bodies, b"]"))
             shown = Shown(state, window, self._human_state(), self._bot_state())
             self._shown[size] = shown
         return shown
@@ -161,7 +173,7 @@ class Draft:
 
     def annotate_candidate(self, candidate: Candidate, name: str, reply: Plain) -> None:
         """Fill a candidate annotator's slot of one hypothesis."""
-        candidate.annotations = _fill(candidate.annotations, name, reply.encoded, self._order)
+        candidate.annotate(name, reply.encoded, self._order)
         self._human_changed()
 
     def choose(self, choice: Choice, max_attributes: int, fault: Fault) -> None:
@@ -279,7 +291,7 @@ class Draft:
                 utt_id=said.utt_id,
                 by_bot=False,
                 date_time=said.date_time,
-                body=self._human_body(),
+                body=self._current_human().body,
                 user_version=(self.human or self.begun.human).number,
                 hypotheses=self._encoded_hypotheses(),
             ),
@@ -302,6 +314,7 @@ class Draft:
     def _speak(self, reply: Reply) -> None:
         self.reply = reply
         self._replied_at = timestamp()
+        self._encoded_head = None
         self._human_changed()
         self._bot_changed()
 
@@ -319,8 +332,8 @@ class Draft:
         return (self.bot or self.begun.bot).state
 
     def _head(self) -> bytes:
-        """Give the agent state up to its utterances: ids, dates, both profiles."""
-        if self._heads is None:
+        """Give the agent state up to its first utterance: ids, dates, both profiles."""
+        if self._encoded_head is None:
             begun = self.begun
             bots = [said for said in begun.window if said.by_bot]
             front = {
@@ -331,35 +344,30 @@ class Draft:
                 "date_start": begun.date_start,
                 "date_finish": _dated(bots[-1].body).date_time if bots else None,
             }
-            self._heads = (
+            self._encoded_head = b'%b,"rating":%b,"attributes":%b,"human":%b,"bot":%b,%b' % (
                 encode(front)[:-1],
-                b',"rating":',
                 begun.rating,
-                b',"attributes":',
                 begun.dialog_attributes,
+                self._human_state(),
+                self._bot_state(),
+                b'"utterances":[',
             )
-        human, bot = self._human_state(), self._bot_state()
-        return b"".join((*self._heads, b',"human":', human, b',"bot":', bot, b","))
+        return self._encoded_head
 
-    def _window(self, size: int | None) -> list[Said]:
-        current = [self._current_human()]
-        if self.reply is not None:
-            current.append(self._current_bot())
-        window = [*self.begun.window, *current]
-        if size is not None and len(window) > size:
-            window = window[-max(size, len(current)) :]
-        while window[0].by_bot:
+    def _earlier(self, number: int | None) -> list[Said]:
+        """Give the last so many earlier utterances (None: all), from a human one on."""
+        window = self.begun.window
+        if number is not None and len(window) > number:
+            window = window[len(window) - number :]
+        while window and window[0].by_bot:
             window = window[1:]
         return window
 
     def _encoded_hypotheses(self) -> bytes:
-        return b"[%b]" % b",".join([candidate.encoded() for candidate in self.candidates()])
-
-    def _human_body(self) -> bytes:
-        return b'%b,"annotations":%b}' % (self._front, _object(self._annotations))
+        return b"[%b]" % b",".join([one.encoded for one in self.candidates()])
 
     def _current_human(self) -> Said:
-        body = self._human_body()
+        body = b'%b,"annotations":%b}' % (self._front, _object(self._annotations))
         return Said(False, body, self._human_state(), self._encoded_hypotheses())
 
     def _bot_body(self) -> bytes:
@@ -427,9 +435,7 @@ def _change(
     part = "profile" if key in state.get("profile", ()) else "attributes"
     known = state[part]
     if key in known:
-        return (
-            None if known[key] == value and type(known[key]) is type(value) else [part, key, value]
-        )
+        return None if _same(known[key], value) else [part, key, value]
     if len(known) >= max_attributes:
         fault(f"attribute '{key:.80}' is dropped: there are {max_attributes} already")
         return None
@@ -453,7 +459,12 @@ def _change_part(
         return None
     if key == "profile":
         value = {**dict.fromkeys(PROFILE_KEYS), **value}
-    return None if state[key] == value else ["", key, value]
+    return None if _same(state[key], value) else ["", key, value]
+
+
+def _same(known: Any, value: Any) -> bool:
+    """Tell whether JSON says the same for both: 1 is neither 1.0 nor true."""
+    return bool(known == value) and encode(known) == encode(value)
 
 
 _KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
