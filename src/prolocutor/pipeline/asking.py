@@ -69,45 +69,57 @@ def requests_for(
     """
     step, candidates = asking.step, asking.candidates
     shown = draft.shown(step.window)
-    front = step.tail_of(turn_id)
+    tail = step.tail_of(turn_id)
     key = f"{turn_id}/{step.name}"
-
-    def state(key: str, added: bytes) -> StateRequest:
-        return StateRequest(step.name, turn_id, key, seconds, shown, front + added, step.selecting)
-
+    states: list[AnyRequest]
     if candidates is None or step.fan_out:
-        states = [state(key, _members(extra) if extra else b"}")]
+        tail += _members(extra) if extra else b"}"
+        states = [StateRequest(step.name, turn_id, key, seconds, shown, tail, step.selecting)]
     else:
         states = [
-            state(
+            StateRequest(
+                step.name,
+                turn_id,
                 key if len(candidates) == 1 else f"{key}/{position}",
-                b',"hypothesis":%b}' % candidate.encoded(),
+                seconds,
+                shown,
+                b'%b,"hypothesis":%b}' % (tail, candidate.encoded),
+                False,
             )
             for position, candidate in enumerate(candidates)
         ]
     if step.format_request is None:
-        return states  # type: ignore[return-value]
+        return states
     payloads = [step.format_request(state.value()) for state in states]
     if step.fan_out:
-        payloads = _tasks(payloads[0], candidates)
+        payloads = _tasks(payloads[0], candidates, draft.candidates())
     return [
         PayloadRequest(
             step.name,
             turn_id,
             key if len(payloads) == 1 else f"{key}/{position}",
             seconds,
-            plain.check(payload).encoded,
+            _checked(payload),
         )
         for position, payload in enumerate(payloads)
     ]
 
 
-def _tasks(tasks: Any, candidates: list[Candidate] | None) -> list[Any]:
+def _tasks(tasks: Any, candidates: list[Candidate] | None, every: list[Candidate]) -> list[Any]:
+    """Give one task for each call; of tasks for every hypothesis only those of this wave."""
     if not isinstance(tasks, list):
         raise BadReply(f"a formatter that fans out gives a list, not a {type(tasks).__name__}")
-    if candidates is not None and len(tasks) != len(candidates):
+    if candidates is None or len(tasks) == len(candidates):
+        return tasks
+    if len(tasks) != len(every):
         raise BadReply(f"{len(tasks)} tasks for {len(candidates)} hypotheses")
-    return tasks
+    return [task for task, one in zip(tasks, every, strict=True) if one in candidates]
+
+
+def _checked(payload: Any) -> bytes:
+    return plain.check(
+        payload, max_bytes=plain.MAX_STATE_BYTES, max_depth=plain.MAX_STATE_DEPTH
+    ).encoded
 
 
 def _members(extra: dict[str, Any]) -> bytes:

@@ -125,6 +125,11 @@ class Calls(Generic[Token]):
             if call.task is not None:
                 self._strays.take(call.task)
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is running and nothing has settled."""
+        return not self._running and not self.settled
+
     def close(self) -> None:
         """Drop all that is still running."""
         for call in list(self._running):

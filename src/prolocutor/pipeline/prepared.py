@@ -62,10 +62,13 @@ class Prepared:
 
     @property
     def window(self) -> int | None:
-        """The number of earlier utterances that some service is shown; None: all."""
+        """The number of earlier utterances that a turn needs; None: all.
+
+        The last one is needed in any case: its time is the dialog's `date_finish`.
+        """
         windows = [one.service.window for one in self.every()]
         sizes = [size for size in windows if size is not None]
-        return None if len(sizes) < len(windows) else max(sizes) - 1
+        return None if len(sizes) < len(windows) else max(1, max(sizes) - 1)
 
     @property
     def hypotheses(self) -> int:

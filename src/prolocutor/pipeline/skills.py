@@ -57,6 +57,8 @@ class SkillCalls:
         if self._selecting:
             self._selecting = False
             self._call(self._course.waves.begin(preferred))
+            if self._course.waves.idle:
+                self._look()
 
     def enter(self, step: Step) -> None:
         """All that a skill waits for has settled: call it, hold it or skip it."""
@@ -73,9 +75,29 @@ class SkillCalls:
         waves = self._course.waves
         if waves.settled(step.name, self._course.draft.candidates_of(step.name)):
             self._candidates.advance()
-        if waves.closed or self._selecting:
-            return
-        answer = waves.look(self._course.draft.hypotheses, self._course.seconds_left(step))
+        if not waves.closed and not self._selecting:
+            self._look()
+
+    def release(self) -> bool:
+        """Nobody is running: skip the held skills that others wait for, if there are any."""
+        awaited = {
+            index
+            for step in self._steps.values()
+            if self._course.outcomes[step.index] is None
+            for index in step.before
+        }
+        released = [step for step in self._held.values() if step.index in awaited]
+        for step in released:
+            del self._held[step.name]
+            self._course.settle(step, "skipped")
+        return bool(released)
+
+    def _look(self) -> None:
+        """Ask the selectors for more skills."""
+        any_step = next(iter(self._steps.values()))
+        answer = self._course.waves.look(
+            self._course.draft.hypotheses, self._course.seconds_left(any_step)
+        )
         if isinstance(answer, Enough):
             for other in self._steps.values():
                 if self._course.asked(other) and self._course.outcomes[other.index] is None:

@@ -39,6 +39,8 @@ class Turn:
         self._prepared = prepared
         self._loop = asyncio.get_running_loop()
         self._start = start
+        forced = start.forced_skill
+        self._forced = forced if forced in prepared.skill_steps else None
         self._started = started
         self._turn_id = begun.beginning.turn_id
         self._calls: Calls[tuple[Asking, int]] = Calls(self._loop, prepared.strays)
@@ -64,7 +66,10 @@ class Turn:
         try:
             self._work()
             while self._unsettled or self.draft.reply is None:
-                await self._calls.wait(end)
+                if self._calls.idle and not self._skills.release():
+                    self._stop()
+                elif not self._ready:
+                    await self._calls.wait(end)
                 self._work()
                 if self._loop.time() >= end:
                     self._stop()
@@ -103,7 +108,7 @@ class Turn:
         extra = self._start.extra if step.name == self._forced else None
         try:
             requests = requests_for(asking, self.draft, self._turn_id, seconds, extra)
-        except Exception as error:
+        except BaseException as error:
             failure = error if isinstance(error, BadReply) else _raised("formatter", error)
             self._over(asking, "failed", failure)
             return
@@ -166,11 +171,6 @@ class Turn:
 
     # -- the loop ---------------------------------------------------------------------------
 
-    @property
-    def _forced(self) -> str | None:
-        forced = self._start.forced_skill
-        return forced if forced in self._prepared.skill_steps else None
-
     def _work(self) -> None:
         """Start what is ready and take in what has settled, until nothing is left to do."""
         settled, ready = self._calls.settled, self._ready
@@ -218,6 +218,8 @@ class Turn:
     def _take(self, asking: Asking, position: int, outcome: Plain | ServiceError) -> None:
         """One call has settled."""
         step = asking.step
+        if self.outcomes[step.index] is not None:  # dropped in the meantime
+            return
         if step.format_reply is not None and isinstance(outcome, Plain):
             outcome = _reshape(step, outcome)
         if outcome.__class__ is not Plain:
@@ -314,7 +316,7 @@ def _reshape(step: Step, reply: Plain) -> Plain | ServiceError:
         return plain.check(step.format_reply(reply.value))
     except ServiceError as error:
         return error
-    except Exception as error:
+    except BaseException as error:
         return _raised("response formatter", error)
 
 

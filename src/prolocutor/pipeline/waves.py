@@ -11,8 +11,8 @@ from typing import Any
 
 from prolocutor.contracts.observer import Outcome
 from prolocutor.contracts.selection import Enough, More
-from prolocutor.errors import ServiceError
-from prolocutor.pipeline.replies import Fault
+from prolocutor.errors import BadReply, ServiceError
+from prolocutor.pipeline.replies import Fault, selected
 from prolocutor.pipeline.updates import Candidate
 
 
@@ -53,6 +53,11 @@ class Waves:
         first = self._next_wave(names)
         self.closed = not self._more
         return first
+
+    @property
+    def idle(self) -> bool:
+        """Whether more may be selected, and of those that were nobody is running."""
+        return not self.closed and not self._running
 
     def wants(self, skill: str) -> bool:
         """Tell whether a skill has been selected so far."""
@@ -95,16 +100,14 @@ class Waves:
     ) -> list[str] | Enough:
         try:
             answer = more(hypotheses, seconds_left)
+            if isinstance(answer, Enough):
+                return answer
+            return selected([] if answer is None else answer, self._known, fault)[0]
+        except BadReply as error:
+            fault(f"choosing more skills: {error}")
         except BaseException as error:
             fault(f"choosing more skills raised {type(error).__name__}: {error}")
-            return []
-        if isinstance(answer, Enough):
-            return answer
-        names = list(answer or ())
-        for name in names:
-            if name not in self._known:
-                fault(f"selects '{name}', which is no skill")
-        return [name for name in names if name in self._known]
+        return []
 
     def _next_wave(self, names: Iterable[str]) -> list[str]:
         wanted = set(names)
