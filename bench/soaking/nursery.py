@@ -1,0 +1,58 @@
+"""The nursery: a process that has imported everything and forks a fresh server for every life.
+
+A server forked here is `prolocutor serve` with the same words as typed by a person; only the half
+second in which Python imports it is saved. Read from standard input, one word a line: `live` forks
+a server, `kill` and `stop` send it SIGKILL and SIGTERM, and then `ended STATUS` is printed (as
+`subprocess` counts: minus the signal). Beside that the servers print to the same standard output.
+
+    python bench/soaking/nursery.py serve FILE --port 4242 --store URL
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from typing import NoReturn
+
+import uvicorn.lifespan.off  # noqa: F401 - what uvicorn loads by name
+import uvloop  # noqa: F401
+
+import prolocutor.channels.deeppavlov.door
+import prolocutor.cli.serve
+import prolocutor.connectors.python
+import prolocutor.stores.sqlite.store  # noqa: F401
+from prolocutor.cli.main import run
+
+SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGTERM}
+
+
+def main(arguments: list[str]) -> None:
+    gc.freeze()
+    child = 0
+    for line in sys.stdin:
+        word = line.strip()
+        if word == "live":
+            child = os.fork() or live(arguments)
+        elif child:
+            os.kill(child, SIGNALS[word])
+            child, status = 0, os.waitpid(child, 0)[1]
+            print(f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
+    if child:
+        os.kill(child, signal.SIGKILL)
+
+
+def live(arguments: list[str]) -> NoReturn:
+    """Be a server until the end."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    status = 1
+    try:
+        status = run(arguments)
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
