@@ -9,35 +9,28 @@ Hypothesis = dict[str, Any]
 WELL: Final = 0.5
 """Confidence from which on a hypothesis counts as an answer."""
 
-REFUSAL: Final = 0.1
-"""Confidence up to which it is a polite no."""
-
-NOBODY: Final = (
-    "None of my agents knows that. They calculate, convert units and money, tell times, dates and"
-    " holidays, look up words and countries, keep your todo list and timers, roll dice, tell jokes"
-    " and chat."
-)
+ABOUT_AS_SURE: Final = 0.05
+"""Less confidence by so much is no reason to leave a clause unanswered."""
 
 
 def choose(request: dict[str, Any]) -> Hypothesis:
     """Choose the best whole answer, or compose the best answers to the clauses.
 
     `part` 0 of a hypothesis is about the whole utterance, `part` n about its n-th clause. The
-    answers to the clauses win if all of them are at least as sure as the best whole answer: an
-    agent that knows only a part of the whole says so with less confidence. Where nobody answers
-    the whole well, those clauses that somebody answers do; where nobody knows anything, so it says.
+    answers to the clauses win if all of them are about as sure as the best whole answer, or surer:
+    an agent that knows only a part of the whole says so with less confidence. Where nobody answers
+    the whole well, those clauses that somebody answers do.
     """
     parts = _by_part(request["hypotheses"])
-    whole = max(parts.get(0, []), key=_confidence, default=None)
-    known = _confidence(whole) if whole else 0.0
+    whole = max(parts.get(0, request["hypotheses"]), key=_confidence)
     clauses = [parts[part] for part in sorted(parts) if part]
     answers = _surest([_answers(each) for each in clauses])
     sure = min(map(_confidence, answers), default=0.0)
-    if answers and (sure >= known if len(answers) == len(clauses) else known < WELL):
-        return _composed(answers, sure)
-    if whole is not None and known > REFUSAL:
-        return _named([whole], whole["text"], known)
-    return {"skill_name": "", "text": NOBODY, "confidence": 0.0}
+    known = _confidence(whole)
+    complete = len(answers) == len(clauses)
+    if answers and (sure >= known - ABOUT_AS_SURE if complete else known < WELL):
+        return _named(answers, _joined(answers), sure)
+    return _named([whole], whole["text"], known)
 
 
 def _by_part(hypotheses: list[Hypothesis]) -> dict[int, list[Hypothesis]]:
@@ -67,9 +60,9 @@ def _surest(answers: list[list[Hypothesis]]) -> list[Hypothesis]:
     return best
 
 
-def _composed(answers: list[Hypothesis], sure: float) -> Hypothesis:
-    texts = dict.fromkeys(one["text"].strip() for one in answers)
-    return _named(answers, " ".join(_ended(text) for text in texts), sure)
+def _joined(answers: list[Hypothesis]) -> str:
+    """Put the texts in a row, each once, as sentences."""
+    return " ".join(_ended(text) for text in dict.fromkeys(one["text"].strip() for one in answers))
 
 
 def _ended(text: str) -> str:

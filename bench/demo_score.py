@@ -1,0 +1,213 @@
+"""Scores the demo assistant: how often a right agent's answer wins, over all phrasings mixed.
+
+Every line of `tests/unit/services/phrasings/*.txt` is said by a person of its own to the real
+assistant, its processes included, in a random but repeatable order. A reply is right if it is by
+the agent whose file has the line, by another one whose file has it too, or if it shows what the
+line expects. A few double questions have to get one reply from all agents concerned.
+
+    python bench/demo_score.py [--seed 1] [--wrong] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import re
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.cli.places import DEMO
+from prolocutor.cli.turn_data import Keeper
+from prolocutor.config.build import assistant_from
+from prolocutor.config.load import load
+
+PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "unit" / "services" / "phrasings"
+GOAL: Final = 0.9
+AT_ONCE: Final = 8
+
+DOUBLES: Final = (
+    ("what's 15% of 80 and what time is it in Tokyo?", "calculator clock", "12.*Tokyo"),
+    (
+        "What is the capital of Peru? And how many feet are in a mile?",
+        "countries units",
+        "Lima.*5,?280",
+    ),
+    ("flip a coin and tell me a joke", "chance jokes", "heads|tails"),
+    ("define serendipity and tell me the capital of Japan", "dictionary countries", "Tokyo"),
+    ("set a timer for 10 minutes and add milk to my shopping list", "timer todo", "10.*milk"),
+    ("how old is someone born on 1 May 1990, and what is 12 times 12?", "days calculator", "144"),
+    ("convert 100 euros to dollars, then roll a die", "currency chance", ""),
+    ("when is Christmas in Germany? what's 100 km in miles?", "holidays units", "62"),
+    ("tell me a joke and what is the square root of 144", "jokes calculator", "12"),
+    ("Hello! What is 7 times 8?", "calculator", "56"),
+)
+
+
+class Said(msgspec.Struct, frozen=True):
+    """One line to be said: whose it is, and the pattern that a right reply may show."""
+
+    agent: str
+    text: str
+    expected: str | None
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What came of one line."""
+
+    agent: str
+    text: str
+    right: bool
+    by: list[str]
+    reply: str
+    confidence: float
+    seconds: float
+
+
+class Score(msgspec.Struct, frozen=True):
+    """How often a right agent won; `agents`: name -> [right, said]."""
+
+    seed: int
+    right: int
+    said: int
+    share: float
+    agents: dict[str, tuple[int, int]]
+    doubles: tuple[int, int]
+    wrong: list[Verdict]
+
+
+def main() -> None:
+    given = _arguments()
+    score, seconds = asyncio.run(_run(given.seed))
+    _show(score, seconds)
+    if given.wrong:
+        _show_wrong(score.wrong)
+    if given.json:
+        given.json.write_bytes(msgspec.json.format(msgspec.json.encode(score), indent=2))
+    sys.exit(score.share < GOAL or score.doubles[0] < score.doubles[1])
+
+
+async def _run(seed: int) -> tuple[Score, float]:
+    lines = _lines()
+    random.Random(seed).shuffle(lines)
+    doubles = [Said(agents, text, expected) for text, agents, expected in DOUBLES]
+    owners: dict[str, set[str]] = {}
+    for line in lines:
+        owners.setdefault(line.text, set()).add(line.agent)
+    settings = load(DEMO)
+    async with assistant_from(settings, store="memory:", observers=[Keeper()]) as assistant:
+        began = time.perf_counter()
+        heard = await _say_all(assistant, lines)
+        seconds = time.perf_counter() - began
+        doubly = await _say_all(assistant, doubles)
+    verdicts = [
+        _judged(one, line, owners[line.text]) for one, line in zip(heard, lines, strict=True)
+    ]
+    both = [_judged_double(one, line) for one, line in zip(doubly, doubles, strict=True)]
+    agents = {
+        name: (
+            sum(v.right for v in verdicts if v.agent == name),
+            sum(v.agent == name for v in verdicts),
+        )
+        for name in sorted(owned for owned in {line.agent for line in lines})
+    }
+    right = sum(verdict.right for verdict in verdicts)
+    wrong = sorted((v for v in [*verdicts, *both] if not v.right), key=lambda v: v.agent)
+    return (
+        Score(
+            seed,
+            right,
+            len(verdicts),
+            round(right / len(verdicts), 4),
+            agents,
+            (sum(v.right for v in both), len(both)),
+            wrong,
+        ),
+        seconds,
+    )
+
+
+def _lines() -> list[Said]:
+    lines = []
+    for file in sorted(PHRASINGS.glob("*.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            text, _, expected = line.partition("\t")
+            if text.strip():
+                lines.append(Said(file.stem, text.strip(), expected.strip() or None))
+    return lines
+
+
+async def _say_all(assistant: Assistant, lines: Iterable[Said]) -> list[Verdict]:
+    """Say every line, some at once, each to a dialog of its own."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def say(number: int, line: Said) -> Verdict:
+        async with places:
+            result = await assistant.turn(line.text, user=f"{line.agent} {number}")
+        record = result.record
+        assert record is not None
+        by = list(dict.fromkeys(id_.rpartition(".")[0] for id_ in record.chosen))
+        return Verdict(
+            line.agent, line.text, False, by, record.response, record.confidence, record.seconds
+        )
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(say(number, line)) for number, line in enumerate(lines)]
+    return [task.result() for task in tasks]
+
+
+def _judged(heard: Verdict, line: Said, owners: set[str]) -> Verdict:
+    right = bool(owners & set(heard.by)) or (
+        line.expected is not None and _shows(heard.reply, line.expected)
+    )
+    return msgspec.structs.replace(heard, right=right)
+
+
+def _judged_double(heard: Verdict, line: Said) -> Verdict:
+    right = set(heard.by) >= set(line.agent.split()) and _shows(heard.reply, line.expected or "")
+    return msgspec.structs.replace(heard, right=right)
+
+
+def _shows(reply: str, expected: str) -> bool:
+    if expected.lower() in reply.lower():
+        return True
+    try:
+        return re.search(expected, reply, re.IGNORECASE | re.DOTALL) is not None
+    except re.error:
+        return False
+
+
+def _show(score: Score, seconds: float) -> None:
+    print(f"{'agent':<14}{'right':>6}{'said':>6}{'share':>8}")
+    for name, (right, said) in score.agents.items():
+        print(f"{name:<14}{right:>6}{said:>6}{right / said:>8.1%}")
+    print(f"{'all':<14}{score.right:>6}{score.said:>6}{score.share:>8.1%}   (goal {GOAL:.0%})")
+    print(f"{'doubles':<14}{score.doubles[0]:>6}{score.doubles[1]:>6}")
+    print(f"\nseed {score.seed}, {1000 * seconds / score.said:.1f} ms a turn")
+
+
+def _show_wrong(wrong: list[Verdict]) -> None:
+    print()
+    for one in wrong:
+        by = ", ".join(one.by) or "nobody"
+        print(f"{one.agent}: {one.text!r} -> {by} ({one.confidence:g}): {one.reply[:90]!r}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=1, help="the order (default 1)")
+    parser.add_argument("--wrong", action="store_true", help="list what was not answered rightly")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
