@@ -42,7 +42,9 @@ class Asking:
         return [reply for reply in self.replies if reply.__class__ is not Plain]  # type: ignore[misc]
 
     def only(self) -> Plain:
-        """Give the one reply of a service that is called once."""
+        """Give the one reply of a service that is called once; `BadReply` if it was not."""
+        if len(self.replies) != 1:
+            raise BadReply(f"{len(self.replies)} replies where one is wanted")
         (reply,) = self.replies
         assert isinstance(reply, Plain)
         return reply
