@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -21,14 +22,15 @@ async def assistant_from(
 ) -> AsyncIterator[Assistant]:
     """Start the processes, then the assistant; close the assistant, then the processes.
 
-    `store` takes the place of the one in the settings. The folder of the settings stays on the
-    search path for modules, as functions may import others later.
+    While the processes start, what the assistant needs is imported in a thread. `store` takes the
+    place of the one in the settings. The folder of the settings stays on the search path for
+    modules, as functions may import others later.
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
     pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
-    assistant = build(settings, pipeline, store=store, observers=observers)
+    building = asyncio.to_thread(build, settings, pipeline, store=store, observers=observers)
     async with aclosing(supervisor):
-        await supervisor.start()
+        _, assistant = await asyncio.gather(supervisor.start(), building)
         async with assistant:
             yield assistant
 
