@@ -52,19 +52,23 @@ def ask(text: str, file: Path | None, user: str, store: str | None, json_file: s
     """
     if text == "-":
         text = sys.stdin.read().strip()
-    turn = asyncio.run(_ask(text, file, user, store))
-    if json_file is None:
-        click.echo(turn["reply"]["text"])
-    else:
-        _write(turn, json_file)
+    asyncio.run(_ask(text, file, user, store, json_file))
 
 
-async def _ask(text: str, file: Path | None, user: str, store: str | None) -> TurnData:
+async def _ask(
+    text: str, file: Path | None, user: str, store: str | None, json_file: str | None
+) -> None:
+    """Ask, and print before anything is closed: a person need not wait for that."""
     async with partner("ask", file, store) as someone:
-        return await someone.say(text, user)
+        turn = await someone.say(text, user)
+        if json_file is None:
+            click.echo(turn["reply"]["text"])
+        else:
+            _write(turn, json_file)
 
 
 def _write(turn: TurnData, file: str) -> None:
     data = msgspec.json.format(msgspec.json.encode(turn), indent=2) + b"\n"
     with click.open_file(file, "wb") as out:
         out.write(data)
+        out.flush()
