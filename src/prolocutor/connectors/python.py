@@ -89,7 +89,7 @@ class PythonConnector:
 
     def _answer(self, request: Request) -> Plain | ServiceError:
         try:
-            return check(self._target(request.value()))
+            return _checked(self._target(request.value()))
         except ServiceError as error:
             return error
         except BaseException as error:
