@@ -47,9 +47,9 @@ class Turn:
         self._candidates = CandidateCalls(self, prepared.steps, prepared.candidate_steps)
         self._skills = SkillCalls(self, prepared.skill_steps, self._candidates)
         self._missing = prepared.missing.copy()
-        self._errors: list[ServiceError | None] = [None] * number
-        self._begins: list[float | None] = [None] * number
-        self._ends: list[float | None] = [None] * number
+        self._errors: dict[int, ServiceError] = {}
+        self._begins: dict[int, float] = {}
+        self._ends: dict[int, float] = {}
         self._askings: dict[int, list[Asking]] = {}
         self._ready: deque[Step] = deque(prepared.roots)
         self._selectors = prepared.selectors
@@ -101,7 +101,7 @@ class Turn:
         if seconds <= 0 or (not step.service.rerun and self.draft.begun.attempt > 1):
             self._over(asking, "skipped", None)
             return
-        if self._begins[step.index] is None:
+        if step.index not in self._begins:
             self._begins[step.index] = now
             self._askings[step.index] = []
         self._askings[step.index].append(asking)
@@ -131,7 +131,8 @@ class Turn:
         if self.outcomes[index] is not None:
             return
         self.outcomes[index] = outcome
-        self._errors[index] = error
+        if error is not None:
+            self._errors[index] = error
         self._ends[index] = self._loop.time()
         self._unsettled -= 1
         if step.stage is Stage.SKILL:
@@ -140,8 +141,11 @@ class Turn:
             self._selectors -= 1
             if not self._selectors:
                 self._skills.begin(self._start.preferred)
+        missing = self._missing
         for other in step.then:
-            self._let_go(other)
+            missing[other] -= 1
+            if not missing[other]:
+                self._ready.append(self._prepared.steps[other])
         if index in self._prepared.before_candidates:
             self._candidates.advance()
         if index in self._prepared.before_reply:
@@ -159,7 +163,7 @@ class Turn:
 
     def asked(self, step: Step) -> bool:
         """Tell whether a service was called."""
-        return self._begins[step.index] is not None
+        return step.index in self._begins
 
     def seconds_left(self, step: Step) -> float:
         """Give the seconds until the stage of a service is over."""
@@ -218,12 +222,13 @@ class Turn:
     def _take(self, asking: Asking, position: int, outcome: Plain | ServiceError) -> None:
         """One call has settled."""
         step = asking.step
-        if self.outcomes[step.index] is not None:  # dropped in the meantime
-            return
+        if self.outcomes[step.index] is not None:
+            return  # it was dropped in the meantime
         if step.format_reply is not None and isinstance(outcome, Plain):
             outcome = _reshape(step, outcome)
-        if outcome.__class__ is not Plain:
-            step.guard.note(outcome)  # type: ignore[arg-type]
+        if isinstance(outcome, ServiceError):
+            step.guard.note(outcome)
+            asking.failed += 1
         asking.replies[position] = outcome
         asking.left -= 1
         if not asking.left:
@@ -231,9 +236,9 @@ class Turn:
 
     def _answered(self, asking: Asking) -> None:
         """All calls of a service have settled: read its replies into its slot."""
-        step = asking.step
-        failures = asking.failures()
-        if failures and len(failures) == len(asking.replies):
+        step, failed = asking.step, asking.failed
+        if failed and failed == len(asking.replies):
+            failures = asking.failures()
             late = all(isinstance(failure, ServiceLate) for failure in failures)
             self._over(asking, "late" if late else "failed", failures[0])
             return
@@ -243,9 +248,10 @@ class Turn:
             step.guard.note(error)
             self._over(asking, "failed", error)
             return
-        for failure in failures:
-            self.fault(step.name, str(failure))
-        if not failures:
+        if failed:
+            for failure in asking.failures():
+                self.fault(step.name, str(failure))
+        else:
             step.guard.note(None)
         self._over(asking, "done", None)
 
@@ -273,7 +279,9 @@ class Turn:
         self._replied()
 
     def _last_chance_over(self, step: Step, outcome: Outcome, error: ServiceError | None) -> None:
-        self.outcomes[step.index], self._errors[step.index] = outcome, error
+        self.outcomes[step.index] = outcome
+        if error is not None:
+            self._errors[step.index] = error
         self._ends[step.index] = self._loop.time()
         if self.draft.reply is None:
             self._fall_back()
@@ -296,7 +304,7 @@ class Turn:
 
     def _record(self, step: Step) -> ServiceRecord:
         index = step.index
-        error, begin, end = self._errors[index], self._begins[index], self._ends[index]
+        error, begin, end = self._errors.get(index), self._begins.get(index), self._ends.get(index)
         return ServiceRecord(
             name=step.name,
             stage=step.stage.value,
