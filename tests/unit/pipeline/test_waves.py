@@ -1,0 +1,353 @@
+"""Selecting in waves: select, call, look, select more."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.selection import Selection, enough
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.pipeline.turn import Turn
+from tests.unit.pipeline.talk import (
+    FALLBACK,
+    Talk,
+    asked,
+    hypothesis,
+    outcomes,
+    says,
+    skill,
+)
+from tests.unit.pipeline.test_order import Stage, gate, speaker
+
+More = Callable[..., Any]
+
+
+def selects(first: Any, more: More | None = None, **options: Any) -> Service:
+    return says("selector", lambda request: Selection(first, more), **options)
+
+
+def names(hypotheses: list[dict[str, Any]]) -> list[str]:
+    return [one["skill_name"] for one in hypotheses]
+
+
+async def take(pipeline: Pipeline, **start: Any) -> Turn:
+    return await Talk(pipeline, deadline=60).turn(**start)
+
+
+def spoke(turn: Turn) -> list[str]:
+    return names(turn.draft.hypotheses())
+
+
+async def test_without_a_skill_selector_all_skills_are_asked() -> None:
+    assert spoke(await take(Pipeline(skills=[skill("a"), skill("b")]))) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["b"], ["b"]),
+        (["b", "a"], ["a", "b"]),
+        (["b", "b"], ["b"]),
+        ([], []),
+        (None, ["a", "b", "c"]),
+    ],
+)
+async def test_only_the_selected_skills_are_asked(names: Any, expected: list[str]) -> None:
+    pipeline = Pipeline(
+        skill_selector=says("selector", names), skills=[skill("a"), skill("b"), skill("c")]
+    )
+    turn = await take(pipeline)
+    assert (spoke(turn), turn.asked_skills()) == (expected, expected)
+
+
+async def test_an_unknown_name_is_a_recorded_fault_and_the_rest_counts() -> None:
+    pipeline = Pipeline(
+        skill_selector=says("selector", ["nobody", "a"]), skills=[skill("a"), skill("b")]
+    )
+    turn = await take(pipeline)
+    assert spoke(turn) == ["a"]
+    assert turn.faults == [{"service": "selector", "what": "selects 'nobody', which is no skill"}]
+
+
+async def test_several_selectors_make_the_union_in_declared_order() -> None:
+    pipeline = Pipeline(
+        skill_selector=[says("one", ["c"]), says("other", ["a"])],
+        skills=[skill("a"), skill("b"), skill("c")],
+    )
+    assert spoke(await take(pipeline)) == ["a", "c"]
+
+
+async def test_of_several_selectors_those_that_work_count() -> None:
+    pipeline = Pipeline(
+        skill_selector=[says("broken", ValueError("no")), says("other", ["a"])],
+        skills=[skill("a"), skill("b")],
+    )
+    assert spoke(await take(pipeline)) == ["a"]
+
+
+async def test_when_every_selector_fails_all_skills_are_asked() -> None:
+    pipeline = Pipeline(
+        skill_selector=says("broken", ValueError("no")), skills=[skill("a"), skill("b")]
+    )
+    assert spoke(await take(pipeline)) == ["a", "b"]
+
+
+async def test_nobody_selected_means_the_last_chance() -> None:
+    pipeline = Pipeline(
+        skill_selector=says("selector", []),
+        skills=[skill()],
+        last_chance=says("last", "Sorry."),
+    )
+    assert (await take(pipeline)).draft.spoken().text == "Sorry."
+
+
+# -- more -------------------------------------------------------------------------------------
+
+
+async def test_a_selection_without_more_is_a_plain_list() -> None:
+    pipeline = Pipeline(skill_selector=selects(["b"]), skills=[skill("a"), skill("b")])
+    assert spoke(await take(pipeline)) == ["b"]
+
+
+async def test_more_sees_what_was_said_so_far_and_the_seconds_left() -> None:
+    seen: list[tuple[list[str], bool]] = []
+
+    def more(hypotheses: list[dict[str, Any]], seconds: float) -> list[str]:
+        seen.append((names(hypotheses), 0 < seconds < 60))
+        return ["c"] if len(seen) == 1 else []
+
+    pipeline = Pipeline(
+        skill_selector=selects(["b"], more), skills=[skill("a"), skill("b"), skill("c")]
+    )
+    turn = await take(pipeline)
+    assert seen == [(["b"], True), (["b", "c"], True)]
+    assert outcomes(turn) == {"selector": "done", "a": "skipped", "b": "done", "c": "done"}
+
+
+async def test_more_is_asked_whenever_a_called_skill_settles() -> None:
+    looks = 0
+
+    def more(hypotheses: list[dict[str, Any]], seconds: float) -> None:
+        nonlocal looks
+        looks += 1
+
+    pipeline = Pipeline(
+        skill_selector=gate("selector", None),
+        skills=[speaker("a"), gate("b", None), speaker("c")],
+    )
+    stage = Stage(pipeline)
+    stage.gates["selector"].reply = Selection(["a", "b"], more)
+    async with stage:
+        await stage.let("selector")
+        assert looks == 0
+        await stage.let("b")
+        assert looks == 1
+        await stage.let("a")
+        assert looks == 2
+
+
+async def test_enough_cancels_those_that_are_running() -> None:
+    stage = Stage(
+        Pipeline(skill_selector=gate("selector"), skills=[speaker("quick"), speaker("slow")])
+    )
+    stage.gates["selector"].reply = Selection(["quick", "slow"], lambda *_: enough)
+    async with stage:
+        await stage.let("selector", "quick")
+        turn = await stage.end()
+    assert (turn.draft.spoken().text, stage.gates["slow"].cancelled) == ("quick", 1)
+    assert outcomes(turn)["slow"] == "skipped"
+
+
+async def test_what_was_said_after_enough_does_not_count() -> None:
+    stage = Stage(Pipeline(skill_selector=gate("selector"), skills=[speaker("a"), speaker("b")]))
+    stage.gates["selector"].reply = Selection(["a", "b"], lambda *_: enough)
+    async with stage:
+        await stage.let("selector")
+        await stage.let("a", "b")
+        turn = await stage.end()
+    assert spoke(turn) == ["a"]
+
+
+async def test_more_may_name_a_skill_twice_without_its_being_asked_twice() -> None:
+    once = skill("a")
+    pipeline = Pipeline(skill_selector=selects(["a"], lambda *_: ["a"]), skills=[once])
+    await take(pipeline)
+    assert len(asked(once)) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda *_: None,
+        lambda *_: [],
+        lambda *_: ["nobody"],
+        lambda *_: 5,
+        lambda *_: "b",
+        lambda *_: [["b"], {}, None],
+        lambda *_: {"b": 1},
+        list,
+        "not callable",
+    ],
+)
+async def test_more_that_names_nobody_ends_the_selection(more: Any) -> None:
+    pipeline = Pipeline(skill_selector=selects(["a"], more), skills=[skill("a"), skill("b")])
+    assert spoke(await take(pipeline)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "fault", [ValueError("no"), SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt()]
+)
+async def test_more_that_raises_is_a_recorded_fault(fault: BaseException) -> None:
+    def more(hypotheses: Any, seconds: Any) -> Any:
+        raise fault
+
+    pipeline = Pipeline(skill_selector=selects(["a"], more), skills=[skill("a"), skill("b")])
+    turn = await take(pipeline)
+    assert spoke(turn) == ["a"]
+    assert [one["service"] for one in turn.faults] == ["selector"]
+
+
+async def test_a_first_wave_of_nobody_still_asks_for_more() -> None:
+    def more(hypotheses: list[Any], seconds: float) -> list[str]:
+        return [] if hypotheses else ["b"]
+
+    pipeline = Pipeline(skill_selector=selects([], more), skills=[skill("a"), skill("b")])
+    assert spoke(await take(pipeline)) == ["b"]
+
+
+async def test_a_first_wave_of_nobody_and_no_more_is_over_at_once() -> None:
+    pipeline = Pipeline(skill_selector=selects([], lambda *_: None), skills=[skill()])
+    assert (await take(pipeline)).draft.spoken().text == FALLBACK
+
+
+async def test_a_skill_that_waits_for_one_that_is_held_does_not_wait_for_ever() -> None:
+    pipeline = Pipeline(
+        skill_selector=selects(["b"], lambda *_: None),
+        skills=[skill("a"), says("b", hypothesis(), after=["a"])],
+    )
+    assert spoke(await take(pipeline)) == ["b"]
+
+
+@pytest.mark.parametrize("first", [5, "a", {"a": 1}, [5], [float("nan")], object()])
+async def test_a_first_wave_that_is_no_list_of_names_is_the_selectors_failure(first: Any) -> None:
+    pipeline = Pipeline(skill_selector=selects(first), skills=[skill("a"), skill("b")])
+    turn = await take(pipeline)
+    assert (spoke(turn), outcomes(turn)["selector"]) == (["a", "b"], "failed")
+
+
+async def test_a_selection_from_a_plain_function_counts_too() -> None:
+    def selector(request: Any) -> Selection:
+        return Selection(["b"])
+
+    for options in ({}, {"inline": True}):
+        pipeline = Pipeline(
+            skill_selector=Service("selector", selector, **options), skills=[skill("a"), skill("b")]
+        )
+        assert spoke(await take(pipeline)) == ["b"]
+
+
+async def test_a_selection_in_another_place_is_a_bad_reply() -> None:
+    pipeline = Pipeline(skills=[says("odd", lambda request: Selection(["b"])), skill("b")])
+    turn = await take(pipeline)
+    assert (spoke(turn), outcomes(turn)["odd"]) == (["b"], "failed")
+
+
+# -- candidate annotators ---------------------------------------------------------------------
+
+
+async def test_candidate_annotators_see_each_wave_when_it_is_complete() -> None:
+    def more(hypotheses: list[dict[str, Any]], seconds: float) -> list[str]:
+        return ["c"] if "c" not in names(hypotheses) else []
+
+    toxic = says("toxic", lambda request: request["hypothesis"]["skill_name"].upper())
+    pipeline = Pipeline(
+        skill_selector=selects(["a", "b"], more),
+        skills=[skill("a"), skill("b"), skill("c")],
+        candidate_annotators=[toxic],
+    )
+    turn = await take(pipeline)
+    assert [one["hypothesis"]["skill_name"] for one in asked(toxic)] == ["a", "b", "c"]
+    assert [one["annotations"]["toxic"] for one in turn.draft.hypotheses()] == ["A", "B", "C"]
+
+
+async def test_a_complete_wave_is_annotated_while_the_next_one_runs() -> None:
+    stage = Stage(
+        Pipeline(
+            skill_selector=gate("selector"),
+            skills=[speaker("a"), speaker("b")],
+            candidate_annotators=[gate("toxic")],
+        )
+    )
+    stage.gates["selector"].reply = Selection(["a"], lambda *_: ["b"])
+    async with stage:
+        await stage.let("selector", "a")
+        assert {"toxic", "b"} <= stage.started
+
+
+async def test_tasks_for_all_hypotheses_are_cut_to_the_wave() -> None:
+    toxic = says(
+        "toxic",
+        lambda task: task["x"][0],
+        formatter="base_hypotheses_formatter_in",
+        fan_out=True,
+    )
+    pipeline = Pipeline(
+        skill_selector=selects(["b"], lambda *_: ["a"]),
+        skills=[skill("a", "A"), skill("b", "B")],
+        candidate_annotators=[toxic],
+    )
+    turn = await take(pipeline)
+    assert [one["annotations"] for one in turn.draft.hypotheses()] == [
+        {"toxic": "A"},
+        {"toxic": "B"},
+    ]
+
+
+async def test_candidate_annotators_that_wait_for_each_other_do_so_in_each_wave() -> None:
+    second = says("second", lambda request: list(request["hypothesis"]["annotations"]))
+    pipeline = Pipeline(
+        skill_selector=selects(["a"], lambda *_: ["b"]),
+        skills=[skill("a"), skill("b")],
+        candidate_annotators=[says("first", 1), Service("second", second.target, after=["first"])],
+    )
+    turn = await take(pipeline)
+    noted = [one["annotations"]["second"] for one in turn.draft.hypotheses()]
+    assert noted == [["first"], ["first"]]
+
+
+async def test_without_hypotheses_candidate_annotators_are_skipped() -> None:
+    toxic = says("toxic", 0)
+    pipeline = Pipeline(skills=[says("chat", [])], candidate_annotators=[toxic])
+    turn = await take(pipeline)
+    assert (asked(toxic), outcomes(turn)["toxic"]) == ([], "skipped")
+
+
+# -- a turn that is given to somebody ---------------------------------------------------------
+
+
+async def test_a_forced_skill_alone_is_asked_and_gets_what_is_added() -> None:
+    selector, a, b = says("selector", ["a"]), skill("a"), skill("b")
+    pipeline = Pipeline(skill_selector=selector, skills=[a, b])
+    answer = {"answer": {"kind": "number", "value": 5, "raw": "five"}}
+    turn = await take(pipeline, forced_skill="b", extra=answer)
+    assert (spoke(turn), asked(selector), asked(a)) == (["b"], [], [])
+    assert asked(b)[0]["answer"] == answer["answer"]
+
+
+async def test_an_unknown_forced_skill_forces_nothing() -> None:
+    assert spoke(await take(Pipeline(skills=[skill("a")]), forced_skill="gone")) == ["a"]
+
+
+async def test_a_preferred_skill_is_asked_in_any_case() -> None:
+    pipeline = Pipeline(skill_selector=says("selector", ["a"]), skills=[skill("a"), skill("b")])
+    assert spoke(await take(pipeline, preferred="b")) == ["a", "b"]
+
+
+@pytest.mark.parametrize(("other", "winner"), [(0.6, "preferred"), (0.7, "other")])
+async def test_a_preferred_skill_wins_unless_another_is_clearly_better(
+    other: float, winner: str
+) -> None:
+    skills = [skill("other", "other", other), skill("preferred", "preferred", 0.5)]
+    turn = await take(Pipeline(skills=skills), preferred="preferred")
+    assert turn.draft.spoken().active_skill == winner
