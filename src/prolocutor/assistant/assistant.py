@@ -221,9 +221,10 @@ def _checked_input(text: str, user: str, attributes: dict[str, Any] | None) -> I
         raise BadInput(f"a user is a text of 1 to {MAX_USER} characters", field="user_id")
     if len(text) > MAX_TEXT:
         raise BadInput(f"an input is a text of at most {MAX_TEXT:,} characters", field="payload")
-    for field, value in (("user_id", user), ("payload", text), ("attributes", attributes or {})):
-        try:
-            plain.check(value)
-        except BadReply as error:
-            raise BadInput(str(error), field=field) from None
+    for field, value in (("user_id", user), ("payload", text), ("attributes", attributes)):
+        if value:
+            try:
+                plain.check(value)
+            except BadReply as error:
+                raise BadInput(str(error), field=field) from None
     return Input(text=text, attributes=attributes or {})

@@ -87,7 +87,7 @@ class Journal:
             reply_state=draft.reply_state(),
             turn=turn,
         )
-        attributes = plain.decode(reply.attributes)
+        attributes = plain.decode(reply.attributes) if reply.attributes != b"{}" else {}
         finished = Finished(
             begun=begun,
             utterances=draft.utterances(),

@@ -22,13 +22,14 @@ class Asking:
     `wave` and `candidates` are those that a candidate annotator is asked about.
     """
 
-    __slots__ = ("calls", "candidates", "left", "replies", "step", "wave")
+    __slots__ = ("calls", "candidates", "failed", "left", "replies", "step", "wave")
 
     def __init__(self, step: Step, wave: Wave | None, candidates: list[Candidate] | None) -> None:
         self.step = step
         self.wave = wave
         self.candidates = candidates
         self.left = 0
+        self.failed = 0
         self.replies: list[Plain | ServiceError] = []
         self.calls: list[Call[tuple[Asking, int]]] = []
 
@@ -39,7 +40,7 @@ class Asking:
 
     def failures(self) -> list[ServiceError]:
         """Give the calls that went wrong."""
-        return [reply for reply in self.replies if reply.__class__ is not Plain]  # type: ignore[misc]
+        return [reply for reply in self.replies if isinstance(reply, ServiceError)]
 
     def only(self) -> Plain:
         """Give the one reply of a service that is called once; `BadReply` if it was not."""

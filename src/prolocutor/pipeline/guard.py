@@ -37,13 +37,9 @@ class Breaker:
         self._rule = rule
         self._changed = changed
         self._clock = clock
-        self._failures: deque[float] = deque(maxlen=rule.failures)
+        self.failures: deque[float] = deque(maxlen=rule.failures)
+        """When it failed since its last success."""
         self._opened = 0.0
-
-    @property
-    def troubled(self) -> bool:
-        """Whether there have been failures since the last success."""
-        return bool(self._failures)
 
     def pass_through(self) -> None:
         """Let a call through or raise `BreakerOpen`; after the cool-down one call may try."""
@@ -59,15 +55,15 @@ class Breaker:
         if self.state == "open":
             return
         now = self._clock()
-        self._failures.append(now)
-        full = len(self._failures) == self._rule.failures
-        if self.state == "half-open" or (full and now - self._failures[0] <= self._rule.window):
+        self.failures.append(now)
+        full = len(self.failures) == self._rule.failures
+        if self.state == "half-open" or (full and now - self.failures[0] <= self._rule.window):
             self._opened = now
             self._turn("open")
 
     def succeeded(self) -> None:
         """Take note of a success."""
-        self._failures.clear()
+        self.failures.clear()
         if self.state != "closed":
             self._turn("closed")
 
@@ -140,7 +136,7 @@ class Guard:
     def note(self, error: ServiceError | None) -> None:
         """Tell the breaker how a call went; what the guard itself refused does not count."""
         if error is None:
-            if self.breaker.troubled:
+            if self.breaker.failures:
                 self.breaker.succeeded()
         elif not isinstance(error, BreakerOpen | NoPlace):
             self.breaker.failed()

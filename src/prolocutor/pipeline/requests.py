@@ -13,16 +13,20 @@ class Shown:
     """What services see of a dialog at one moment.
 
     `state` is the agent state as JSON up to the end of the utterances (`{…,"utterances":[…]`), each
-    without `user` and `hypotheses`, which stand in `window`. `human` and `bot` are both profiles.
+    without `user` and `hypotheses`. `special` names what is not as usual there: the place of an
+    utterance, its user if that is not the profile of now, its hypotheses if there are any.
     """
 
-    __slots__ = ("bot", "human", "state", "window")
+    __slots__ = ("special", "state")
 
     def __init__(self, state: bytes, window: Sequence[Said], human: bytes, bot: bytes) -> None:
         self.state = state
-        self.window = window
-        self.human = human
-        self.bot = bot
+        self.special: list[tuple[int, bytes | None, bytes | None]] = []
+        for place, said in enumerate(window):
+            usual = said.user == (bot if said.by_bot else human)
+            if not usual or said.hypotheses != b"[]":
+                kept = None if said.hypotheses == b"[]" else said.hypotheses
+                self.special.append((place, None if usual else said.user, kept))
 
 
 class StateRequest:
@@ -60,22 +64,25 @@ class StateRequest:
         """
         shown = self._shown
         state: dict[str, Any] = decode(shown.state + self._tail)
-        users = {shown.human: state["human"], shown.bot: state["bot"]}
+        human, bot = state["human"], state["bot"]
         humans: list[dict[str, Any]] = []
         bots: list[dict[str, Any]] = []
-        for utterance, said in zip(state["utterances"], shown.window, strict=True):
-            profile = said.user
-            if profile not in users:
-                users[profile] = decode(profile)
-            utterance["user"] = users[profile]
-            if said.by_bot:
+        for utterance in state["utterances"]:
+            if "active_skill" in utterance:
+                utterance["user"] = bot
                 bots.append(utterance)
             else:
-                kept = said.hypotheses
-                utterance["hypotheses"] = [] if kept == b"[]" else decode(kept)
+                utterance["user"] = human
+                utterance["hypotheses"] = []
                 humans.append(utterance)
         state["human_utterances"] = humans
         state["bot_utterances"] = bots
+        for place, user, hypotheses in shown.special:
+            utterance = state["utterances"][place]
+            if user is not None:
+                utterance["user"] = decode(user)
+            if hypotheses is not None:
+                utterance["hypotheses"] = decode(hypotheses)
         if self._selecting:
             state["hypotheses"] = humans[-1]["hypotheses"]
         return state
