@@ -73,59 +73,64 @@ class OwnerDoor(msgspec.Struct, frozen=True):
             line.close()
 
 
+class Owner(msgspec.Struct, frozen=True):
+    """The process that has a store to itself now."""
+
+    file: Path
+    pid: int | None
+    note: Note
+
+    def locked(self, way_out: str = "end it, or choose another store with --store") -> StoreLocked:
+        """Say that nobody else can have the store."""
+        who = f"process {self.pid or '?'}"
+        if self.note.command:
+            who += f" (prolocutor {self.note.command})"
+        door = f" and serves it at {self.note.url}" if self.note.url else ""
+        return StoreLocked(f"{self.file}: {who} has this store to itself{door}; {way_out}")
+
+
 def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> OwnerDoor | None:
     """Give the door of the store's owner; None if nobody owns it.
 
     `file`: the assistant that is wanted, if it matters which. `StoreLocked` where the owner has no
     door, or serves another assistant.
     """
-    path = sqlite_file(url)
-    if path is None:
+    owner = _owner(url, patience)
+    if owner is None:
         return None
+    if owner.note.url is None:
+        raise owner.locked()
+    if file is not None and owner.note.file != str(file):
+        raise owner.locked(f"its assistant is {owner.note.file}: choose another store with --store")
+    return OwnerDoor(owner.note)
+
+
+def check_free(url: str, patience: float = PATIENCE) -> None:
+    """Raise `StoreLocked` if somebody owns the store."""
+    if (owner := _owner(url, patience)) is not None:
+        raise owner.locked()
+
+
+def _owner(url: str, patience: float) -> Owner | None:
+    """Give the owner; one without a door has some time to open one, or to be done."""
+    path = sqlite_file(url)
     until = time.monotonic() + patience
-    while (owner := owner_of_file(path)) is not None:
-        note = _note(owner)
-        if note.url is not None:
-            _check_same_assistant(path, note, file, owner)
-            return OwnerDoor(note)
-        if time.monotonic() >= until:
-            raise StoreLocked(
-                f"{path}: {_who(owner, note)} has this store to itself; "
-                "end it, or choose another store with --store"
-            )
+    while path is not None and (found := _found(path)) is not None:
+        if found.note.url is not None or time.monotonic() >= until:
+            return found
         time.sleep(_PAUSE)
     return None
 
 
-def check_free(url: str) -> None:
-    """Raise `StoreLocked` if somebody owns the store."""
-    path = sqlite_file(url)
-    owner = owner_of_file(path) if path else None
-    if path is None or owner is None:
-        return
-    note = _note(owner)
-    door = f" and serves it at {note.url}" if note.url else ""
-    raise StoreLocked(
-        f"{path}: {_who(owner, note)} has this store to itself{door}; "
-        "end it, or choose another store with --store"
-    )
-
-
-def _note(owner: dict[str, Any]) -> Note:
+def _found(path: Path) -> Owner | None:
     try:
-        return msgspec.json.decode(str(owner.get("note", "")), type=Note)
+        owner = owner_of_file(path)
+    except msgspec.DecodeError:  # it is being written
+        owner = {}
+    if owner is None:
+        return None
+    try:
+        note = msgspec.json.decode(str(owner.get("note", "")), type=Note)
     except msgspec.DecodeError:
-        return Note("")
-
-
-def _check_same_assistant(path: Path, note: Note, file: Path | None, owner: dict[str, Any]) -> None:
-    if file is not None and note.file and note.file != str(file.absolute()):
-        raise StoreLocked(
-            f"{path}: {_who(owner, note)} has this store to itself and serves {note.file}; "
-            "choose another store with --store"
-        )
-
-
-def _who(owner: dict[str, Any], note: Note) -> str:
-    number = f"process {owner.get('pid', '?')}"
-    return f"{number} (prolocutor {note.command})" if note.command else number
+        note = Note("")
+    return Owner(path, owner.get("pid"), note)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
 import uvloop
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.catalog import make_channel
+from prolocutor.channels.catalog import channel_class, make_channel
+from prolocutor.cli.greeting import greeting
 from prolocutor.cli.logs import Form, log_to_stderr
 from prolocutor.cli.owner import Note, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.cli.partners import leave_note, load_assistant
-from prolocutor.cli.places import STORE_OPTION, sqlite_file, store_url
+from prolocutor.cli.places import STORE_OPTION, store_url
 from prolocutor.config.build import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.channel import Channel
@@ -35,10 +35,6 @@ from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
 
 USUAL_DOORS: Final = ("deeppavlov",)
-DEMO_QUESTIONS: Final = (
-    "what is 15% of 80 and what time is it in Tokyo?",
-    "how long is 5 miles in km?",
-)
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
@@ -52,6 +48,11 @@ class Plan(msgspec.Struct, frozen=True):
     once: bool
     file_given: Path | None
     store_given: str | None
+
+    def doors(self) -> dict[str, dict[str, Any]]:
+        """Give the options of the doors to open, by name."""
+        doors = self.settings.doors
+        return {name: {} for name in USUAL_DOORS} if doors is None else doors
 
 
 @click.command(short_help="Open an assistant's doors to the network.")
@@ -110,7 +111,9 @@ def serve(
 
 
 def _check_free(plan: Plan) -> None:
-    """Find out before anything is started that the store or the port is somebody else's."""
+    """Find out before anything is started what cannot be had: a door, the store, the port."""
+    for name in plan.doors():
+        channel_class(name)
     check_free(plan.store)
     try:
         for each in bind(plan.host, plan.port):
@@ -126,19 +129,20 @@ async def _serve(plan: Plan) -> None:
     if plan.once:
         observers.append(_Once(stop))
     async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
-        app = _app(plan.settings, assistant, metrics, load)
+        app = _app(plan, assistant, metrics, load)
 
         def tell(url: str) -> None:
             _leave_note(assistant, plan, url)
-            click.echo(_greeting(plan, url))
+            name, kept = plan.settings.name, plan.store
+            click.echo(greeting(name, url, kept, file=plan.file_given, store=plan.store_given))
 
         await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
 
 
-def _app(settings: Settings, assistant: Assistant, metrics: Metrics, load: Load) -> Listener:
-    doors = settings.doors if settings.doors is not None else {name: {} for name in USUAL_DOORS}
+def _app(plan: Plan, assistant: Assistant, metrics: Metrics, load: Load) -> Listener:
+    settings = plan.settings
     channels: list[Channel] = [OwnerChannel(assistant)]
-    for name, options in doors.items():
+    for name, options in plan.doors().items():
         extra = {"load": load} if name == "deeppavlov" else {}
         channels.append(make_channel(name, assistant, **options, **extra))
     given = {"body": settings.limits.body, "connections": settings.limits.connections}
@@ -165,24 +169,6 @@ def _on_loopback(host: str) -> bool:
 def _reachable(host: str) -> tuple[str, str]:
     shown = f"[{host}]" if ":" in host else host
     return f"//{shown}:", f"//{EVERYWHERE.get(host, shown)}:"
-
-
-def _greeting(plan: Plan, url: str) -> str:
-    demo = plan.file_given is None
-    first, second = DEMO_QUESTIONS if demo else ("hello", "what can you do?")
-    file = "" if demo else shlex.quote(str(plan.file_given))
-    store = f" --store {shlex.quote(plan.store_given)}" if plan.store_given else ""
-    kept = sqlite_file(plan.store) or f"the store {plan.store}"
-    said = f'{{"user_id": "ann", "payload": "{second}"}}'
-    return "\n".join(
-        (
-            f"{plan.settings.name} listens on {url} (Ctrl-C ends it).",
-            f"Dialogs are kept in {kept}. Three things to try in another terminal:",
-            f"  prolocutor chat{file and f' {file}'}{store}",
-            f'  prolocutor ask "{first}"{file and f" --assistant {file}"}{store}',
-            f"  curl {url} -H 'Content-Type: application/json' -d '{said}'",
-        )
-    )
 
 
 class _Once:

@@ -1,0 +1,38 @@
+"""What `prolocutor serve` says when its doors are open: where, and three things to try."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+from prolocutor.cli.places import sqlite_file
+
+DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5 miles in km?")
+OTHERS: Final = ("hello", "what can you do?")
+
+
+def greeting(name: str, url: str, kept: str, *, file: Path | None, store: str | None) -> str:
+    """Say where an assistant listens, where it keeps dialogs, and what to try.
+
+    `kept`: the store's URL. `file` and `store`: as they were given on the command line.
+    """
+    first, second = OTHERS if file else DEMO
+    path = sqlite_file(kept)
+    said = f'{{"user_id": "ann", "payload": "{second}"}}'
+    post = f"curl {url} -H 'Content-Type: application/json' -d '{said}'"
+    if path is None:
+        tries = [post, f"curl {url}/openapi.json", f"curl {url}/metrics"]
+    else:
+        where = f" {shlex.quote(str(file))}" if file else ""
+        which = f" --assistant{where}" if file else ""
+        beside = f" --store {shlex.quote(store)}" if store else ""
+        tries = [f"prolocutor chat{where}{beside}"]
+        tries += [f'prolocutor ask "{first}"{which}{beside}', post]
+    return "\n".join(
+        (
+            f"{name} listens on {url} (Ctrl-C ends it).",
+            f"Dialogs are kept in {path or kept}. Three things to try in another terminal:",
+            *(f"  {one}" for one in tries),
+        )
+    )
