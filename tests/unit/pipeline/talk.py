@@ -94,6 +94,12 @@ class Gate:
         return self.reply
 
 
+async def settle_down() -> None:
+    """Let everything that can happen now happen."""
+    for _ in range(12):
+        await asyncio.sleep(0)
+
+
 def hypothesis(text: str = "hello", confidence: Any = 0.5, **more: Any) -> dict[str, Any]:
     """Make a hypothesis."""
     return {"text": text, "confidence": confidence, **more}

@@ -11,15 +11,19 @@ from hypothesis import strategies as st
 
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
-from tests.unit.pipeline.talk import PATIENCE, Gate, Talk, asked, hypothesis, outcomes, says, skill
+from tests.unit.pipeline.talk import (
+    PATIENCE,
+    Gate,
+    Talk,
+    asked,
+    hypothesis,
+    outcomes,
+    says,
+    settle_down,
+    skill,
+)
 
 Plan = list[Service]
-
-
-async def settle_down() -> None:
-    """Let everything that can happen now happen."""
-    for _ in range(12):
-        await asyncio.sleep(0)
 
 
 class Stage:
