@@ -8,9 +8,10 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError
 from prolocutor.pipeline.calls import Call
+from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.requests import PayloadRequest, StateRequest
 from prolocutor.pipeline.step import Step
-from prolocutor.pipeline.updates import Candidate, Draft
+from prolocutor.pipeline.updates import Draft
 from prolocutor.pipeline.waves import Wave
 
 AnyRequest = StateRequest | PayloadRequest

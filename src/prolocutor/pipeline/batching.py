@@ -83,6 +83,8 @@ class Batcher:
         """Send a batch and hand out its replies; give the error where all of it failed."""
         try:
             replies = await self._connector.send([request for request, _ in batch])
+            if len(replies) != len(batch):
+                return BadReply(f"{len(replies)} replies to {len(batch)} requests")
         except ServiceError as error:
             return error
         except BaseException as error:
@@ -91,8 +93,6 @@ class Batcher:
             ):
                 raise
             return ServiceRaised(f"{type(error).__name__}: {error}")
-        if len(replies) != len(batch):
-            return BadReply(f"{len(replies)} replies to {len(batch)} requests")
         _settle(batch, replies)
         return None
 

@@ -61,6 +61,12 @@ class Breaker:
             self._opened = now
             self._turn("open")
 
+    def trip(self) -> None:
+        """Open at once, whatever was counted: it held up all others."""
+        self._opened = self._clock()
+        if self.state != "open":
+            self._turn("open")
+
     def succeeded(self) -> None:
         """Take note of a success."""
         self.failures.clear()
@@ -117,6 +123,9 @@ class Guard:
                 return await self._call_patiently(request)
             (reply,) = await self._send((request,))
             return reply
+        except asyncio.CancelledError:
+            self.breaker.undecided()
+            raise
         finally:
             if self._waiting:
                 self._leave()
@@ -138,7 +147,9 @@ class Guard:
         if error is None:
             if self.breaker.failures:
                 self.breaker.succeeded()
-        elif not isinstance(error, BreakerOpen | NoPlace):
+        elif isinstance(error, NoPlace):
+            self.breaker.undecided()
+        elif not isinstance(error, BreakerOpen):
             self.breaker.failed()
 
     async def aclose(self) -> None:
@@ -171,8 +182,11 @@ class Guard:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if not turn.cancelled():
                 self._leave()
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
+            self.breaker.undecided()
             raise
 
     def _leave(self) -> None:

@@ -7,9 +7,10 @@ from typing import Protocol
 from prolocutor.contracts.observer import Outcome
 from prolocutor.contracts.selection import Enough
 from prolocutor.errors import ServiceError
+from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Step
-from prolocutor.pipeline.updates import Candidate, Draft
+from prolocutor.pipeline.updates import Draft
 from prolocutor.pipeline.waves import Wave, Waves
 
 

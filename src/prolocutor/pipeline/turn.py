@@ -14,11 +14,12 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.pipeline.asking import Asking, requests_for
 from prolocutor.pipeline.calls import Calls
+from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.prepared import Prepared
 from prolocutor.pipeline.skills import CandidateCalls, SkillCalls
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Step
-from prolocutor.pipeline.updates import Candidate, Draft
+from prolocutor.pipeline.updates import Draft
 from prolocutor.pipeline.waves import Wave, Waves
 
 PREFERENCE: Final = 0.15

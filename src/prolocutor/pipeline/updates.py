@@ -11,18 +11,13 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.store import Begun, NewVersion, Said, Spoken, Version
+from prolocutor.contracts.store import Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.plain import Plain, decode, encode
-from prolocutor.dialog.profiles import PROFILE_KEYS, PROTECTED_KEYS, Change, apply_changes
+from prolocutor.pipeline.attributes import next_version
+from prolocutor.pipeline.candidates import Candidate, Order, Slots, filled, object_of, slots_of
 from prolocutor.pipeline.replies import Choice, Fault
 from prolocutor.pipeline.requests import Shown
-
-Order = int
-"""Position of a service in the declared order."""
-
-Slots = dict[str, bytes]
-"""Annotations by name, in declared order, each as a member of a JSON object: `"name":value`."""
 
 
 class _Dated(msgspec.Struct):
@@ -30,34 +25,6 @@ class _Dated(msgspec.Struct):
 
 
 _dated = msgspec.json.Decoder(_Dated).decode
-
-
-class Candidate:
-    """A hypothesis in its slot: `id` is `<skill>.<position>` and nobody else's to give."""
-
-    __slots__ = ("_front", "_slots", "encoded", "id", "skill", "value")
-
-    def __init__(self, skill: str, position: int, value: dict[str, Any]) -> None:
-        self.skill = skill
-        self.id = f"{skill}.{position}"
-        self.value = value
-        shown = {"skill_name": skill, **value, "hypothesis_id": self.id}
-        self._slots = _slots(shown.pop("annotations", None) or {})
-        self._front = encode(shown)[:-1]
-        self._encode()
-
-    @property
-    def annotations(self) -> Slots:
-        """What candidate annotators (and the skill itself) noted."""
-        return self._slots
-
-    def annotate(self, name: str, encoded: bytes, order: dict[str, Order]) -> None:
-        """Fill a candidate annotator's slot."""
-        self._slots = _fill(self._slots, name, encoded, order)
-        self._encode()
-
-    def _encode(self) -> None:
-        self.encoded = b'%b,"annotations":%b}' % (self._front, _object(self._slots))
 
 
 class Reply(msgspec.Struct, kw_only=True):
@@ -132,7 +99,7 @@ class Draft:
 
     def annotations(self) -> dict[str, Any]:
         """Give the annotations of the human utterance: a copy."""
-        return decode(_object(self._annotations))  # type: ignore[no-any-return]
+        return decode(object_of(self._annotations))  # type: ignore[no-any-return]
 
     def shown(self, size: int | None) -> Shown:
         """Give what services see now with a window of `size` utterances (None: all).
@@ -156,7 +123,7 @@ class Draft:
 
     def annotate(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the human utterance."""
-        self._annotations = _fill(self._annotations, name, reply.encoded, self._order)
+        self._annotations = filled(self._annotations, name, reply.encoded, self._order)
         self._human_changed()
 
     def hypothesize(self, skill: str, values: list[dict[str, Any]]) -> list[Candidate]:
@@ -195,7 +162,7 @@ class Draft:
             attributes["ask"] = ask
         annotations: Slots = {}
         if choice.annotations is not None:
-            annotations = _slots(choice.annotations)
+            annotations = slots_of(choice.annotations)
         elif len(chosen) == 1:
             annotations = chosen[0].annotations
         for_human = [c.value.get("human_attributes") for c in chosen]
@@ -259,7 +226,7 @@ class Draft:
                 confidence=0.0,
                 chosen=[],
                 attributes=encode(attributes or {}),
-                annotations=_slots(annotations),
+                annotations=slots_of(annotations),
             )
         )
 
@@ -278,7 +245,7 @@ class Draft:
     def annotate_reply(self, name: str, reply: Plain) -> None:
         """Fill a response annotator's slot of the bot utterance."""
         spoken = self.spoken()
-        spoken.annotations = _fill(spoken.annotations, name, reply.encoded, self._order)
+        spoken.annotations = filled(spoken.annotations, name, reply.encoded, self._order)
         self._bot_changed()
 
     # -- what is stored ---------------------------------------------------------------------
@@ -367,7 +334,7 @@ class Draft:
         return b"[%b]" % b",".join([one.encoded for one in self.candidates()])
 
     def _current_human(self) -> Said:
-        body = b'%b,"annotations":%b}' % (self._front, _object(self._annotations))
+        body = b'%b,"annotations":%b}' % (self._front, object_of(self._annotations))
         return Said(False, body, self._human_state(), self._encoded_hypotheses())
 
     def _bot_body(self) -> bytes:
@@ -385,7 +352,7 @@ class Draft:
         return b'%b,"attributes":%b,"annotations":%b}' % (
             front,
             reply.attributes,
-            _object(reply.annotations),
+            object_of(reply.annotations),
         )
 
     def _current_bot(self) -> Said:
@@ -397,94 +364,13 @@ class Draft:
         self, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
     ) -> None:
         if any(every):
-            self.human = _next_version(self.begun.human, every, max_attributes, fault)
+            self.human = next_version(self.begun.human, every, max_attributes, fault)
 
     def _update_bot(
         self, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
     ) -> None:
         if any(every):
-            self.bot = _next_version(self.begun.bot, every, max_attributes, fault)
-
-
-def _next_version(
-    version: Version, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
-) -> NewVersion | None:
-    """Apply attributes one after the other; None where nothing changed."""
-    state: dict[str, Any] = decode(version.state)
-    changes: list[Change] = []
-    for given in every:
-        for key, value in (given or {}).items():
-            change = _change(state, key, value, max_attributes, fault)
-            if change is not None:
-                apply_changes(state, [change])
-                changes.append(change)
-    if not changes:
-        return None
-    return NewVersion(number=version.number + 1, state=encode(state), changes=changes)
-
-
-def _change(
-    state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
-) -> Change | None:
-    """Tell what one attribute changes: a known key is overwritten, others go to `attributes`."""
-    if key in PROTECTED_KEYS:
-        fault(f"may not change '{key}'")
-        return None
-    if key in ("persona", "profile", "attributes"):
-        return _change_part(state, key, value, max_attributes, fault)
-    part = "profile" if key in state.get("profile", ()) else "attributes"
-    known = state[part]
-    if key in known:
-        return None if _same(known[key], value) else [part, key, value]
-    if len(known) >= max_attributes:
-        fault(f"attribute '{key:.80}' is dropped: there are {max_attributes} already")
-        return None
-    return [part, key, value]
-
-
-def _change_part(
-    state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
-) -> Change | None:
-    """Replace persona, profile or attributes whole, if what comes is of the same kind."""
-    kinds: tuple[type[Any], ...] = (dict, list) if key == "persona" else (dict,)
-    if key == "profile" and key not in state:
-        return _change(
-            state, "attributes", {**state["attributes"], key: value}, max_attributes, fault
-        )
-    if not isinstance(value, kinds):
-        fault(f"'{key}' must stay {' or '.join(_KIND_NAMES[kind] for kind in kinds)}")
-        return None
-    if key == "attributes" and len(value) > max_attributes:
-        fault(f"{len(value)} attributes, more than the {max_attributes} allowed")
-        return None
-    if key == "profile":
-        value = {**dict.fromkeys(PROFILE_KEYS), **value}
-    return None if _same(state[key], value) else ["", key, value]
-
-
-def _same(known: Any, value: Any) -> bool:
-    """Tell whether JSON says the same for both: 1 is neither 1.0 nor true."""
-    return bool(known == value) and encode(known) == encode(value)
-
-
-_KIND_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
-
-
-def _fill(slots: Slots, name: str, encoded: bytes, order: dict[str, Order]) -> Slots:
-    """Fill one slot, keeping declared order whatever the order of arrival."""
-    late = slots and order.get(name, -1) < order.get(next(reversed(slots)), -1)
-    filled = {**slots, name: b"%b:%b" % (encode(name), encoded)}
-    if late:
-        return dict(sorted(filled.items(), key=lambda slot: order.get(slot[0], -1)))
-    return filled
-
-
-def _slots(values: dict[str, Any]) -> Slots:
-    return {name: b"%b:%b" % (encode(name), encode(value)) for name, value in values.items()}
-
-
-def _object(slots: Slots) -> bytes:
-    return b"{%b}" % b",".join(slots.values())
+            self.bot = next_version(self.begun.bot, every, max_attributes, fault)
 
 
 def _shown_skill(candidate: Candidate) -> Any:

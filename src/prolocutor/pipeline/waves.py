@@ -12,8 +12,8 @@ from typing import Any
 from prolocutor.contracts.observer import Outcome
 from prolocutor.contracts.selection import Enough, More
 from prolocutor.errors import BadReply, ServiceError
+from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.replies import Fault, selected
-from prolocutor.pipeline.updates import Candidate
 
 
 class Wave:
