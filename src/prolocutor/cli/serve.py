@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,10 +124,10 @@ def _check_free(plan: Plan) -> None:
 
 
 async def _serve(plan: Plan) -> None:
-    stop = asyncio.Event()
+    stop = _once() if plan.once else None
     metrics, load = Metrics(), Load()
     observers: list[Observer] = [metrics, load, TurnLog(), Spans()]
-    if plan.once:
+    if stop is not None:
         observers.append(_Once(stop))
     async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
         app = _app(plan, assistant, metrics, load)
@@ -169,6 +170,14 @@ def _on_loopback(host: str) -> bool:
 def _reachable(host: str) -> tuple[str, str]:
     shown = f"[{host}]" if ":" in host else host
     return f"//{shown}:", f"//{EVERYWHERE.get(host, shown)}:"
+
+
+def _once() -> asyncio.Event:
+    """Give what stops the server after its only turn; a signal does so before."""
+    stop = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stop.set)
+    return stop
 
 
 class _Once:
