@@ -1,0 +1,109 @@
+"""`prolocutor dialogs` and `check` as a person uses them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from prolocutor.dialog.agent_state import decode_dialog
+from tests.acceptance.commands import Commands
+
+FAULTY = Path(__file__).parents[1] / "data" / "faulty"
+
+
+def test_a_dialog_is_listed_shown_rated_exported_and_deleted(
+    commands: Commands, own: Path, tmp_path: Path
+) -> None:
+    commands.output("chat", own, "--user", "ann", said="hello\nsay abc backwards\n")
+    commands.output("ask", "hello", "--assistant", own, "--user", "ben")
+
+    id_, started, *rest = commands.output("dialogs", "list", "--user", "ann").split("\t")
+    assert rest == ["ann", "2", "greeter, mirror", "", "hello"]
+
+    shown = commands.output("dialogs", "show", id_[:-4], "--ids").splitlines()
+    assert shown[0].startswith(f"dialog {id_} of ann, started {started}")
+    assert [line.split()[2] for line in shown[1:]] == ["ann", "greeter", "ann", "mirror"]
+    assert shown[4].endswith("cba  (0.95)")
+
+    assert commands.output("dialogs", "rate", id_, "5") == f"The dialog {id_} is rated 5."
+    assert commands.output("dialogs", "list", "--rating", "5").startswith(id_)
+    assert commands.output("dialogs", "list", "--skill", "mirror").startswith(id_)
+    assert (
+        commands.output("dialogs", "list", "--since", "1d", "--limit", "1").split("\t")[2] == "ben"
+    )
+    assert commands.output("dialogs", "list", "--until", "1d") == ""
+
+    commands.output("dialogs", "export", "--out", tmp_path / "all.jsonl")
+    dialogs = [decode_dialog(line) for line in (tmp_path / "all.jsonl").read_bytes().splitlines()]
+    assert [dialog.human.user_external_id for dialog in dialogs] == ["ann", "ben"]
+    assert dialogs[0].rating == 5
+    assert json.loads(commands.output("dialogs", "export", "--user", "ben"))["rating"] is None
+
+    assert commands.output("dialogs", "delete", "--older-than", "1d", "--yes") == (
+        "0 dialogs are deleted."
+    )
+    commands.output("dialogs", "delete", "--user", "ann", "--yes")
+    assert commands.output("dialogs", "list").split("\t")[2] == "ben"
+
+
+def test_nothing_is_deleted_without_a_yes(commands: Commands, own: Path) -> None:
+    commands.output("ask", "hello", "--assistant", own)
+
+    asked = commands.run("dialogs", "delete", "--user", "local", said="n\n")
+
+    assert asked.stdout == "Nothing is deleted.\n"
+    assert "Delete everything of local?" in asked.stderr
+    assert commands.output("dialogs", "list").split("\t")[2] == "local"
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["dialogs", "list"], "there are no dialogs here"),
+        (["ask", "hi", "--assistant", "nowhere.yaml"], "nowhere.yaml: there is no such file"),
+        (["ask", "hi", "--store", "bogus:x"], "no store is called 'bogus'"),
+        (["check", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here; use spaces"),
+        (["ask", "hi", "--assistant", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent"),
+        (["serve", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(
+    words: list[object], what: str, commands: Commands
+) -> None:
+    assert what in commands.complaint(*words)
+
+
+def test_an_unknown_id_is_one_clear_line(commands: Commands, own: Path) -> None:
+    commands.output("ask", "hello", "--assistant", own)
+
+    assert "no dialog has the id 0badc0de" in commands.complaint("dialogs", "show", "0badc0de")
+    assert "no dialog or utterance has the id" in commands.complaint("dialogs", "rate", "0b", "5")
+    assert "nobody is called eve" in commands.complaint(
+        "dialogs", "delete", "--user", "eve", "--yes"
+    )
+
+
+def test_check_names_every_fault_on_a_line_of_its_own(commands: Commands) -> None:
+    ran = commands.run("check", FAULTY / "many.yaml")
+
+    lines = ran.stderr.splitlines()
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert lines[0].endswith("many.yaml:1: nam: unknown key; did you mean 'name'?")
+    assert len(lines) == 8
+
+
+def test_check_shows_the_plan_with_its_levels_and_critical_path(
+    commands: Commands, own: Path
+) -> None:
+    lines = commands.output("check", own).splitlines()
+
+    assert "level 1" in lines
+    assert any("skills.greeter" in line and "starts at once" in line for line in lines)
+    assert "critical path (*): 2 s of time-outs: greeter" in lines
+
+
+def test_words_that_are_no_command_are_a_usage_error(commands: Commands) -> None:
+    ran = commands.run("asks", "hello")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "No such command 'asks'" in ran.stderr
