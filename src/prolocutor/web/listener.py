@@ -88,12 +88,14 @@ class Listener:
 
     async def open(self) -> None:
         """Start the assistant if nobody has, then open the channels."""
-        if not self._assistant.ready:
-            await self._assistant.start()
-            self._opened.push_async_callback(self._assistant.aclose)
-        for channel in self._channels:
-            await channel.open()
-            self._opened.push_async_callback(channel.close)
+        async with AsyncExitStack() as opened:
+            if not self._assistant.ready:
+                await self._assistant.start()
+                opened.push_async_callback(self._assistant.aclose)
+            for channel in self._channels:
+                await channel.open()
+                opened.push_async_callback(channel.close)
+            self._opened = opened.pop_all()
 
     async def drain(self) -> None:
         """Take nothing new, and wait until all that was taken is answered."""

@@ -27,6 +27,9 @@ _PONG: Final = 60.0
 _UNREAD: Final = 60_000
 """Milliseconds after which a line is cut whose client takes nothing of what is sent."""
 
+_LAST: Final = 1.0
+"""Seconds for what was not answered within the grace, or not yet taken by its client."""
+
 
 async def serve(
     app: Listener,
@@ -123,7 +126,7 @@ async def _serve(
             await _drain(app, grace, hurry)
         finally:
             app.stopping = True
-            await server.shutdown(list(sockets))
+            await _hang_up(server)
 
 
 def _server(app: Listener) -> uvicorn.Server:
@@ -141,7 +144,6 @@ def _server(app: Listener) -> uvicorn.Server:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_graceful_shutdown=1,
     )
     config.load()
     server = uvicorn.Server(config)
@@ -169,6 +171,21 @@ async def _drain(app: Listener, grace: float, hurry: asyncio.Event) -> None:
             log.warning("stopped while requests were being answered")
         hurrying.cancel()
         draining.cancel()
+
+
+async def _hang_up(server: uvicorn.Server) -> None:
+    """Close every line; what is still being answered or sent has a last second."""
+    state = server.server_state
+    for listening in server.servers:
+        listening.close()
+    for line in list(state.connections):
+        line.shutdown()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LAST):
+            while state.connections or state.tasks:  # noqa: ASYNC110 (uvicorn tells nobody)
+                await asyncio.sleep(0.005)
+    for task in list(state.tasks):
+        task.cancel()
 
 
 @contextmanager
