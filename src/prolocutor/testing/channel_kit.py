@@ -30,7 +30,7 @@ from prolocutor.web.auth import Auth
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import serve
 
-PATIENCE: Final = 10.0
+PATIENCE: Final = 20.0
 """Seconds after which a test takes something for hung; a working channel is far from it."""
 
 KEY: Final = "the-key-of-the-operators"
@@ -201,7 +201,7 @@ class ChannelKit:
     async def test_much_at_once_is_answered_one_after_the_other(self) -> None:
         async with self.door() as door:
             answers = await asyncio.gather(
-                *(self.say(door, f"message {n}", user="ann") for n in range(50))
+                *(self.say(door, f"message {n}", user="ann") for n in range(100))
             )
             (dialog_id,) = await door.assistant.store.dialog_ids(user=self._user(door, "ann"))
             dialog = await door.assistant.store.dialog(dialog_id)
@@ -265,10 +265,9 @@ class ChannelKit:
 
     async def _reply_in_feed(self, door: Door, name: str) -> str:
         """Wait until the reply to a person is stored, and give its text."""
-        async with asyncio.timeout(PATIENCE):
-            async for row in door.assistant.feed(self._user(door, name)):
-                if row.message["type"] == "text":
-                    return str(row.message["text"])
+        async for row in door.assistant.feed(self._user(door, name)):
+            if row.message["type"] == "text":
+                return str(row.message["text"])
         raise AssertionError("the feed came to an end")
 
 
@@ -278,7 +277,10 @@ async def at_the_door(
 ) -> AsyncIterator[Door]:
     """Run an assistant that counts behind a channel; `options` are those of `make_app`."""
     gate = Gate()
-    async with Assistant(pipeline(gate), store="memory:") as assistant:
+    async with (
+        asyncio.timeout(PATIENCE),
+        Assistant(pipeline(gate), store="memory:") as assistant,
+    ):
         app = make_app(assistant, [make(assistant)], auth=auth, **options)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, gate)
