@@ -1,0 +1,167 @@
+"""Serving: addresses that cannot be had, and ending in good order."""
+
+import asyncio
+import signal
+import socket
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.errors import ConfigError
+from prolocutor.testing.channel_kit import Gate, pipeline
+from prolocutor.web.auth import Auth
+from prolocutor.web.listener import Listener, make_app
+from prolocutor.web.serving import serve
+from tests.integration.channels.fakes import deeppavlov, post
+
+PROGRAM = """
+import asyncio, sys
+import uvloop
+from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor import Assistant, Pipeline, Service
+from prolocutor.web.listener import make_app
+from prolocutor.web.serving import serve
+
+async def slow(request):
+    print("asked", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+    return {"text": "done", "confidence": 1.0}
+
+async def main():
+    pipeline = Pipeline(skills=[Service("slow", slow, timeout=60)])
+    async with Assistant(pipeline, store="memory:", deadline=60) as assistant:
+        app = make_app(assistant, [DeepPavlov(assistant)])
+        grace = float(sys.argv[1])
+        await serve(app, port=0, grace=grace, on_ready=lambda url: print(url, flush=True))
+        print("closed", flush=True)
+
+uvloop.run(main())
+"""
+
+
+def listener(auth: Auth | None = None) -> Listener:
+    return make_app(Assistant(pipeline(Gate()), store="memory:"), auth=auth)
+
+
+async def test_a_port_in_use_is_one_clear_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError) as refused:
+            await serve(listener(), port=port)
+
+    assert str(refused.value) == f"port: port {port} of 127.0.0.1 is in use; choose another one"
+
+
+async def test_an_unknown_host_is_one_clear_line() -> None:
+    with pytest.raises(ConfigError, match=r"^host: the host 'nowhere\.invalid' is unknown"):
+        await serve(listener(), "nowhere.invalid")
+
+
+async def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
+    with pytest.raises(ConfigError, match=r"^host: cannot listen on 192\.0\.2\.1, port 4242"):
+        await serve(listener(Auth(keys=["k"])), "192.0.2.1")
+
+
+async def test_it_is_not_served_to_the_world_without_keys() -> None:
+    with pytest.raises(ConfigError, match=r"^auth: 0\.0\.0\.0 can be reached from other machines"):
+        await serve(listener(), "0.0.0.0", 0)
+
+
+@pytest.mark.parametrize(
+    "auth", [Auth(keys=["k"]), Auth(tokens={"t": "ann"}), Auth(anonymous=True)]
+)
+async def test_it_is_served_to_the_world_where_somebody_may_come_in(auth: Auth) -> None:
+    stop, ready = asyncio.Event(), asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        serving = serve(listener(auth), "0.0.0.0", 0, on_ready=lambda url: ready.set(), stop=stop)
+        group.create_task(serving)
+        await ready.wait()
+        stop.set()
+
+
+async def test_a_refused_address_leaves_nothing_open() -> None:
+    assistant = Assistant(pipeline(Gate()), store="memory:")
+    with pytest.raises(ConfigError):
+        await serve(make_app(assistant), "0.0.0.0", 0)
+
+    assert not assistant.ready
+
+
+async def test_a_cancelled_server_ends_in_good_order() -> None:
+    ready = asyncio.Event()
+    assistant = Assistant(pipeline(Gate()), store="memory:")
+    serving = asyncio.ensure_future(
+        serve(make_app(assistant), port=0, on_ready=lambda url: ready.set())
+    )
+    await ready.wait()
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+
+    assert not assistant.ready
+
+
+async def test_lines_are_closed_when_it_ends() -> None:
+    async with deeppavlov() as door:
+        host, port = door.url.removeprefix("http://").split(":")
+        await post(door, user_id="ann", payload="hello")
+        reader, writer = await asyncio.open_connection(host, int(port))
+
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def test_a_signal_lets_the_running_turn_end() -> None:
+    async with program("20") as process:
+        url = await said(process)
+        async with aiohttp.ClientSession(url) as http:
+            asking = asyncio.ensure_future(ask(http))
+            assert await said(process) == "asked"
+            process.send_signal(signal.SIGTERM)
+            process.stdin.write(b"go\n")
+            answer = await asking
+        last, code = await said(process), await process.wait()
+
+    assert (answer["response"], last, code) == ("done", "closed", 0)
+
+
+async def test_a_second_signal_ends_the_waiting() -> None:
+    async with program("100") as process:
+        url = await said(process)
+        async with aiohttp.ClientSession(url) as http:
+            asking = asyncio.ensure_future(ask(http))
+            assert await said(process) == "asked"
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
+            with pytest.raises((aiohttp.ClientError, KeyError)):
+                await asking
+
+
+@asynccontextmanager
+async def program(grace: str) -> AsyncIterator[Any]:
+    """The program above as a process of its own, killed at the end if it has not ended."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PROGRAM, grace, stdin=PIPE, stdout=PIPE
+    )
+    try:
+        async with asyncio.timeout(20):
+            yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def said(process: Any) -> str:
+    return (await process.stdout.readline()).decode().strip()
+
+
+async def ask(http: aiohttp.ClientSession) -> Any:
+    async with http.post("/", json={"user_id": "ann", "payload": "hello"}) as response:
+        return await response.json()

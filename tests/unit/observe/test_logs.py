@@ -1,0 +1,109 @@
+"""The log of turns."""
+
+import io
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.observe.logs import JsonLines, TurnLog
+from tests.unit.observe.records import record, service
+
+
+def logged(one: TurnRecord, *, texts: bool = False) -> dict[str, Any]:
+    stream = io.StringIO()
+    TurnLog(texts=texts, logger=logger(stream)).turn_ended(one)
+    return json.loads(stream.getvalue())
+
+
+def logger(stream: io.StringIO, level: int = logging.INFO) -> logging.Logger:
+    made = logging.Logger("turns", level)  # noqa: LOG001 (nobody else's)
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    made.addHandler(handler)
+    return made
+
+
+def test_a_turn_is_one_line_with_its_ids_and_services() -> None:
+    line = logged(record(service(), service("b", outcome="skipped", started=None, ended=None)))
+
+    assert (line["turn_id"], line["dialog_id"], line["user"]) == ("0" * 32, "1" * 32, "ann")
+    assert (line["level"], line["logger"], line["seconds"]) == ("info", "turns", 0.5)
+    assert line["services"] == {
+        "skills.skill": {"outcome": "done", "seconds": 0.2},
+        "skills.b": {"outcome": "skipped"},
+    }
+
+
+def test_what_people_say_is_left_out() -> None:
+    line = logged(record(text="my secret", response="your secret"))
+
+    assert "secret" not in json.dumps(line)
+
+
+def test_what_people_say_is_shown_if_asked_for() -> None:
+    line = logged(record(text="my secret", response="your secret"), texts=True)
+
+    assert (line["text"], line["response"]) == ("my secret", "your secret")
+
+
+FAILED = service(outcome="failed", code="raised", error="it broke")
+
+
+@pytest.mark.parametrize(
+    ("one", "level"),
+    [
+        (record(service()), "info"),
+        (record(service(outcome="skipped")), "info"),
+        (record(FAILED), "warning"),
+        (record(service(outcome="late")), "warning"),
+        (record(faults=[{"service": "a", "what": "odd"}]), "warning"),
+        (record(by="last_chance"), "info"),
+        (record(FAILED, by="fallback"), "error"),
+    ],
+)
+def test_the_level_says_how_it_went(one: TurnRecord, level: str) -> None:
+    assert logged(one)["level"] == level
+
+
+def test_a_failure_says_why() -> None:
+    shown = logged(record(FAILED))["services"]["skills.skill"]
+
+    assert (shown["code"], shown["error"]) == ("raised", "it broke")
+
+
+def test_nothing_is_made_of_a_turn_that_nobody_wants_logged() -> None:
+    stream = io.StringIO()
+    TurnLog(logger=logger(stream, logging.WARNING)).turn_ended(record(service()))
+
+    assert stream.getvalue() == ""
+
+
+def test_other_logs_become_lines_too() -> None:
+    stream = io.StringIO()
+    log = logger(stream)
+    try:
+        raise ValueError("it broke\nbadly")
+    except ValueError:
+        log.exception("went %s", "wrong", extra={"fields": {"level": "not this", "n": 7}})
+
+    (text,) = stream.getvalue().splitlines()
+    line = json.loads(text)
+    assert (line["message"], line["level"], line["n"]) == ("went wrong", "error", 7)
+    assert line["exception"].endswith("ValueError: it broke\nbadly")
+
+
+@pytest.mark.parametrize("value", [object(), "\ud800", {1: 2}, float("nan")])
+def test_what_json_cannot_say_is_logged_all_the_same(value: object) -> None:
+    made = logging.LogRecord("a", logging.INFO, "f", 1, "%s", (value,), None)
+    made.fields = {"value": value}
+
+    assert "value" in json.loads(JsonLines().format(made))
+
+
+def test_a_log_may_have_a_stack() -> None:
+    made = logging.LogRecord("a", logging.INFO, "f", 1, "m", (), None, sinfo="the stack")
+
+    assert json.loads(JsonLines().format(made))["stack"] == "the stack"

@@ -1,0 +1,107 @@
+"""Spans of turns and services, for a provider made by hand."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from opentelemetry import context, trace
+from opentelemetry.trace import NonRecordingSpan, NoOpTracerProvider, Span, SpanContext, Status
+from opentelemetry.trace.status import StatusCode
+
+from prolocutor.observe.spans import Spans
+from tests.unit.observe.records import record, service
+
+BEGAN = 1_700_000_000_500_000_000
+
+
+class FakeSpan(NonRecordingSpan):
+    def __init__(self, name: str, parent: Span, began: int, attributes: dict[str, Any]) -> None:
+        super().__init__(SpanContext(1, id(self) % (1 << 64), is_remote=False))
+        self.name, self.parent, self.began = name, parent, began
+        self.shown, self.ended = attributes, 0
+        self.status = StatusCode.UNSET
+
+    def set_status(self, status: Any, description: str | None = None) -> None:
+        assert isinstance(status, Status)
+        self.status = status.status_code
+
+    def end(self, end_time: int | None = None) -> None:
+        assert end_time is not None
+        self.ended = end_time
+
+
+class FakeTracer(trace.Tracer):
+    def __init__(self) -> None:
+        self.spans: list[FakeSpan] = []
+
+    def start_span(self, name: str, context: Any = None, *args: Any, **kwargs: Any) -> Span:
+        parent = trace.get_current_span(context)
+        self.spans.append(FakeSpan(name, parent, kwargs["start_time"], kwargs["attributes"]))
+        return self.spans[-1]
+
+    @contextmanager
+    def start_as_current_span(self, *args: Any, **kwargs: Any) -> Iterator[Span]:
+        raise AssertionError("the turn is over")
+        yield
+
+
+class FakeProvider(trace.TracerProvider):
+    def __init__(self) -> None:
+        self.tracer = FakeTracer()
+
+    def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
+        return self.tracer
+
+
+def test_a_turn_is_a_span_over_those_of_its_services() -> None:
+    provider = FakeProvider()
+    late = service("b", started=0.2, ended=0.4, outcome="late", error="no answer in time")
+    skipped = service("c", started=None, ended=None, outcome="skipped")
+
+    Spans(provider).turn_ended(record(service("a", started=0.0, ended=0.25), late, skipped))
+
+    turn, a, b = provider.tracer.spans
+    assert [span.name for span in (turn, a, b)] == ["turn", "skills a", "skills b"]
+    assert [span.parent for span in (a, b)] == [turn, turn]
+    assert (turn.began, turn.ended) == (BEGAN, BEGAN + 500_000_000)
+    assert (a.began, a.ended) == (BEGAN, BEGAN + 250_000_000)
+    assert (b.began, b.ended) == (BEGAN + 200_000_000, BEGAN + 400_000_000)
+    assert [span.status for span in (turn, a, b)] == [
+        StatusCode.UNSET,
+        StatusCode.UNSET,
+        StatusCode.ERROR,
+    ]
+    assert turn.shown["prolocutor.dialog_id"] == "1" * 32
+
+
+def test_a_turn_is_nobodys_child() -> None:
+    provider = FakeProvider()
+    outer = FakeSpan("outer", trace.INVALID_SPAN, 0, {})
+    token = context.attach(trace.set_span_in_context(outer))
+    try:
+        Spans(provider).turn_ended(record())
+    finally:
+        context.detach(token)
+
+    assert provider.tracer.spans[0].parent is trace.INVALID_SPAN
+
+
+def test_a_turn_that_nobody_could_answer_is_an_error() -> None:
+    provider = FakeProvider()
+
+    Spans(provider).turn_ended(record(by="fallback"))
+
+    assert provider.tracer.spans[0].status is StatusCode.ERROR
+
+
+def test_nothing_is_said_of_what_people_say() -> None:
+    provider = FakeProvider()
+
+    Spans(provider).turn_ended(record(service(), text="my secret", response="your secret"))
+
+    assert "secret" not in str([span.shown for span in provider.tracer.spans])
+
+
+def test_without_a_provider_nothing_is_made() -> None:
+    Spans().turn_ended(record(service()))
+    Spans(NoOpTracerProvider()).turn_ended(record(service()))

@@ -1,0 +1,156 @@
+"""Who is let in, and as whom."""
+
+import pytest
+
+from prolocutor.contracts.channel import Visitor
+from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
+from prolocutor.web.auth import OPERATOR, Auth, Doorkeeper, is_loopback
+
+AUTH = Auth(keys=["key"], tokens={"token": "ann", "\u0442\u043e\u043a\u0435\u043d": "bob"})
+HERE, THERE = "127.0.0.1", "192.0.2.7"
+
+
+def bearer(secret: str) -> dict[bytes, bytes]:
+    return {b"authorization": f"Bearer {secret}".encode()}
+
+
+@pytest.mark.parametrize(
+    ("secret", "visitor"),
+    [
+        ("key", OPERATOR),
+        ("token", Visitor("person", "ann")),
+        ("\u0442\u043e\u043a\u0435\u043d", Visitor("person", "bob")),
+    ],
+)
+@pytest.mark.parametrize("client", [HERE, THERE, None])
+def test_a_key_or_token_says_who_comes(secret: str, visitor: Visitor, client: str | None) -> None:
+    assert Doorkeeper(AUTH).admit(bearer(secret), b"", client) == visitor
+
+
+def test_a_token_in_the_query_may_be_quoted() -> None:
+    keeper = Doorkeeper(Auth(tokens={"a b&c": "ann"}))
+
+    visitor = keeper.admit({}, b"x=1&access_token=a+b%26c", THERE)
+
+    assert visitor == Visitor("person", "ann")
+
+
+def test_the_header_counts_before_the_query() -> None:
+    assert Doorkeeper(AUTH).admit(bearer("key"), b"access_token=token", THERE) == OPERATOR
+
+
+@pytest.mark.parametrize("client", [HERE, THERE])
+@pytest.mark.parametrize(
+    ("headers", "query"),
+    [
+        (bearer("Key"), b""),
+        (bearer("key "[:-1] + "y"), b""),
+        (bearer(""), b""),
+        ({b"authorization": b"Basic a2V5"}, b""),
+        ({b"authorization": b"\xff\xfe"}, b""),
+        ({}, b"access_token="),
+        ({}, b"access_token=%ff"),
+        ({}, b"access_token=token&access_token=guess"),
+    ],
+)
+def test_a_wrong_secret_helps_nobody(
+    headers: dict[bytes, bytes], query: bytes, client: str
+) -> None:
+    with pytest.raises(Unauthenticated):
+        Doorkeeper(AUTH).admit(headers, query, client)
+
+
+@pytest.mark.parametrize("host", [b"localhost", b"LOCALHOST:4242", b"127.0.0.1:1", b"[::1]:4242"])
+@pytest.mark.parametrize("client", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
+def test_who_sits_here_is_an_operator(client: str, host: bytes) -> None:
+    assert Doorkeeper(AUTH).admit({b"host": host}, b"", client) == OPERATOR
+
+
+@pytest.mark.parametrize(
+    ("headers", "client"),
+    [
+        ({}, THERE),
+        ({}, "::2"),
+        ({}, "unix"),
+        ({}, None),
+        ({b"host": b"evil.example"}, HERE),
+        ({b"host": b"localhost.evil.example"}, HERE),
+        ({b"host": b"[::1"}, HERE),
+        ({b"host": b"\xff"}, HERE),
+        ({b"host": b""}, HERE),
+        ({b"x-forwarded-for": b"127.0.0.1"}, HERE),
+        ({b"forwarded": b"for=127.0.0.1"}, HERE),
+        ({b"x-real-ip": b"127.0.0.1"}, HERE),
+    ],
+)
+def test_everybody_else_needs_a_key(headers: dict[bytes, bytes], client: str | None) -> None:
+    with pytest.raises(Unauthenticated):
+        Doorkeeper(AUTH).admit(headers, b"", client)
+
+
+def test_everybody_else_is_anonymous_where_that_is_allowed() -> None:
+    assert Doorkeeper(Auth(anonymous=True)).admit({}, b"", THERE) == Visitor("anonymous")
+
+
+def test_who_sits_here_needs_a_key_where_nobody_is_trusted() -> None:
+    with pytest.raises(Unauthenticated):
+        Doorkeeper(Auth(trust_loopback=False)).admit({}, b"", HERE)
+
+
+@pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b"http://localhost:1"])
+def test_a_page_of_another_site_is_not_who_sits_here(origin: bytes) -> None:
+    headers = {b"host": b"localhost:4242", b"origin": origin}
+
+    with pytest.raises(Forbidden):
+        Doorkeeper(AUTH).admit(headers, b"", HERE)
+    with pytest.raises(Forbidden):
+        Doorkeeper(AUTH, ["*"]).admit(headers, b"", HERE)
+
+
+@pytest.mark.parametrize("origin", [b"http://localhost:4242", b"https://friend.example"])
+def test_our_own_page_and_a_friends_are(origin: bytes) -> None:
+    headers = {b"host": b"localhost:4242", b"origin": origin}
+
+    assert Doorkeeper(AUTH, ["https://friend.example"]).admit(headers, b"", HERE) == OPERATOR
+
+
+def test_a_socket_of_another_sites_page_is_refused_even_with_a_key() -> None:
+    headers = {b"host": b"a.example", b"origin": b"https://evil.example", **bearer("key")}
+
+    with pytest.raises(Forbidden):
+        Doorkeeper(AUTH).admit_socket(headers, b"", THERE)
+    assert Doorkeeper(AUTH, ["*"]).admit_socket(headers, b"", THERE) == OPERATOR
+
+
+@pytest.mark.parametrize("secret", ["token", None])
+def test_what_is_for_operators_is_for_nobody_else(secret: str | None) -> None:
+    keeper = Doorkeeper(Auth(tokens={"token": "ann"}, anonymous=True))
+
+    with pytest.raises(Forbidden):
+        keeper.admit(bearer(secret) if secret else {}, b"", THERE, "operators")
+
+
+@pytest.mark.parametrize(
+    "auth",
+    [Auth(keys=[""]), Auth(keys=["k", ""]), Auth(tokens={"": "ann"}), Auth(tokens={"t": ""})],
+)
+def test_an_empty_secret_is_refused(auth: Auth) -> None:
+    with pytest.raises(ConfigError, match="empty"):
+        Doorkeeper(auth)
+
+
+def test_secrets_are_not_shown() -> None:
+    assert repr(AUTH) == "<Auth: 1 keys, 2 tokens>"
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "10.0.0.1", "fe80::1%eth0"])
+def test_the_world_is_not_listened_to_without_keys(address: str) -> None:
+    with pytest.raises(ConfigError, match="can be reached from other machines"):
+        Doorkeeper(Auth()).check_may_listen(["127.0.0.1", address])
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "127.1.2.3"])
+def test_this_machine_is(address: str) -> None:
+    Doorkeeper(Auth()).check_may_listen([address])
+
+    assert is_loopback(address)
