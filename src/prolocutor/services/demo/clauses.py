@@ -19,6 +19,7 @@ _BREAK: Final = re.compile(
     r"|\s*[,;]?\s+(?:(?:and|then|plus|also|&)\s+)+(?:(?:then|also)\s+)?|\s*;\s*",
     re.IGNORECASE,
 )
+_JOINT: Final = re.compile(r"(?:(?:and|then|also|plus)\b[\s,]*)+", re.IGNORECASE)
 _LEAD: Final = re.compile(
     r"(?:(?:and|then|also|plus|so|well|ok|okay|oh|hey|hi|hello|please|kindly|just|now|first|next|"
     r"after that|by the way|btw|quickly|can you|could you|would you|will you|i want you to|"
@@ -54,18 +55,23 @@ def clauses_of(text: str) -> list[str]:
     It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on
     either side reads like a request of its own.
     """
-    text = text.strip()
     if len(text) > LONGEST_TEXT:
         return []
+    text = " ".join(text.split())
     clauses: list[str] = []
     start = 0
     for gap in _BREAK.finditer(text):
         before, after = text[start : gap.start()], text[gap.end() :]
         if _is_request(before) and _is_request(after):
-            clauses.append(before.strip())
+            clauses.append(before)
             start = gap.end()
-    clauses.append(text[start:].strip())
+    clauses = [_without_joint(clause.strip()) for clause in (*clauses, text[start:])]
     return clauses if 1 < len(clauses) <= MOST else []
+
+
+def _without_joint(clause: str) -> str:
+    joint = _JOINT.match(clause)
+    return clause[joint.end() :] if joint else clause
 
 
 def _is_request(text: str) -> bool:

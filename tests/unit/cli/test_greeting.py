@@ -1,0 +1,31 @@
+from pathlib import Path
+
+from prolocutor.cli.greeting import greeting
+
+URL = "http://127.0.0.1:4242"
+
+
+def test_the_demo_is_greeted_with_commands_that_find_it() -> None:
+    lines = greeting("Demo", URL, "sqlite:////d/p.db", file=None, store=None).splitlines()
+
+    assert lines[0] == f"Demo listens on {URL} (Ctrl-C ends it)."
+    assert "/d/p.db" in lines[1]
+    assert lines[2] == "  prolocutor chat"
+    assert lines[3].startswith('  prolocutor ask "what is 15%')
+    assert lines[4].startswith(f"  curl {URL} ")
+
+
+def test_the_commands_name_the_file_and_the_store_that_were_given() -> None:
+    file, store = Path("my bot/a.yaml"), "my.db"
+
+    lines = greeting("Mine", URL, "sqlite:///my.db", file=file, store=store).splitlines()
+
+    assert lines[2] == "  prolocutor chat 'my bot/a.yaml' --store my.db"
+    assert lines[3] == """  prolocutor ask "hello" --assistant 'my bot/a.yaml' --store my.db"""
+
+
+def test_a_store_that_others_cannot_find_is_reached_over_http_alone() -> None:
+    lines = greeting("Demo", URL, "memory:", file=None, store="memory:").splitlines()
+
+    assert all(line.startswith(f"  curl {URL}") for line in lines[2:])
+    assert len(lines) == 5

@@ -1,0 +1,36 @@
+from pathlib import Path
+
+import pytest
+
+from prolocutor.cli.new import name_of, write
+from prolocutor.config.check import check
+
+
+def test_what_is_written_has_no_faults(tmp_path: Path) -> None:
+    files = write(tmp_path, "My assistant")
+
+    report = check(tmp_path / "assistant.yaml")
+    assert files == ["README.md", "assistant.yaml", "skills.py", "test_assistant.py"]
+    assert report.ok
+    assert report.name == "My assistant"
+    assert report.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("my-assistant", "My assistant"),
+        ("concierge", "Concierge"),
+        ("yes", "Yes"),
+        ("---", "My assistant"),
+    ],
+)
+def test_an_assistant_is_named_after_its_folder(folder: str, name: str) -> None:
+    assert name_of(Path(folder)) == name
+
+
+@pytest.mark.parametrize("name", ["Null", "True", "12", "Yes", "1e3"])
+def test_a_name_that_yaml_takes_for_something_else_stays_a_name(name: str, tmp_path: Path) -> None:
+    write(tmp_path, name)
+
+    assert check(tmp_path / "assistant.yaml").name == name

@@ -1,0 +1,111 @@
+from typing import Any
+
+import pytest
+
+from prolocutor.services.demo.composing import choose
+
+
+def said(skill: str, text: str, confidence: float, part: int = 0, **more: Any) -> dict[str, Any]:
+    id_ = f"{skill}.{part}"
+    hypothesis = {"skill_name": skill, "text": text, "confidence": confidence, "part": part}
+    return {**hypothesis, "hypothesis_id": id_, **more}
+
+
+def chosen(*hypotheses: dict[str, Any]) -> tuple[list[str], str]:
+    choice = choose({"hypotheses": list(hypotheses)})
+    return choice["hypotheses"], choice["text"]
+
+
+def test_a_single_request_gets_the_surest_answer() -> None:
+    assert chosen(said("sums", "no", 0.05), said("clock", "Noon.", 0.9)) == (["clock.0"], "Noon.")
+
+
+def test_ties_go_to_the_first_declared() -> None:
+    assert chosen(said("a", "A.", 0.9), said("b", "B.", 0.9))[0] == ["a.0"]
+
+
+def test_two_requests_get_one_reply_from_two_agents() -> None:
+    ids, text = chosen(
+        said("sums", "12", 0.82),
+        said("sums", "12", 0.97, 1),
+        said("sums", "no", 0.05, 2),
+        said("clock", "It is noon.", 0.82),
+        said("clock", "no", 0.05, 1),
+        said("clock", "It is noon.", 0.97, 2),
+    )
+
+    assert ids == ["sums.1", "clock.2"]
+    assert text == "12. It is noon."
+
+
+def test_the_order_of_the_clauses_is_kept_whatever_the_order_of_the_agents() -> None:
+    ids, text = chosen(
+        said("clock", "no", 0.05, 1),
+        said("clock", "Noon!", 0.9, 2),
+        said("sums", "12.", 0.9, 1),
+        said("sums", "no", 0.05, 2),
+    )
+
+    assert (ids, text) == (["sums.1", "clock.2"], "12. Noon!")
+
+
+def test_an_agent_that_answers_the_whole_better_has_the_floor() -> None:
+    ids, _ = chosen(
+        said("todo", "Noted: call and tell her.", 0.95),
+        said("todo", "Noted: call.", 0.95, 1),
+        said("jokes", "A duck...", 0.6, 2),
+    )
+
+    assert ids == ["todo.0"]
+
+
+def test_an_agent_hardly_surer_of_the_whole_leaves_no_clause_unanswered() -> None:
+    ids, _ = chosen(
+        said("timer", "Set.", 0.96), said("timer", "Set.", 0.96, 1), said("todo", "Noted.", 0.95, 2)
+    )
+
+    assert ids == ["timer.1", "todo.2"]
+
+
+def test_a_clause_that_nobody_knows_leaves_the_best_whole_answer() -> None:
+    ids, _ = chosen(
+        said("sums", "12", 0.82), said("sums", "12", 0.97, 1), said("sums", "no", 0.05, 2)
+    )
+
+    assert ids == ["sums.0"]
+
+
+def test_what_somebody_knows_of_it_is_said_where_nobody_knows_the_whole() -> None:
+    ids, _ = chosen(
+        said("jokes", "no", 0.05),
+        said("guide", "Ask me otherwise.", 0.2),
+        said("jokes", "A duck...", 0.97, 1),
+        said("jokes", "no", 0.05, 2),
+    )
+
+    assert ids == ["jokes.1"]
+
+
+def test_the_same_answer_to_both_clauses_is_given_once() -> None:
+    ids, text = chosen(
+        said("sums", "no", 0.05), said("sums", "12", 0.9, 1), said("sums", "12", 0.9, 2)
+    )
+
+    assert (len(ids), text) == (2, "12.")
+
+
+@pytest.mark.parametrize("profile", ["human_attributes", "bot_attributes"])
+def test_answers_that_would_undo_each_other_are_not_composed(profile: str) -> None:
+    ids, _ = chosen(
+        said("todo", "Both noted.", 0.7, **{profile: {"todo": [1, 2]}}),
+        said("todo", "One noted.", 0.9, 1, **{profile: {"todo": [1]}}),
+        said("todo", "Two noted.", 0.9, 2, **{profile: {"todo": [2]}}),
+    )
+
+    assert ids == ["todo.0"]
+
+
+def test_where_nobody_knows_the_guide_beats_all_refusals() -> None:
+    assert chosen(said("sums", "no", 0.1), said("guide", "Ask me otherwise.", 0.2))[0] == [
+        "guide.0"
+    ]
