@@ -12,12 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from bench.soaking.agents import fault_of, number_in
-from bench.soaking.ledger import Answer, Ledger, Message
+from bench.soaking.ledger import MAX_COMPLAINTS, Answer, Ledger, Message
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.stores.sqlite.store import SqliteStore
 
-MAX_COMPLAINTS: Final = 50
 MAX_RUNS: Final = 2
 
 NOTHING: Final = (

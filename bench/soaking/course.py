@@ -29,8 +29,8 @@ EARLY: Final = 0.15
 COMMAND_EVERY: Final = 50
 STOP_EVERY: Final = 100
 ASKED_AT_LAST: Final = 20
-START: Final = 30.0
-"""Seconds in which a server must be ready."""
+PATIENCE: Final = 30.0
+"""Seconds in which a server must be ready, and in which everybody must have an answer at last."""
 SHOW_EVERY: Final = 500
 
 
@@ -85,17 +85,20 @@ class Course:
         self._address = Address()
         self._largest_log = 0
         self._starts: list[float] = []
-        self._early = self._commands = self._stops = 0
+        self._killed = self._early = self._commands = self._stops = 0
 
     async def run(self) -> Report:
         """Let people talk while servers live and die, then compare what they saw with the file."""
         started = time.monotonic()
-        with self._log.open("wb") as log:
-            await self._talk_and_kill(log)
-        found = await self.check()
+        try:
+            with self._log.open("wb") as log:
+                await self._talk_and_kill(log)
+        except* (EOFError, TimeoutError) as group:
+            self.ledger.complain(f"the server did not start: {group.exceptions[0]}")
+        found = await self._found()
         counts = self.ledger.counts
         report = Report(
-            kills=self._kills,
+            kills=self._killed,
             commands=self._commands,
             early=self._early,
             stops=self._stops,
@@ -120,6 +123,12 @@ class Course:
         fallback = load(ASSISTANT).fallback or ""
         return await check(self.file, self.ledger, self.diary, self._seed, fallback)
 
+    async def _found(self) -> Findings:
+        try:
+            return await self.check()
+        except Exception as error:
+            return Findings(complaints=[f"the file cannot be compared: {error!r}"])
+
     async def _talk_and_kill(self, log: IO[bytes]) -> None:
         port = _free_port(self._random)
         words = ["serve", str(ASSISTANT), "--port", str(port), "--store", f"sqlite:///{self.file}"]
@@ -137,15 +146,25 @@ class Course:
                 await self._live_and_die(nursery, command)
                 await self._open(command)
                 enough.set()
-                await asyncio.gather(*talks)
-                await asyncio.gather(*(person.repeat(ASKED_AT_LAST) for person in people))
+                await self._hear_all(people, talks)
                 await self._stop(command)
         finally:
             await nursery.aclose()
 
+    async def _hear_all(self, people: list[Person], talks: list[asyncio.Task[None]]) -> None:
+        """Let everybody hear the last reply, then ask again what was asked before."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.gather(*talks)
+                await asyncio.gather(*(person.repeat(ASKED_AT_LAST) for person in people))
+        except TimeoutError:
+            self.ledger.complain("somebody has not got an answer at the end")
+
     async def _live_and_die(self, nursery: Nursery, command: Command) -> None:
         """Let one server after the other live for a moment."""
         for life in range(1, self._kills + 1):
+            if self.ledger.is_full:
+                return
             if life % STOP_EVERY == 0:
                 await self._open(nursery)
                 await asyncio.sleep(self._random.uniform(*LIFE))
@@ -169,6 +188,7 @@ class Course:
             await asyncio.sleep(self._random.uniform(*LIFE))
         self._address.close()
         self._check_end("killed", await server.kill(), -SIGKILL)
+        self._killed += 1
         self._measure_log()
 
     async def _begin_to_live(self, server: Server) -> None:
@@ -187,7 +207,7 @@ class Course:
         """Start a server and let people know when it is ready."""
         started = time.monotonic()
         await server.start()
-        async with asyncio.timeout(START):
+        async with asyncio.timeout(PATIENCE):
             self._address.open(await server.ready())
         if isinstance(server, Nursery):
             self._starts.append(time.monotonic() - started)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+MAX_COMPLAINTS: Final = 50
+"""After so many it is enough."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -50,7 +53,13 @@ class Ledger(msgspec.Struct):
 
     def complain(self, what: str) -> None:
         """Note something that must not happen."""
-        self.complaints.append(what)
+        if not self.is_full:
+            self.complaints.append(what)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much went wrong that there is no use in going on."""
+        return len(self.complaints) >= MAX_COMPLAINTS
 
     def write(self, path: Path) -> None:
         """Leave everything in a file for whoever looks for the cause of a fault."""

@@ -26,6 +26,8 @@ import prolocutor.stores.sqlite.store  # noqa: F401
 from prolocutor.cli.main import run
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGTERM}
+PATIENCE = 30
+"""Seconds that a server may take to end; then it is killed."""
 
 
 def main(arguments: list[str]) -> None:
@@ -37,10 +39,19 @@ def main(arguments: list[str]) -> None:
             child = os.fork() or live(arguments)
         elif child:
             os.kill(child, SIGNALS[word])
-            child, status = 0, os.waitpid(child, 0)[1]
-            print(f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
+            print(f"ended {ended(child)}", flush=True)
+            child = 0
     if child:
         os.kill(child, signal.SIGKILL)
+
+
+def ended(child: int) -> int:
+    """Wait for the end of a server and give its status."""
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
+    signal.alarm(PATIENCE)
+    status = os.waitpid(child, 0)[1]
+    signal.alarm(0)
+    return os.waitstatus_to_exitcode(status)
 
 
 def live(arguments: list[str]) -> NoReturn:

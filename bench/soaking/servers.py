@@ -13,6 +13,8 @@ from typing import IO, Final, Protocol
 
 NURSERY: Final = Path(__file__).with_name("nursery.py")
 PROGRAM: Final = Path(sys.executable).with_name("prolocutor")
+PATIENCE: Final = 30.0
+"""Seconds that a server may take to end; then it is killed."""
 
 _URL: Final = re.compile(rb"http://[\w.]+:\d+")
 _ENDED: Final = re.compile(rb"ended (-?\d+)$")
@@ -31,7 +33,7 @@ class Server(Protocol):
         """Send SIGKILL and wait for the end."""
 
     async def stop(self) -> int:
-        """Send SIGTERM and wait for the end."""
+        """Send SIGTERM and wait for the end; SIGKILL if it does not come."""
 
 
 class Command:
@@ -54,13 +56,18 @@ class Command:
 
     async def kill(self) -> int:
         assert self._process is not None
-        self._process.kill()
+        if self._process.returncode is None:
+            self._process.kill()
         return await self._process.wait()
 
     async def stop(self) -> int:
         assert self._process is not None
         self._process.terminate()
-        return await self._process.wait()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self._process.wait()
+        except TimeoutError:
+            return await self.kill()
 
 
 class Nursery:
