@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from random import Random
 from signal import SIGKILL
+from statistics import median
 from typing import IO, Final
 
 import aiohttp
@@ -26,7 +27,7 @@ LIFE: Final = (0.005, 0.150)
 """Seconds between the moment when a server is ready and its end."""
 EARLY: Final = 0.15
 """How many are killed before or just after they are ready, at any instant of their start."""
-COMMAND_EVERY: Final = 50
+COMMAND_EVERY: Final = 20
 STOP_EVERY: Final = 100
 ASKED_AT_LAST: Final = 20
 PATIENCE: Final = 30.0
@@ -49,12 +50,13 @@ class Report(msgspec.Struct, kw_only=True):
     closed: int
     passed: int
     largest_log: int
-    start_ms: float
+    start_ms: list[float]
     seconds: float
     complaints: list[str]
 
     def summary(self, seed: int) -> str:
         """Say it in a few lines."""
+        ready = " and ".join(f"{ms:.0f}" for ms in sorted(self.start_ms))
         return (
             f"{self.kills:,} kills ({self.commands:,} of `prolocutor serve` itself, the others of"
             f" forks of it; {self.early:,} while it started) and {self.stops:,} stops,"
@@ -62,7 +64,7 @@ class Report(msgspec.Struct, kw_only=True):
             f"{self.turns:,} turns, {self.retries:,} retries, {self.repeated:,} asked again after"
             f" an answer, {self.run_again:,} turns run again, {self.closed:,} closed with the"
             f" fallback\n"
-            f"ready {self.start_ms:.0f} ms after a fork, write-ahead log at most"
+            f"ready after {ready} ms (forks, command; median), write-ahead log at most"
             f" {self.largest_log / 1e6:.1f} MB\n"
             f"{self.passed:,} checks passed, {len(self.complaints):,} failed,"
             f" {self.seconds:.0f} seconds"
@@ -84,7 +86,7 @@ class Course:
         self._random = Random(seed)
         self._address = Address()
         self._largest_log = 0
-        self._starts: list[float] = []
+        self._starts: dict[Server, list[float]] = {}
         self._killed = self._early = self._commands = self._stops = 0
 
     async def run(self) -> Report:
@@ -110,7 +112,7 @@ class Course:
             closed=found.closed,
             passed=found.passed,
             largest_log=self._largest_log,
-            start_ms=1000 * sorted(self._starts)[len(self._starts) // 2] if self._starts else 0,
+            start_ms=[1000 * median(starts) for starts in self._starts.values()],
             seconds=time.monotonic() - started,
             complaints=self.ledger.complaints + found.complaints,
         )
@@ -181,7 +183,7 @@ class Course:
     async def _live(self, server: Server) -> None:
         """Start a server and kill it, most of the time while it works, sometimes before."""
         early = self._random.random() < EARLY
-        if early and self._starts:
+        if early and server in self._starts:
             await self._begin_to_live(server)
         else:
             await self._open(server)
@@ -194,14 +196,15 @@ class Course:
     async def _begin_to_live(self, server: Server) -> None:
         """Start a server and wait for any instant of its start or of what comes just after it."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._random.uniform(0, 1.3 * self._starts[-1])
+        end = loop.time() + self._random.uniform(0, 1.3 * self._starts[server][-1])
         await server.start()
         try:
             async with asyncio.timeout_at(end):
                 self._address.open(await server.ready())
-                await asyncio.sleep(end - loop.time())
         except TimeoutError:
             self._early += 1
+        else:
+            await asyncio.sleep(end - loop.time())
 
     async def _open(self, server: Server) -> None:
         """Start a server and let people know when it is ready."""
@@ -209,8 +212,7 @@ class Course:
         await server.start()
         async with asyncio.timeout(PATIENCE):
             self._address.open(await server.ready())
-        if isinstance(server, Nursery):
-            self._starts.append(time.monotonic() - started)
+        self._starts.setdefault(server, []).append(time.monotonic() - started)
 
     async def _stop(self, server: Server) -> None:
         """Ask a server to end and see that it does so in good order."""
