@@ -11,6 +11,8 @@ from tests.unit.services.demo_requests import agents_with_phrasings, phrasings
             "what's 15% of 80 and what time is it in Tokyo?",
             ["what's 15% of 80", "what time is it in Tokyo?"],
         ),
+        ("Hi there, what's the time?", ["what's the time?"]),
+        ("convert 6 feet to cm and 180 lb to kg", ["convert 6 feet to cm", "180 lb to kg"]),
         ("flip a coin, then tell me a joke", ["flip a coin", "tell me a joke"]),
         ("What is 2+2? And please define happy.", ["What is 2+2?", "please define happy."]),
         ("roll a die; set a timer for 5 minutes", ["roll a die", "set a timer for 5 minutes"]),
@@ -34,7 +36,7 @@ def test_several_requests_in_one_are_cut_apart(text: str, clauses: list[str]) ->
         "remind me to call mum and dad",
         "what is the difference between affect and effect?",
         "who is older, Tom and his brother?",
-        "Hello! How lovely",
+        "Hello! Lovely day today",
         "what is 1? " * 6,
         "tell me a joke and " * 40 + "flip a coin",
         "tell me a joke" + " " * 480 + "x",
@@ -47,7 +49,7 @@ def test_one_request_stays_whole(text: str) -> None:
 def test_hardly_any_single_request_is_taken_for_several() -> None:
     said = [one.text for agent in agents_with_phrasings() for one in phrasings(agent)]
 
-    cut = [text for text in said if clauses_of(text)]
+    cut = [text for text in said if len(clauses_of(text)) > 1]
 
     assert len(cut) <= len(said) / 100
 

@@ -53,7 +53,7 @@ def test_an_agent_that_answers_the_whole_better_has_the_floor() -> None:
     ids, _ = chosen(
         said("todo", "Noted: call and tell her.", 0.95),
         said("todo", "Noted: call.", 0.95, 1),
-        said("jokes", "A duck...", 0.6, 2),
+        said("jokes", "A duck...", 0.8, 2),
     )
 
     assert ids == ["todo.0"]

@@ -19,6 +19,11 @@ _BREAK: Final = re.compile(
     r"|\s*[,;]?\s+(?:(?:and|then|plus|also|&)\s+)+(?:(?:then|also)\s+)?|\s*;\s*",
     re.IGNORECASE,
 )
+_GREETING: Final = re.compile(
+    r"(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))"
+    r"(?: there| again| you| prolocutor| assistant)?[\s,.!]+)+",
+    re.IGNORECASE,
+)
 _JOINT: Final = re.compile(r"(?:(?:and|then|also|plus)\b[\s,]*)+", re.IGNORECASE)
 _LEAD: Final = re.compile(
     r"(?:(?:and|then|also|plus|so|well|ok|okay|oh|hey|hi|hello|please|kindly|just|now|first|next|"
@@ -35,7 +40,7 @@ _REQUEST: Final = re.compile(
     r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
     r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
     r"another (?:one|joke)|one more|help|time in|time at)\b"
-    r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent)",
+    r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent|[a-z°]+ (?:to|in|into) )",
     re.IGNORECASE,
 )
 
@@ -50,7 +55,7 @@ def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def clauses_of(text: str) -> list[str]:
-    """Give the clauses of a text that is more than one request; else none.
+    """Give the clauses of a text that is more than one request, or one after a greeting; else none.
 
     It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on
     either side reads like a request of its own.
@@ -58,6 +63,11 @@ def clauses_of(text: str) -> list[str]:
     if len(text) > LONGEST_TEXT:
         return []
     text = " ".join(text.split())
+    greeting = _GREETING.match(text)
+    if greeting and _is_request(text[greeting.end() :]):
+        text = text[greeting.end() :]
+    else:
+        greeting = None
     clauses: list[str] = []
     start = 0
     for gap in _BREAK.finditer(text):
@@ -66,7 +76,7 @@ def clauses_of(text: str) -> list[str]:
             clauses.append(before)
             start = gap.end()
     clauses = [_without_joint(clause.strip()) for clause in (*clauses, text[start:])]
-    return clauses if 1 < len(clauses) <= MOST else []
+    return clauses if len(clauses) <= MOST and (len(clauses) > 1 or greeting) else []
 
 
 def _without_joint(clause: str) -> str:

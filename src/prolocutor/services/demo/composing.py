@@ -9,7 +9,7 @@ Hypothesis = dict[str, Any]
 WELL: Final = 0.5
 """Confidence from which on a hypothesis counts as an answer."""
 
-ABOUT_AS_SURE: Final = 0.05
+ABOUT_AS_SURE: Final = 0.12
 """Less confidence by so much is no reason to leave a clause unanswered."""
 
 
