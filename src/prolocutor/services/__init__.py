@@ -1,0 +1,1 @@
+"""Built-in services: plain functions that any pipeline may name."""
