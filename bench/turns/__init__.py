@@ -1,0 +1,1 @@
+"""What `bench/turns.py` is made of."""

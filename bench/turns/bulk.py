@@ -1,0 +1,119 @@
+"""Filling a store quickly: a real turn, stored again and again under new ids, past the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from bench.turns.workload import make_pipeline, said
+from prolocutor import Assistant
+from prolocutor.contracts.store import Beginning, Begun, Finished, TurnStore
+from prolocutor.dialog import ids
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.store import SqliteStore
+
+LANES = 200
+SQL = Path(__file__).resolve().parents[2] / "src" / "prolocutor" / "stores" / "sqlite" / "sql"
+
+
+class Recorder(MemoryStore):
+    """Remembers what the last turn handed to its store."""
+
+    last: Finished
+
+    async def finish(self, finished: Finished) -> None:
+        """Keep it here too."""
+        self.last = finished
+        await super().finish(finished)
+
+
+async def recorded() -> Finished:
+    """A turn in the middle of a dialog of the standard pipeline, as a store gets it."""
+    store = Recorder()
+    async with Assistant(make_pipeline("turn-inline"), store=store) as assistant:
+        for number in range(1, 5):
+            await assistant.turn(said("turn-inline", "ann", number)[0], user="ann")
+    return store.last
+
+
+async def fill(path: Path, dialogs: Iterable[tuple[str, int]]) -> None:
+    """Stores dialogs of so many turns, given as (user, turns), in a file."""
+    model = await recorded()
+    store = SqliteStore(path, durability="relaxed")
+    await store.open()
+    waiting = iter(dialogs)
+
+    async def lane() -> None:
+        for user, turns in waiting:
+            for _ in range(turns):
+                await repeat(model, store, user)
+
+    try:
+        await asyncio.gather(*(lane() for _ in range(LANES)))
+    finally:
+        await store.aclose()
+
+
+async def repeat(model: Finished, store: TurnStore, user: str) -> None:
+    """Stores the recorded turn once more, as this person's."""
+    old = model.begun.beginning
+    begun = await store.begin(renamed(old, user))
+    assert isinstance(begun, Begun)
+    said = begun.beginning
+    spoken = []
+    for one in model.utterances:
+        before, after = (
+            (old.bot_utt_id, said.bot_utt_id) if one.by_bot else (old.utt_id, said.utt_id)
+        )
+        profile = begun.bot if one.by_bot else begun.human
+        spoken.append(
+            structs.replace(
+                one,
+                utt_id=after,
+                body=one.body.replace(before.encode(), after.encode()),
+                user_version=profile.number,
+            )
+        )
+    await store.finish(structs.replace(model, begun=begun, utterances=spoken))
+
+
+def renamed(old: Beginning, user: str) -> Beginning:
+    fresh: dict[str, Any] = {
+        name: ids.new_id()
+        for name in old.__struct_fields__
+        if name.startswith("new_") and name.endswith("id")
+    }
+    return structs.replace(
+        old,
+        turn_id=ids.new_id(),
+        user=user,
+        utt_id=ids.new_id(),
+        bot_utt_id=ids.new_id(),
+        **fresh,
+    )
+
+
+async def kept(folder: Path, people: int) -> Path:
+    """The file with one dialog of each of so many people; made once, used again."""
+    path = folder / f"people-{people}-{version()}.db"
+    if not path.exists():
+        making = folder / f"people-{os.getpid()}.db"
+        await fill(making, ((f"person-{number}", 1) for number in range(people)))
+        for old in folder.glob("people-*-*.db"):  # noqa: ASYNC240
+            old.unlink()
+        making.rename(path)
+    return path
+
+
+def version() -> str:
+    """Changes with the tables of the store and with what is stored."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for file in sorted(SQL.rglob("*.sql")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,86 @@
+"""The benchmark runs. How fast anything is, is not asserted here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.turns.bulk import fill
+from bench.turns.contest import Entry, Results, Setting, race
+from bench.turns.report import Goal, spread
+from bench.turns.workload import AGENTS, make_pipeline, said
+from prolocutor import Assistant
+from prolocutor.stores.sqlite.store import SqliteStore
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_quick_run_prints_its_tables_and_writes_no_docs(tmp_path: Path):
+    before = docs()
+
+    done = subprocess.run(
+        [sys.executable, "bench/turns.py", "--quick", "--no-peers", "--dry-run", "--dir", tmp_path],
+        cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "failed" not in done.stderr
+    assert "journal_mode=wal, synchronous=2" in done.stdout
+    assert "| prolocutor serve, SQLite |" in done.stdout
+    assert docs() == before
+
+
+@pytest.mark.parametrize("variant", ["turn-async", "route-inline", "all-async"])
+async def test_every_pipeline_says_what_is_expected_of_it(variant: str):
+    async with Assistant(make_pipeline(variant), store="memory:") as assistant:
+        for topic in range(len(AGENTS)):
+            user = f"user-{topic}"
+            text, reply = said(variant, user, 1)
+            assert (await assistant.turn(text, user=user)).reply.text == reply
+
+
+async def test_dialogs_stored_in_bulk_are_whole(tmp_path: Path):
+    path = tmp_path / "dialogs.db"
+    await fill(path, [("ann", 3), ("ben", 1)])
+    store = SqliteStore(path)
+    await store.open()
+
+    dialogs = [await store.dialog(id_) for id_ in await store.dialog_ids()]
+    await store.aclose()
+
+    lengths = {
+        dialog.human.user_external_id: len(dialog.utterances) for dialog in dialogs if dialog
+    }
+    assert lengths == {"ann": 6, "ben": 2}
+    ids = [utterance.utt_id for dialog in dialogs if dialog for utterance in dialog.utterances]
+    assert len(set(ids)) == 8
+
+
+def test_ratios_are_taken_round_by_round():
+    lines = {"a": [{"cpu": 1.0}, {"cpu": 4.0}, None], "b": [{"cpu": 2.0}, {"cpu": 4.0}, {"cpu": 1}]}
+
+    assert spread(Results(lines).ratio("a", "b", "cpu")) == "0.750 (0.500 to 1.00)"
+
+
+def test_a_runner_that_fails_is_a_line_of_the_report():
+    broken = Entry("broken", (sys.executable, "-c", "raise SystemExit('no luck')"), ours=False)
+
+    results = race([broken], 2)
+
+    assert results.failures == {"broken": "no luck"}
+    assert results.span("broken", "cpu_ms_per_turn") is None
+
+
+def test_a_goal_says_plainly_that_it_was_missed():
+    verdicts = [Goal("text", 0.4, figure).verdict for figure in (0.4, 0.41, None)]
+
+    assert verdicts == ["met", "MISSED", "not measured"]
+
+
+def test_neighbours_are_left_out_where_they_are_not_run(tmp_path: Path):
+    assert Setting(tmp_path).theirs("dp-agent", "dp-agent") == []
+
+
+def docs() -> dict[str, float]:
+    return {path.name: path.stat().st_mtime for path in (ROOT / "docs").glob("benchmarks.*")}
