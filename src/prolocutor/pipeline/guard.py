@@ -64,6 +64,7 @@ class Breaker:
     def trip(self) -> None:
         """Open at once, whatever was counted: it held up all others."""
         self._opened = self._clock()
+        self.failures.append(self._opened)
         if self.state != "open":
             self._turn("open")
 

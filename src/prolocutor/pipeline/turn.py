@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Final
+from typing import Any, Final
 
 from prolocutor.contracts.observer import Outcome, ServiceRecord
 from prolocutor.contracts.store import Begun
@@ -220,14 +220,16 @@ class Turn:
         if self._missing[index] == 0:
             self._ready.append(self._prepared.steps[index])
 
-    def _take(self, asking: Asking, position: int, outcome: Plain | ServiceError) -> None:
+    def _take(self, asking: Asking, position: int, outcome: Any) -> None:
         """One call has settled."""
         step = asking.step
         if self.outcomes[step.index] is not None:
             return  # it was dropped in the meantime
         if step.format_reply is not None and isinstance(outcome, Plain):
             outcome = _reshape(step, outcome)
-        if isinstance(outcome, ServiceError):
+        if not isinstance(outcome, Plain):
+            if not isinstance(outcome, ServiceError):
+                outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
             step.guard.note(outcome)
             asking.failed += 1
         asking.replies[position] = outcome

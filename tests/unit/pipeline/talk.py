@@ -94,6 +94,29 @@ class Gate:
         return self.reply
 
 
+class Stubborn:
+    """A service that swallows every cancellation until the block that it is used in ends."""
+
+    def __init__(self) -> None:
+        self.until = asyncio.Event()
+        self.calls = 0
+
+    def __enter__(self) -> Stubborn:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.until.set()
+
+    async def __call__(self, request: Any) -> Any:
+        self.calls += 1
+        while not self.until.is_set():
+            try:
+                await self.until.wait()
+            except asyncio.CancelledError:
+                continue
+        return None
+
+
 async def settle_down() -> None:
     """Let everything that can happen now happen."""
     for _ in range(12):
