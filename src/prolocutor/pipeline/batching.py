@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.contracts.connector import Connector, Request
 from prolocutor.dialog.plain import Plain
-from prolocutor.errors import BadReply, ServiceError, ServiceRaised
+from prolocutor.errors import BadReply, NoPlace, ServiceError, ServiceRaised
 from prolocutor.pipeline.calls import start_now
 
 Waiting = tuple[Request, "asyncio.Future[Plain]"]
+
+MAX_LOST: Final = 16
+"""Calls of one service that were given up and go on; then no more are made."""
 
 
 class Batcher:
@@ -28,6 +31,7 @@ class Batcher:
         self._size = size
         self._queue: deque[Waiting] = deque()
         self._sender: asyncio.Task[Any] | None = None
+        self._lost: set[asyncio.Task[Any]] = set()
 
     async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
         """Wait for the reply to one request; cancelling takes it out of the queue."""
@@ -60,12 +64,19 @@ class Batcher:
         return batch
 
     async def _send(self, batch: list[Waiting]) -> None:
+        if len(self._lost) >= MAX_LOST:
+            _settle(
+                batch, [NoPlace(f"{MAX_LOST} calls that were given up never ended")] * len(batch)
+            )
+            return
         away = start_now(self._ask_for(batch), asyncio.get_running_loop())
         wanted = [reply for _, reply in batch]
         gone = asyncio.gather(*wanted, return_exceptions=True)
         await asyncio.wait((away, gone), return_when=asyncio.FIRST_COMPLETED)
         if not away.done():
             away.cancel()
+            self._lost.add(away)
+            away.add_done_callback(self._lost.discard)
 
     async def _ask_for(self, batch: list[Waiting]) -> None:
         error = await self._try(batch)
