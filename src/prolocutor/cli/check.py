@@ -37,13 +37,14 @@ def check(file: Path) -> None:
             click.echo(line, err=True)
         raise click.exceptions.Exit(1)
     if sys.stdout.isatty():
-        _show(report, Console(highlight=False))
+        show(report, Console(highlight=False))
     else:
         for line in report.lines():
             click.echo(line)
 
 
-def _show(report: Report, console: Console) -> None:
+def show(report: Report, console: Console) -> None:
+    """Show a person a plan without faults."""
     services = "1 service" if len(report.services) == 1 else f"{len(report.services)} services"
     title = f"{report.name}: {services}, replies within {report.deadline:g} s"
     tree = Tree(Text(title, style="bold"), guide_style="dim")
@@ -67,6 +68,9 @@ def _leaf(planned: Planned) -> Text:
     leaf = Text(planned.name, style="bold" if planned.critical else "")
     leaf.append(" *" if planned.critical else "", style="bold red")
     leaf.append(f"  {planned.timeout:g} s  {planned.stage}  {planned.target}", style="dim")
+    after = [name for name in planned.waits_for if name not in planned.requires]
+    if after:
+        leaf.append(f"  after {', '.join(after)}", style="cyan")
     if planned.requires:
         leaf.append(f"  needs {', '.join(planned.requires)}", style="magenta")
     return leaf
