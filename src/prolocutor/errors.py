@@ -1,27 +1,27 @@
 """The whole error tree of Prolocutor.
 
-    ProlocutorError                 anything this package raises on purpose
-    ├── ConfigError                 a pipeline or a YAML file that cannot work: file, line, key
-    │   └── MissingExtra            an optional library is not installed
-    ├── BadInput                    what a caller sent cannot be taken: field
-    │   ├── NotFound                the dialog, utterance or person asked for is unknown
-    │   ├── Conflict                the same idempotency key came with another body
-    │   └── Forbidden               the caller may not do this
-    │       └── Unauthenticated     the caller did not say (rightly) who it is
-    ├── Overloaded                  the queue of a person is full, or waiting took too long
-    ├── Stopping                    the assistant takes no new turns
-    ├── StoreError                  the store cannot do its work
-    │   ├── StoreLocked             another process owns it
-    │   ├── StoreCorrupt            the file is damaged, or not one of ours
-    │   └── StoreFull               the disk is full
-    └── ServiceError                one call of one service went wrong; never leaves a turn
-        ├── ServiceRaised           it raised, exited or cancelled itself
-        ├── ServiceUnreachable      nobody answered at its address, or the line broke
-        ├── ServiceRefused          it answered with an error status
-        ├── BadReply                it answered what cannot be understood: path of the value
-        ├── ServiceLate             it did not answer in time
-        ├── NoPlace                 too many of its calls are running already
-        └── BreakerOpen             it failed too often and is left alone for a while
+ProlocutorError                 anything this package raises on purpose
+├── ConfigError                 a pipeline or a YAML file that cannot work: file, line, key
+│   └── MissingExtra            an optional library is not installed
+├── BadInput                    what a caller sent cannot be taken: field
+│   ├── NotFound                the dialog, utterance or person asked for is unknown
+│   ├── Conflict                the same idempotency key came with another body
+│   └── Forbidden               the caller may not do this
+│       └── Unauthenticated     the caller did not say (rightly) who it is
+├── Overloaded                  the queue of a person is full, or waiting took too long
+├── Stopping                    the assistant takes no new turns
+├── StoreError                  the store cannot do its work
+│   ├── StoreLocked             another process owns it
+│   ├── StoreCorrupt            the file is damaged, or not one of ours
+│   └── StoreFull               the disk is full
+└── ServiceError                one call of one service went wrong; never leaves a turn
+    ├── ServiceRaised           it raised, exited or cancelled itself
+    ├── ServiceUnreachable      nobody answered at its address, or the line broke
+    ├── ServiceRefused          it answered with an error status
+    ├── BadReply                it answered what cannot be understood: path of the value
+    ├── ServiceLate             it did not answer in time
+    ├── NoPlace                 too many of its calls are running already
+    └── BreakerOpen             it failed too often and is left alone for a while
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from tests.unit.services.demo_requests import agents_with_phrasings, phrasings, request
 
 AGENTS = ("countries", "dictionary", "holidays", "jokes")
