@@ -6,7 +6,7 @@ People say one numbered thing after the other to `prolocutor serve`, over real s
 `Idempotency-Key` each; where the line breaks they ask again until there is an answer. All services
 fail now and then. The server gets SIGKILL a few milliseconds after it is ready, or before, and
 starts again on the same file: most of the time forked from a process that has imported everything
-(to save the half second of imports), one time in 20 as the real command. One life in 100 ends by
+(to save the time of the imports), one time in 20 as the real command. One life in 100 ends by
 SIGTERM instead. At the end all that people saw is compared with the store. Exit status 1 if
 anything differs; then the file stays.
 """

@@ -1,7 +1,7 @@
 """The nursery: a process that has imported everything and forks a fresh server for every life.
 
-A server forked here is `prolocutor serve` with the same words as typed by a person; only the half
-second in which Python imports it is saved. Read from standard input, one word a line: `live` forks
+A server forked here is `prolocutor serve` with the same words as typed by a person; only the time
+in which Python imports it is saved. Read from standard input, one word a line: `live` forks
 a server, `kill` and `stop` send it SIGKILL and SIGTERM, and then `ended STATUS` is printed (as
 `subprocess` counts: minus the signal). Beside that the servers print to the same standard output.
 
