@@ -201,7 +201,8 @@ class MapOf(msgspec.Struct, frozen=True, kw_only=True):
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """A map with known keys, made into a struct of the same field names.
 
-    `synonyms`: what people write from habit, and the key that is meant.
+    `synonyms`: what people write from habit, and the key that is meant; `also`: keys that stand
+    beside these and are read by somebody else.
     """
 
     keys: Mapping[str, Kind]
@@ -209,6 +210,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     required: tuple[str, ...] = ()
     what: str = "a map"
     synonyms: Mapping[str, str] = {}
+    also: tuple[str, ...] = ()
 
     def read(self, node: Node, findings: Findings) -> Any:
         values = self.values(node, findings)
@@ -235,8 +237,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     def _meant(self, key: str) -> str:
         if key in self.synonyms:
             return f"did you mean '{self.synonyms[key]}'?"
-        known = ", ".join(sorted(self.keys))
-        return did_you_mean(key, list(self.keys)) or f"known keys are {known}"
+        known = sorted([*self.keys, *self.also])
+        return did_you_mean(key, known) or f"known keys are {', '.join(known)}"
 
     def _lacks(self, values: Mapping[str, Any]) -> bool:
         return any(key not in values for key in self.required)

@@ -48,6 +48,7 @@ NAMES: Final = Words(item=Text(what="the name of a service or stage"), what="a l
 
 SERVICE: Final = Table(
     what="a service",
+    also=("call",),
     keys={
         "name": SERVICE_NAME,
         "connector": Text(what="the name of a connector"),
