@@ -62,45 +62,44 @@ class Request(Arrival):
 
     async def body(self) -> bytes:
         """Read the whole body; `Refused` if it is too large or does not come."""
-        declared = self.header("content-length")
-        limit = self._limits.body
-        if declared is not None and declared.isdecimal() and int(declared) > limit:
-            if self.header("expect") is None:
-                await self._drain(0)
-            raise self._too_large()
         try:
             async with asyncio.timeout(self._limits.patience):
-                return await self._read(limit)
+                return await self._read(self._limits.body)
         except TimeoutError:
             raise Refused(
                 HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time", {"Connection": "close"}
             ) from None
 
     async def _read(self, limit: int) -> bytes:
-        message = await self._receive()
-        body: bytes = message.get("body", b"")
-        if message["type"] == "http.request" and not message["more_body"] and len(body) <= limit:
+        declared = self.header("content-length")
+        if declared is not None and declared.isdecimal() and int(declared) > limit:
+            if self.header("expect") is None:
+                await self._drain(0, True)
+            raise self._too_large()
+        body, more = await self._piece()
+        if not more and len(body) <= limit:
             return body
         pieces, size = [body], len(body)
-        while message["type"] == "http.request":
-            if size > limit:
-                await self._drain(size)
-                raise self._too_large()
-            if not message["more_body"]:
-                return b"".join(pieces)
-            message = await self._receive()
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-        raise _gone()
+        while more and size <= limit:
+            body, more = await self._piece()
+            pieces.append(body)
+            size += len(body)
+        if size > limit:
+            await self._drain(size, more)
+            raise self._too_large()
+        return b"".join(pieces)
 
-    async def _drain(self, size: int) -> None:
+    async def _drain(self, size: int, more: bool) -> None:
         """Read on within bounds: a sender whose line is cut while it sends hears no answer."""
-        message = None
-        while size < DRAINED * self._limits.body and (message is None or message["more_body"]):
-            message = await self._receive()
-            if message["type"] != "http.request":
-                raise _gone()
-            size += len(message["body"])
+        while more and size < DRAINED * self._limits.body:
+            piece, more = await self._piece()
+            size += len(piece)
+
+    async def _piece(self) -> tuple[bytes, bool]:
+        message = await self._receive()
+        if message["type"] != "http.request":
+            raise BadInput("the client left before its request was complete")
+        return message.get("body", b""), message.get("more_body", False)
 
     def _too_large(self) -> Refused:
         return Refused(
@@ -108,10 +107,6 @@ class Request(Arrival):
             f"the body has more than the {self._limits.body:,} bytes allowed",
             {"Connection": "close"},
         )
-
-
-def _gone() -> BadInput:
-    return BadInput("the client left before its request was complete")
 
 
 async def json_object(request: HttpRequest) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class Listener:
     # -- over HTTP --------------------------------------------------------------------------
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._places.taken():
+        with self._places:
             try:
                 response = await self._respond(scope, receive)
             except Exception as error:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 
 class Places:
-    """Counts what is being answered; whoever stops can wait until nothing is."""
+    """Counts what is being answered; whoever stops can wait until nothing is.
+
+    `with places:` takes a place for a while.
+    """
 
     def __init__(self) -> None:
         self._taken = 0
@@ -18,16 +19,15 @@ class Places:
         """The number of places taken."""
         return self._taken
 
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Take a place for a while."""
+    def __enter__(self) -> None:
+        """Take a place."""
         self._taken += 1
-        try:
-            yield
-        finally:
-            self._taken -= 1
-            if not self._taken:
-                self._changed.set()
+
+    def __exit__(self, *_: object) -> None:
+        """Give it back."""
+        self._taken -= 1
+        if not self._taken:
+            self._changed.set()
 
     async def empty(self) -> None:
         """Wait until no place is taken."""

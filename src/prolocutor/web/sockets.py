@@ -84,7 +84,7 @@ class Socket(Arrival):
             if message["type"] != "websocket.receive":
                 continue
             text = message.get("text")
-            with self._places.taken():
+            with self._places:
                 yield message["bytes"] if text is None else text
         self.close(GOING_AWAY, "the assistant is shutting down")
 

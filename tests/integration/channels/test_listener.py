@@ -170,6 +170,16 @@ async def test_a_head_that_does_not_come_is_not_waited_for(head: bytes) -> None:
     assert answer.startswith(b"HTTP/1.1 408 ")
 
 
+async def test_a_second_head_that_does_not_come_is_not_waited_for() -> None:
+    async with at_the_door(Room, limits=SMALL) as door, line(door.url) as (reader, writer):
+        writer.write(b"GET /pieces HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await reader.readuntil(b"0\r\n\r\n")
+        writer.write(b"GET /pieces HT")
+        answer = await reader.read()
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
+
+
 async def test_a_silent_line_is_closed() -> None:
     async with at_the_door(Room, limits=SMALL) as door, line(door.url) as (reader, _):
         assert await reader.read() == b""

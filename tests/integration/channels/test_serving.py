@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.auth import Auth
@@ -107,6 +108,25 @@ async def test_a_cancelled_server_ends_in_good_order() -> None:
     assert not assistant.ready
 
 
+async def test_while_it_ends_it_says_so_and_the_running_turn_goes_on() -> None:
+    gate, stop = Gate(), asyncio.Event()
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    assistant = Assistant(pipeline(gate), store="memory:")
+    app = make_app(assistant, [DeepPavlov(assistant)])
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        group.create_task(serve(app, port=0, on_ready=ready.set_result, stop=stop))
+        async with aiohttp.ClientSession(await ready) as http:
+            asking = group.create_task(ask(http, "wait"))
+            await gate.entered.wait()
+            stop.set()
+            while (await ask(http, "hello")).get("code") != "stopping":
+                pass
+            gate.opened.set()
+            answer = await asking
+
+    assert answer["response"].endswith(": wait")
+
+
 async def test_lines_are_closed_when_it_ends() -> None:
     async with deeppavlov() as door:
         host, port = door.url.removeprefix("http://").split(":")
@@ -162,6 +182,6 @@ async def said(process: Any) -> str:
     return (await process.stdout.readline()).decode().strip()
 
 
-async def ask(http: aiohttp.ClientSession) -> Any:
-    async with http.post("/", json={"user_id": "ann", "payload": "hello"}) as response:
+async def ask(http: aiohttp.ClientSession, text: str = "hello") -> Any:
+    async with http.post("/", json={"user_id": text, "payload": text}) as response:
         return await response.json()

@@ -73,7 +73,7 @@ async def test_sending_never_waits_for_a_client_that_does_not_read() -> None:
     client.reading.clear()
     socket = client.socket(outbox=100)
 
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         group.create_task(socket.write())
         for _ in range(11):
             socket.send("x" * 10)
@@ -87,7 +87,7 @@ async def test_a_client_that_reads_may_get_any_amount() -> None:
     client = Client()
     socket = client.socket(outbox=100)
 
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         group.create_task(socket.write())
         for n in range(100):
             socket.send(f"{n:050}")

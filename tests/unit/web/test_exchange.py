@@ -1,0 +1,82 @@
+"""Bodies read under limits, without any server."""
+
+from typing import Any
+
+import pytest
+
+from prolocutor.errors import BadInput
+from prolocutor.web.auth import OPERATOR
+from prolocutor.web.exchange import Request
+from prolocutor.web.limits import Limits
+from prolocutor.web.refusals import Refused
+
+
+class Body:
+    """A body in pieces; `left` are those that were not asked for."""
+
+    def __init__(self, *pieces: bytes, ends: bool = True) -> None:
+        self.left = [
+            {"type": "http.request", "body": piece, "more_body": n < len(pieces) or not ends}
+            for n, piece in enumerate(pieces, 1)
+        ]
+
+    async def receive(self) -> Any:
+        return self.left.pop(0) if self.left else {"type": "http.disconnect"}
+
+    def request(self, **headers: str) -> Request:
+        scope = {
+            "method": "POST",
+            "path": "/",
+            "query_string": b"",
+            "headers": [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()],
+        }
+        return Request(scope, self.receive, OPERATOR, {}, Limits(body=10))
+
+
+@pytest.mark.parametrize("pieces", [[b"0123456789"], [b""], [b"01234", b"56789"], [b"", b"", b"0"]])
+async def test_a_body_within_the_limit_is_read(pieces: list[bytes]) -> None:
+    assert await Body(*pieces).request().body() == b"".join(pieces)
+
+
+@pytest.mark.parametrize("pieces", [[b"x" * 11], [b"x" * 10, b"x"]])
+async def test_a_body_beyond_the_limit_is_refused(pieces: list[bytes]) -> None:
+    with pytest.raises(Refused) as refused:
+        await Body(*pieces).request().body()
+
+    assert refused.value.status == 413
+
+
+@pytest.mark.parametrize("headers", [{}, {"content_length": "30"}])
+async def test_the_rest_is_read_so_that_its_sender_hears_the_refusal(
+    headers: dict[str, str],
+) -> None:
+    body = Body(b"x" * 11, b"x" * 10, b"x" * 9)
+
+    with pytest.raises(Refused):
+        await body.request(**headers).body()
+
+    assert body.left == []
+
+
+async def test_a_rest_without_end_is_not_read_for_ever() -> None:
+    body = Body(*[b"x" * 11] * 100, ends=False)
+
+    with pytest.raises(Refused):
+        await body.request().body()
+
+    assert len(body.left) > 80
+
+
+async def test_a_client_that_waits_for_leave_is_not_listened_to() -> None:
+    body = Body(b"x" * 30)
+
+    with pytest.raises(Refused):
+        await body.request(content_length="30", expect="100-continue").body()
+
+    assert len(body.left) == 1
+
+
+@pytest.mark.parametrize("pieces", [[], [b"0123"], [b"x" * 11]])
+async def test_a_client_that_leaves_is_at_fault(pieces: list[bytes]) -> None:
+    with pytest.raises(BadInput, match="left"):
+        await Body(*pieces, ends=False).request().body()
