@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
     from prolocutor.assistant.result import TurnResult as TurnResult
+    from prolocutor.assistant.running import run as run
     from prolocutor.contracts.selection import Selection as Selection
     from prolocutor.contracts.selection import enough as enough
     from prolocutor.dialog.dialog import Dialog as Dialog
@@ -40,9 +41,10 @@ _PLACES = {
     "Service": "prolocutor.pipeline.plan",
     "TurnResult": "prolocutor.assistant.result",
     "enough": "prolocutor.contracts.selection",
+    "run": "prolocutor.assistant.running",
 }
 
-__all__ = ["__version__", *sorted(_PLACES)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_PLACES)]
 
 
 def __getattr__(name: str) -> Any:

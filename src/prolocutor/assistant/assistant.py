@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Any, Literal, Self, TypeVar
 
@@ -14,6 +14,7 @@ from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
 from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.observer import Observer
@@ -21,7 +22,7 @@ from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import BadInput, BadReply, Stopping, StoreError
+from prolocutor.errors import BadInput, BadReply, ProlocutorError, Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Pipeline
@@ -32,7 +33,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 MAX_TEXT = 100_000
-MAX_USER = 500
+MAX_NAME = 500
 MAX_ATTEMPTS = 2
 
 
@@ -79,6 +80,8 @@ class Assistant:
         self._queues = Queues(limit=queue_limit, timeout=queue_timeout)
         self._wakers = Wakers()
         self._stopping = False
+        guards = [step.guard for step in self.engine.prepared.every()]
+        self.watchdog = Watchdog(lambda: len(self._queues) > 0, guards)
         services = [service.name for _, service in pipeline.services()]
         self._journal = Journal(
             self.store,
@@ -97,8 +100,15 @@ class Assistant:
     async def start(self) -> None:
         """Open the store and take up the turns that were cut off, each in its person's queue."""
         await self.store.open()
-        for turn in await self.store.unfinished():
-            self._queues.enter(turn.user, partial(self._recover, turn), patient=True)
+        try:
+            unfinished = await self.store.unfinished()
+        except StoreError:
+            await self.store.aclose()
+            raise
+        self.watchdog.start()
+        for turn in unfinished:
+            place = self._queues.enter(turn.user, partial(self._recover, turn), patient=True)
+            place.add_done_callback(lambda place: place.cancelled() or place.exception())
         self.ready = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
@@ -109,6 +119,8 @@ class Assistant:
                 await self._queues.drained()
         except TimeoutError:
             log.warning("stopped while %d people's turns were running", len(self._queues))
+            await self._queues.cut_off()
+        self.watchdog.stop()
         await self._journal.settle_debts()
         await self.engine.aclose()
         await self.store.aclose()
@@ -147,18 +159,22 @@ class Assistant:
         channel: str = "python",
     ) -> TurnResult:
         """Do as `reply` does and give all that is known of the turn."""
-        input = _checked_input(text, user, attributes)
+        dialog_name = _checked_dialog(dialog)
+        input = _checked_input(text, attributes)
+        if request_id is not None:
+            _check_name(request_id, "a request id", "request_id")
         return await self._enqueue(
-            user, lambda: self._turn(input, user, dialog or "main", request_id, channel)
+            user, lambda: self._turn(input, user, dialog_name, request_id, channel)
         )
 
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
         """End a person's dialog; the next input starts a new one. Gives the ended dialog's id."""
-        return await self._enqueue(user, lambda: self.store.close_dialog(user, dialog or "main"))
+        dialog_name = _checked_dialog(dialog)
+        return await self._enqueue(user, lambda: self.store.close_dialog(user, dialog_name))
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; False if unknown."""
-        return await self._enqueue(user, lambda: self.store.delete_person(user))
+        return await self._enqueue(user, lambda: self._delete_person(user))
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Give everything said to or by a person with `n > after`, and what comes, without end."""
@@ -170,6 +186,7 @@ class Assistant:
     async def _enqueue(self, user: str, work: Work[T]) -> T:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
+        _check_name(user, "a user", "user_id")
         return await self._queues.run(user, work)
 
     async def _turn(
@@ -185,15 +202,24 @@ class Assistant:
         return await self._run(begun, TurnStart(input=input), started)
 
     async def _run(self, begun: Begun, start: TurnStart, started: float) -> TurnResult:
-        turn = await self.engine.run(begun, start, started)
+        try:
+            turn = await self.engine.run(begun, start, started)
+        except Exception:
+            log.exception("turn %s broke, which no turn may", begun.beginning.turn_id)
+            turn = self.engine.closed(begun, start, INTERRUPTED)
         result = await self._journal.finish(turn)
         self._wakers.wake(result.user)
         if self.observers:
             seconds = asyncio.get_running_loop().time() - started
             result.record = record = record_of(turn, seconds)
-            for observer in self.observers:
-                observer.turn_ended(record)
+            self._tell(lambda observer: observer.turn_ended(record))
         return result
+
+    async def _delete_person(self, user: str) -> bool:
+        self._journal.forget(user)
+        deleted = await self.store.delete_person(user)
+        self._wakers.wake(user)
+        return deleted
 
     async def _recover(self, turn: OpenTurn) -> None:
         """Take up a turn that was cut off: once more if it is young, else close it."""
@@ -208,23 +234,47 @@ class Assistant:
                 closed = self.engine.closed(begun, input_of(begun), INTERRUPTED)
                 await self._journal.finish(closed)
                 self._wakers.wake(turn.user)
-        except StoreError as error:
+        except ProlocutorError as error:
             log.error("turn %s cannot be taken up: %s", turn.turn_id, error)
 
     def _breaker_changed(self, service: str, state: BreakerState) -> None:
+        self._tell(lambda observer: observer.breaker_changed(service, state))
+
+    def _tell(self, what: Callable[[Observer], None]) -> None:
         for observer in self.observers:
-            observer.breaker_changed(service, state)
-
-
-def _checked_input(text: str, user: str, attributes: dict[str, Any] | None) -> Input:
-    if not user or len(user) > MAX_USER:
-        raise BadInput(f"a user is a text of 1 to {MAX_USER} characters", field="user_id")
-    if len(text) > MAX_TEXT:
-        raise BadInput(f"an input is a text of at most {MAX_TEXT:,} characters", field="payload")
-    for field, value in (("user_id", user), ("payload", text), ("attributes", attributes)):
-        if value:
             try:
-                plain.check(value)
-            except BadReply as error:
-                raise BadInput(str(error), field=field) from None
+                what(observer)
+            except Exception:
+                log.exception("an observer raised, which it must not")
+
+
+def _checked_input(text: object, attributes: object) -> Input:
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise BadInput(f"an input is a text of at most {MAX_TEXT:,} characters", field="payload")
+    if attributes is not None and not isinstance(attributes, dict):
+        raise BadInput("attributes are an object", field="attributes")
+    _check_plain(text, "payload")
+    if attributes:
+        _check_plain(attributes, "attributes")
     return Input(text=text, attributes=attributes or {})
+
+
+def _checked_dialog(dialog: str | None) -> str:
+    if not dialog:
+        return "main"
+    _check_name(dialog, "a dialog's name", "dialog")
+    return dialog
+
+
+def _check_name(name: object, what: str, field: str) -> None:
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
+        raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
+    if not name.isascii():
+        _check_plain(name, field)
+
+
+def _check_plain(value: Any, field: str) -> None:
+    try:
+        plain.check(value)
+    except BadReply as error:
+        raise BadInput(str(error), field=field) from None

@@ -111,6 +111,10 @@ class Journal:
             except StoreError as error:
                 log.error("the last turn of a person could not be stored: %s", error)
 
+    def forget(self, user: str) -> None:
+        """Owe nothing more to a person who is going to be deleted."""
+        self._owed.pop(user, None)
+
     async def _pay(self, user: str) -> None:
         if self._owed and user in self._owed:
             await self._store.finish(self._owed[user])

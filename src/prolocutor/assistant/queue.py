@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
-from prolocutor.errors import Overloaded
+from prolocutor.errors import Overloaded, Stopping
 from prolocutor.pipeline.calls import start_now
 
 T = TypeVar("T")
@@ -73,6 +73,19 @@ class Queues:
         """Wait until nobody has anything running or waiting."""
         while self._workers:
             await asyncio.wait(self._workers)
+
+    async def cut_off(self) -> None:
+        """Cancel what is running, refuse what is waiting."""
+        for queue in self._queues.values():
+            for place in list(queue)[1:]:
+                queue.remove(place)
+                if place.timer is not None:
+                    place.timer.cancel()
+                if not place.done.done():
+                    place.done.set_exception(Stopping("the assistant is shutting down"))
+        for worker in list(self._workers):
+            worker.cancel()
+        await asyncio.sleep(0)
 
     async def _work_off(self, user: str, queue: deque[_Place[Any]]) -> None:
         while queue:

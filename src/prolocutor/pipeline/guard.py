@@ -153,6 +153,10 @@ class Guard:
         elif not isinstance(error, BreakerOpen):
             self.breaker.failed()
 
+    def sends_by(self, connector: Connector) -> bool:
+        """Tell whether this is the way its requests go."""
+        return self._connector is connector
+
     async def aclose(self) -> None:
         """Let go of the service."""
         await self._connector.aclose()

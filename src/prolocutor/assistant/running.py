@@ -1,0 +1,49 @@
+"""Running a coroutine to its end, for those who are not async themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+PATIENCE: Final = 1.0
+"""Seconds that services which were given up may take to end before they are left behind."""
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end and give its result, with uvloop where that is installed.
+
+    Unlike `asyncio.run` it does not wait for ever for a service that swallows its cancellation.
+    """
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_leaving_nobody(work))
+
+
+async def _leaving_nobody(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    finally:
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=PATIENCE)
+        for task in left:
+            if not task.done():
+                _leave_behind(task)
+
+
+def _leave_behind(task: asyncio.Task[Any]) -> None:
+    """Make the loop forget a task, so that its end is not waited for."""
+    asyncio.tasks._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

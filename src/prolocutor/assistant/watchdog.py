@@ -1,0 +1,128 @@
+"""A watchdog for code in our own process that never yields the event loop.
+
+A service that blocks the loop (`time.sleep` in an async function, a pattern that tracks back for
+ever) holds up every turn; nothing in the loop can notice. A daemon thread does: it names the
+service, logs its stack, and opens its breaker when the loop comes round again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Final
+
+from prolocutor.pipeline import turn
+from prolocutor.pipeline.batching import Batcher
+from prolocutor.pipeline.guard import Guard
+
+log = logging.getLogger(__name__)
+
+LIMIT: Final = 1.0
+"""Seconds after which a loop that has not come round is held up."""
+PACE: Final = 0.25
+"""Seconds between two looks; only while turns are running is the loop disturbed at all."""
+CONFIRMATION: Final = 0.05
+"""Seconds between two samples of the stack, which have to agree on who is to blame."""
+
+_CALLS: Final = frozenset({Guard.call.__code__, Guard.answer.__code__})
+_BATCHES: Final = frozenset({Batcher._try.__code__})
+_FORMATTERS: Final = frozenset({turn.Turn.ask.__code__, turn._reshape.__code__})
+
+
+class Watchdog:
+    """Watches one event loop from a thread of its own, while `busy` says that turns are running."""
+
+    def __init__(
+        self,
+        busy: Callable[[], bool],
+        guards: Sequence[Guard],
+        *,
+        limit: float = LIMIT,
+        pace: float = PACE,
+    ) -> None:
+        self._busy = busy
+        self._guards = guards
+        self._limit = limit
+        self._pace = pace
+        self._stopped = threading.Event()
+        self._last_resort: float | None = None
+
+    def start(self) -> None:
+        """Watch the running loop, to be called in its thread."""
+        loop, thread_id = asyncio.get_running_loop(), threading.get_ident()
+        threading.Thread(
+            target=self._watch, args=(loop, thread_id), name="watchdog", daemon=True
+        ).start()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._stopped.set()
+        if self._last_resort is not None:
+            faulthandler.cancel_dump_traceback_later()
+
+    def arm(self, seconds: float = 10.0) -> None:
+        """Have all stacks dumped to stderr when even this thread cannot run for so long.
+
+        Code that never lets go of the interpreter (`9**9**9`) stops the watchdog as well; the
+        faulthandler's thread is none of Python's. There is one for the whole process.
+        """
+        self._last_resort = seconds
+
+    def _watch(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
+        while not self._stopped.wait(self._pace):
+            if self._last_resort is not None:
+                faulthandler.dump_traceback_later(self._last_resort)
+            if self._busy():
+                try:
+                    self._look(loop, thread_id)
+                except RuntimeError:
+                    return  # the loop is closed
+
+    def _look(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
+        came_round = threading.Event()
+        loop.call_soon_threadsafe(came_round.set)
+        if came_round.wait(self._limit):
+            return
+        suspect = self._culprit(thread_id)[0]
+        if came_round.wait(min(CONFIRMATION, self._limit)):
+            return
+        guard, stack = self._culprit(thread_id)
+        guard = guard if guard is suspect else None
+        who = f"service {guard.service.name}" if guard else "code of no service"
+        log.error("the event loop is held up by %s:\n%s", who, stack)
+        while not came_round.wait(self._pace):
+            if self._stopped.is_set():
+                return
+        if guard is not None:
+            loop.call_soon_threadsafe(guard.breaker.trip)
+
+    def _culprit(self, thread_id: int) -> tuple[Guard | None, str]:
+        """Give the guard of the service that runs in that thread now, and the thread's stack."""
+        frame = sys._current_frames().get(thread_id)
+        if frame is None:
+            return None, ""
+        stack = "".join(traceback.format_stack(frame))
+        outer: FrameType | None = frame
+        while outer is not None:
+            guard = self._guard_of(outer)
+            if guard is not None:
+                return guard, stack
+            outer = outer.f_back
+        return None, stack
+
+    def _guard_of(self, frame: FrameType) -> Guard | None:
+        code = frame.f_code
+        if code in _CALLS:
+            return frame.f_locals["self"]  # type: ignore[no-any-return]
+        if code in _FORMATTERS:
+            return frame.f_locals["step"].guard  # type: ignore[no-any-return]
+        if code in _BATCHES:
+            batcher = frame.f_locals["self"]
+            return next((guard for guard in self._guards if guard.sends_by(batcher)), None)
+        return None

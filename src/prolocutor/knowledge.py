@@ -1,0 +1,59 @@
+"""General knowledge that services keep for a while, for many dialogs: news, rates, forecasts.
+
+Never for anything of a dialog: services are stateless as to dialogs, and what they want to keep of
+a person goes out in `human_attributes`.
+
+    from prolocutor import knowledge
+
+    def headlines(topic):
+        news = knowledge.get("news", topic)
+        if news is None:
+            news = fetch(topic)
+            knowledge.put("news", topic, news, seconds=600)
+        return news
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Any, Final
+
+MAX_ENTRIES: Final = 10_000
+"""The most entries of one service; beyond that the one that was put first goes."""
+
+_entries: dict[str, OrderedDict[Hashable, tuple[float, Any]]] = {}
+_lock = threading.Lock()
+
+
+def get(service: str, key: Hashable, default: Any = None) -> Any:
+    """Give what this service put under `key`, `default` if there is nothing or it has expired.
+
+    It is the very object that was put: others see it too, so leave it as it is.
+    """
+    entries = _entries.get(service)
+    entry = entries.get(key) if entries else None
+    if entry is None or entry[0] <= time.monotonic():
+        return default
+    return entry[1]
+
+
+def put(service: str, key: Hashable, value: Any, *, seconds: float) -> None:
+    """Keep `value` under `key` for so many seconds, in place of what was there."""
+    now = time.monotonic()
+    with _lock:
+        entries = _entries.setdefault(service, OrderedDict())
+        entries.pop(key, None)
+        entries[key] = (now + seconds, value)
+        while len(entries) > MAX_ENTRIES or next(iter(entries.values()))[0] <= now:
+            entries.popitem(last=False)
+            if not entries:
+                break
+
+
+def forget(service: str) -> None:
+    """Let go of all that this service put."""
+    with _lock:
+        _entries.pop(service, None)
