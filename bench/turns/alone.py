@@ -6,6 +6,7 @@ import statistics
 
 from bench.turns import startup
 from bench.turns.contest import Setting, Span, middle, module, shares, tell
+from bench.turns.profiling import split_table
 from bench.turns.report import Goal, Section, number, spread
 
 
@@ -86,17 +87,17 @@ def starting(setting: Setting) -> Section:
 
 def where(setting: Setting) -> Section:
     """Where the time of a turn goes."""
-    line = module("profiling", "--dir", setting.folder)
-    split = ", ".join(f"{name} {us:.0f}" for name, us in line["cpu_us_per_turn"].items())
-    whole = sum(line["own_seconds"].values())
+    found = module("profiling", "--dir", setting.folder)
+    whole = sum(found["own_seconds"].values())
+    files = list(found["own_seconds"].items())[:20]
     return Section(
         "where",
         "Where the time goes",
-        "The standard pipeline, inline, on durable SQLite, 10 dialogs at once. CPU microseconds a "
-        f"turn by thread, without the\nprofiler: {split}. Own time by cProfile over all threads, "
-        "C functions counted for their callers\n(cProfile makes small functions look dearer than "
-        "they are).",
+        "The standard pipeline, inline, on durable SQLite. CPU microseconds a turn, without the "
+        f"profiler:\n\n{split_table(found)}\n\nOwn time by cProfile over all threads at "
+        f"{found['dialogs']} dialogs at once, C functions counted for their callers (cProfile\n"
+        "makes small functions look dearer than they are):",
         ["where", "share"],
-        [[name, f"{s / whole:.1%}"] for name, s in list(line["own_seconds"].items())[:16]],
-        raw=line,
+        [[name, f"{seconds / whole:.1%}"] for name, seconds in files],
+        raw=found,
     )

@@ -48,6 +48,11 @@ class Setting:
         command = (sys.executable, "-m", "bench.turns.runner", "--dir", str(self.folder))
         return Entry(name, (*command, *map(str, words)), ours=True)
 
+    def bare(self, name: str, *words: object) -> Entry:
+        """A client that makes the calls of a turn, and nothing else."""
+        command = (sys.executable, "-m", "bench.turns.bare")
+        return Entry(name, (*command, *map(str, words)), ours=False)
+
     def theirs(self, peer: str, name: str, *words: object) -> list[Entry]:
         """A neighbour's runner; nothing where neighbours are not run."""
         if not self.peers:

@@ -31,6 +31,7 @@ from bench.turns.workload import make_pipeline
 from prolocutor import Assistant
 
 AT_ONCE, LAPS = 10, 30
+MANY = (1, 10, 100, 500)
 PACKAGE = Path(prolocutor.__file__).parent
 
 
@@ -45,7 +46,10 @@ def main() -> None:
 def profiled(folder: Path, variant: str, store: str) -> dict[str, Any]:
     """CPU microseconds a turn by thread; own seconds by file and by function, most first."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        split = runner.run(threads(folder, variant, store))
+        split = {}
+        for at_once in MANY:
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                split[str(at_once)] = runner.run(threads(Path(place), variant, store, at_once))
         by_file, by_function = runner.run(places(folder, variant, store))
     return {
         "variant": variant,
@@ -59,25 +63,52 @@ def profiled(folder: Path, variant: str, store: str) -> dict[str, Any]:
 
 def show(found: dict[str, Any]) -> None:
     """Prints what `profiled` found as tables."""
-    print(f"{found['variant']}, {found['store']}, {found['dialogs']} dialogs at once\n")
-    split = [[name, f"{us:.0f}"] for name, us in found["cpu_us_per_turn"].items()]
-    print(table(["thread", "CPU us a turn"], split), "\n")
+    print(f"{found['variant']}, {found['store']}: CPU microseconds a turn\n")
+    print(split_table(found), "\n")
+    print(f"Own time at {found['dialogs']} dialogs at once, C functions for their caller\n")
     whole = sum(found["own_seconds"].values())
     for heading, key in (("file", "own_seconds"), ("function", "functions")):
         rows = [[name, f"{seconds / whole:.1%}"] for name, seconds in found[key].items()]
-        print(table([f"{heading} (own time; C functions for their caller)", "share"], rows), "\n")
+        print(table([heading, "share"], rows), "\n")
 
 
-async def threads(folder: Path, variant: str, store: str) -> dict[str, float]:
-    """CPU microseconds a turn of the event loop's thread, and of all others."""
+def split_table(found: dict[str, Any]) -> str:
+    """CPU microseconds a turn by thread, and how much of them is garbage collection."""
+    split = found["cpu_us_per_turn"]
+    rows = [[at_once, *(f"{us:.0f}" for us in line.values())] for at_once, line in split.items()]
+    return table(["dialogs at once", *next(iter(split.values()))], rows)
+
+
+async def threads(folder: Path, variant: str, store: str, at_once: int) -> dict[str, float]:
+    """CPU microseconds a turn of the event loop's thread, of all others, and of the collector."""
+    collector = Collector()
+    count = max(2, 300 // at_once)
     async with Assistant(make_pipeline(variant), store=store_url(store, folder)) as assistant:
-        await laps(assistant, "warm", 2)
+        await laps(assistant, "warm", 1, at_once)
         gc.collect()
+        gc.callbacks.append(collector)
         whole, own = time.process_time(), time.thread_time()
-        await laps(assistant, "split", LAPS)
+        await laps(assistant, "split", count, at_once)
         whole, own = time.process_time() - whole, time.thread_time() - own
-    count = AT_ONCE * LAPS * 10 / 1e6
-    return {"event loop": own / count, "store and others": (whole - own) / count}
+        gc.callbacks.remove(collector)
+    split = {
+        "event loop": own,
+        "store and others": whole - own,
+        "of both garbage collection": collector.seconds,
+    }
+    return {name: seconds * 1e6 / (at_once * count * 10) for name, seconds in split.items()}
+
+
+class Collector:
+    """A callback of the garbage collector that sums the time it takes."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self, phase: str, info: dict[str, int]) -> None:
+        """Is called at the start and at the end of each collection."""
+        del info
+        self.seconds += -time.thread_time() if phase == "start" else time.thread_time()
 
 
 async def places(folder: Path, variant: str, store: str) -> tuple[Counter[str], Counter[str]]:
@@ -93,9 +124,9 @@ async def places(folder: Path, variant: str, store: str) -> tuple[Counter[str], 
     threading.setprofile(begin)  # for the store's threads; each gets a profile of its own
     try:
         async with Assistant(make_pipeline(variant), store=store_url(store, folder)) as assistant:
-            await laps(assistant, "profiled-warm", 2)
+            await laps(assistant, "profiled-warm", 2, AT_ONCE)
             begin()
-            await laps(assistant, "profiled", LAPS)
+            await laps(assistant, "profiled", LAPS, AT_ONCE)
             profiles[-1].disable()
     finally:
         threading.setprofile(None)
@@ -138,9 +169,9 @@ def place(file: str) -> str:
     return "asyncio and the rest of Python"
 
 
-async def laps(assistant: Assistant, name: str, count: int) -> None:
+async def laps(assistant: Assistant, name: str, count: int, at_once: int) -> None:
     for lap in range(count):
-        users = [f"{name}-{lap}-{number}" for number in range(AT_ONCE)]
+        users = [f"{name}-{lap}-{number}" for number in range(at_once)]
         await asyncio.gather(*(talk(assistant, user, range(1, 11)) for user in users))
 
 

@@ -81,15 +81,18 @@ def services(setting: Setting) -> Section:
         "services",
         "A turn whose services are HTTP servers that take 20 ms",
         f"Six steps one after the other, so {IDEAL_MS:g} ms at best; ours on durable SQLite, which "
-        f"waits twice for the disk\n(one fsync takes {fsync_ms(setting.folder):.2f} ms here).",
+        f"waits twice for the disk\n(one fsync takes {fsync_ms(setting.folder):.2f} ms here). The "
+        "bare client makes the same calls and nothing else.",
         [*MEASURED, "over the ideal, ms", "ratio to dp-agent, stats off"],
     )
     for dialogs, rounds in [(1, 5), (100, 1)]:
         words = ["--dialogs", dialogs, "--turns", 10, "--rounds", rounds]
-        words += ["--services", "http", "--warmup", 5]
+        words += ["--warmup", 5]
+        through_http = [*words, "--services", "http"]
         entries = [
-            setting.ours("SQLite", *words),
-            *setting.theirs("dp-agent", "dp-agent, stats off", *words),
+            setting.ours("SQLite", *through_http),
+            *setting.theirs("dp-agent", "dp-agent, stats off", *through_http),
+            setting.bare("no assistant: a bare client", *words),
         ]
         results = compare(
             section, setting, dialogs, entries, "dp-agent, stats off", ideal=dialogs == 1
