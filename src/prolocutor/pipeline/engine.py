@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ from prolocutor.pipeline.prepared import Prepared
 from prolocutor.pipeline.requests import PayloadRequest
 from prolocutor.pipeline.step import Limits
 from prolocutor.pipeline.turn import Turn
+
+log = logging.getLogger(__name__)
 
 
 class Engine:
@@ -87,4 +90,7 @@ class Engine:
     async def aclose(self) -> None:
         """Let go of every service."""
         for step in self.prepared.every():
-            await step.guard.aclose()
+            try:
+                await step.guard.aclose()
+            except Exception:
+                log.exception("service %s could not be let go", step.name)
