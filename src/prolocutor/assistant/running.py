@@ -17,6 +17,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
     Unlike `asyncio.run` it does not wait for ever for a service that swallows its cancellation.
     """
+    if asyncio._get_running_loop() is not None:
+        raise RuntimeError("an event loop is running here already: await the coroutine")
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_leaving_nobody(work))
 

@@ -1,0 +1,162 @@
+"""The feed: everything said to or by a person, numbered without gaps; wake-ups are hints."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.feed import FeedMessage, reply_messages
+from prolocutor.dialog import plain
+from tests.unit.assistant.talks import assistant, echo
+from tests.unit.pipeline.talk import hypothesis, says, settle_down
+
+
+async def take(feed: AsyncIterator[FeedMessage], number: int) -> list[FeedMessage]:
+    """Take so many messages from a feed that is there for this alone."""
+    taken = [await anext(feed) for _ in range(number)]
+    await feed.aclose()  # type: ignore[attr-defined]
+    return taken
+
+
+def texts(messages: list[FeedMessage]) -> list[str]:
+    return [one.message.get("command") or one.message["text"] for one in messages]
+
+
+async def test_what_was_said_both_ways_is_in_the_feed() -> None:
+    async with assistant() as it:
+        result = await it.turn("hi", user="ann")
+        messages = await take(it.feed("ann"), 2)
+    assert [one.n for one in messages] == [1, 2]
+    assert {one.dialog_id for one in messages} == {result.dialog_id}
+    assert [one.message for one in messages] == [
+        {"type": "command", "command": "hi"},
+        {"type": "text", "text": "re: hi", "icon": "echo", "utt_id": result.reply.utt_id},
+    ]
+
+
+async def test_a_follower_gets_what_comes() -> None:
+    async with assistant() as it:
+        following = asyncio.create_task(take(it.feed("ann"), 4))
+        await settle_down()
+        await it.reply("a", user="ann")
+        await it.reply("b", user="ann")
+        assert texts(await following) == ["a", "re: a", "b", "re: b"]
+
+
+async def test_the_words_of_a_person_reach_other_clients_before_the_reply() -> None:
+    answer = asyncio.Event()
+
+    async def slow(request: Any) -> Any:
+        await answer.wait()
+        return hypothesis("at last")
+
+    async with assistant(says("slow", slow, timeout=60.0)) as it:
+        asking = asyncio.create_task(it.reply("hi", user="ann"))
+        assert texts(await take(it.feed("ann"), 1)) == ["hi"]
+        answer.set()
+        await asking
+
+
+async def test_a_client_that_comes_back_goes_on_where_it_was() -> None:
+    async with assistant() as it:
+        for text in "abc":
+            await it.reply(text, user="ann")
+        assert texts(await take(it.feed("ann", after=3), 3)) == ["re: b", "c", "re: c"]
+
+
+async def test_a_long_feed_is_given_whole_and_in_order() -> None:
+    async with assistant() as it:
+        await asyncio.gather(*(it.reply(str(n), user="ann") for n in range(100)))
+        more = [asyncio.create_task(it.reply(str(n), user="ann")) for n in range(100, 160)]
+        messages = await take(it.feed("ann"), 320)
+        await asyncio.gather(*more)
+    assert [one.n for one in messages] == list(range(1, 321))
+    assert texts(messages)[::2] == [str(n) for n in range(160)]
+
+
+async def test_several_followers_get_the_same() -> None:
+    async with assistant() as it:
+        followers = [asyncio.create_task(take(it.feed("ann"), 2)) for _ in range(3)]
+        await settle_down()
+        await it.reply("hi", user="ann")
+        one, *others = await asyncio.gather(*followers)
+    assert others == [one, one]
+
+
+async def test_nobody_gets_what_was_said_to_somebody_else() -> None:
+    async with assistant() as it:
+        await it.reply("secret", user="bob")
+        await it.reply("mine", user="ann")
+        assert texts(await take(it.feed("ann"), 2)) == ["mine", "re: mine"]
+
+
+async def test_all_dialogs_of_a_person_are_one_feed() -> None:
+    async with assistant() as it:
+        await it.reply("a", user="ann")
+        await it.reply("b", user="ann", dialog="other")
+        messages = await take(it.feed("ann"), 4)
+    assert [one.n for one in messages] == [1, 2, 3, 4]
+    assert len({one.dialog_id for one in messages}) == 2
+
+
+async def test_numbers_ascend_though_the_person_was_deleted() -> None:
+    async with assistant() as it:
+        await it.reply("a", user="ann")
+        await it.delete_person("ann")
+        await it.reply("b", user="ann")
+        messages = await take(it.feed("ann", after=2), 2)
+    assert [(one.n, text) for one, text in zip(messages, texts(messages), strict=True)] == [
+        (3, "b"),
+        (4, "re: b"),
+    ]
+
+
+async def test_a_wake_up_that_is_missed_loses_nothing() -> None:
+    async with assistant() as it:
+        feed = it.feed("ann")
+        await it.reply("a", user="ann")
+        assert texts([await anext(feed), await anext(feed)]) == ["a", "re: a"]
+        await it.reply("b", user="ann")
+        await it.reply("c", user="ann")
+        assert texts(await take(feed, 4)) == ["b", "re: b", "c", "re: c"]
+
+
+async def test_no_memory_is_kept_of_followers_who_left() -> None:
+    async with assistant() as it:
+        following = asyncio.create_task(take(it.feed("ann"), 1))
+        await settle_down()
+        following.cancel()
+        await settle_down()
+        assert followers(it) == 0
+
+
+def followers(it: Assistant) -> int:
+    return sum(len(events) for events in it._wakers._events.values())
+
+
+async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:
+    messages = [{"type": "picture", "url": "a.png", "icon": "own"}, {"type": "text", "text": "b"}]
+    async with assistant(says("chat", hypothesis(messages=messages))) as it:
+        await it.reply("hi", user="ann")
+        rows = (await take(it.feed("ann"), 3))[1:]
+    assert [(one.message["type"], one.message["icon"]) for one in rows] == [
+        ("picture", "own"),
+        ("text", "chat"),
+    ]
+
+
+@pytest.mark.parametrize("messages", [[], ["no object"], [{"text": "no type"}], None])
+def test_what_is_no_message_leaves_the_text(messages: Any) -> None:
+    [row] = reply_messages("hello", {"messages": messages}, "", "1")
+    assert plain.decode(row) == {"type": "text", "text": "hello", "icon": None, "utt_id": "1"}
+
+
+async def test_a_feed_of_somebody_unknown_waits_for_the_first_word() -> None:
+    async with assistant(echo()) as it:
+        following = asyncio.create_task(take(it.feed("new"), 1))
+        await settle_down()
+        assert not following.done()
+        await it.reply("hi", user="new")
+        assert texts(await following) == ["hi"]

@@ -1,0 +1,161 @@
+"""Code that never yields the event loop is named, and left alone afterwards."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from prolocutor.assistant.watchdog import Watchdog
+from prolocutor.pipeline.plan import Pipeline, Service
+from tests.unit.assistant.talks import assistant
+from tests.unit.pipeline.talk import PATIENCE, hypothesis, settle_down, skill
+
+Target = Any
+
+
+class Alarm(logging.Handler):
+    """Lets blocking code go as soon as the watchdog has barked."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.barked = threading.Event()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+        self.barked.set()
+
+    def block(self, given: Any = None) -> Any:
+        """Hold up whoever calls this until the watchdog has barked."""
+        assert self.barked.wait(PATIENCE)
+        return given
+
+
+@pytest.fixture
+def alarm() -> Iterator[Alarm]:
+    alarm = Alarm()
+    log = logging.getLogger("prolocutor.assistant.watchdog")
+    log.addHandler(alarm)
+    yield alarm
+    log.removeHandler(alarm)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the watchdogs of assistants look often and bark early."""
+    set_up = Watchdog.__init__
+
+    def hurry(self: Watchdog, *args: Any, **options: Any) -> None:
+        set_up(self, *args, **{**options, "limit": 0.03, "pace": 0.005})
+
+    monkeypatch.setattr(Watchdog, "__init__", hurry)
+
+
+async def left_alone(it: Any, name: str) -> bool:
+    """Tell whether the breaker of a service is open, once the watchdog has had its say."""
+    [guard] = [step.guard for step in it.engine.prepared.every() if step.name == name]
+    loop = asyncio.get_running_loop()
+    end = loop.time() + 2
+    while guard.breaker.state != "open" and loop.time() < end:  # noqa: ASYNC110 - from a thread
+        await asyncio.sleep(0.005)
+    return bool(guard.breaker.state == "open")
+
+
+def services(alarm: Alarm) -> dict[str, Service]:
+    async def at_once(request: Any) -> Any:
+        return alarm.block(hypothesis("late"))
+
+    async def after_a_wait(request: Any) -> Any:
+        await asyncio.sleep(0)
+        return alarm.block(hypothesis("late"))
+
+    async def batch(requests: list[Any]) -> list[Any]:
+        return alarm.block([hypothesis("late") for _ in requests])  # type: ignore[no-any-return]
+
+    async def quick(request: Any) -> Any:
+        return hypothesis("quick")
+
+    def inline(request: Any) -> Any:
+        return alarm.block(hypothesis("late"))
+
+    return {
+        "at once": Service("odd", at_once),
+        "after a wait": Service("odd", after_a_wait),
+        "with retries": Service("odd", at_once, retries=1),
+        "batch": Service("odd", batch, batch_size=4),
+        "inline": Service("odd", inline, inline=True),
+        "formatter": Service("odd", quick, formatter=alarm.block),
+        "response formatter": Service("odd", quick, response_formatter=alarm.block),
+    }
+
+
+@pytest.mark.parametrize("how", services(Alarm()))
+async def test_a_service_that_holds_up_the_loop_is_named_and_left_alone(
+    alarm: Alarm, how: str
+) -> None:
+    async with assistant(services(alarm)[how], skill("fine")) as it:
+        await it.reply("hi", user="ann")
+        assert await left_alone(it, "odd")
+    [text] = alarm.texts
+    assert "the event loop is held up by service odd" in text
+    assert "in block" in text
+
+
+async def test_the_next_turn_goes_without_it(alarm: Alarm) -> None:
+    async with assistant(services(alarm)["at once"], skill("fine", "fine", 0.1)) as it:
+        await it.reply("hi", user="ann")
+        await left_alone(it, "odd")
+        assert (await it.reply("hi", user="ann")).text == "fine"
+
+
+async def test_a_caller_from_outside_the_pipeline_is_watched_too(alarm: Alarm) -> None:
+    async with assistant(services(alarm)["at once"]) as it:
+        watchdog = Watchdog(lambda: True, [step.guard for step in it.engine.prepared.every()])
+        watchdog.start()
+        await it.engine.call("odd", {}, timeout=60)
+        assert await left_alone(it, "odd")
+        watchdog.stop()
+
+
+async def test_code_of_no_service_is_not_blamed_on_one(alarm: Alarm) -> None:
+    async with assistant(skill()) as it:
+        guards = [step.guard for step in it.engine.prepared.every()]
+        watchdog = Watchdog(lambda: True, guards)
+        watchdog.start()
+        alarm.block()
+        watchdog.stop()
+        await settle_down()
+        assert [guard.breaker.state for guard in guards] == ["closed"]
+    assert "held up by code of no service" in alarm.texts[0]
+
+
+async def test_a_loop_that_comes_round_is_left_in_peace(alarm: Alarm) -> None:
+    async with assistant(skill()) as it:
+        for _ in range(20):
+            await it.reply("hi", user="ann")
+            await asyncio.sleep(0.005)
+    assert alarm.texts == []
+
+
+async def test_nobody_is_watched_while_no_turn_is_running(alarm: Alarm) -> None:
+    async with assistant(skill()):
+        assert not alarm.barked.wait(0.1)
+
+
+async def test_a_watchdog_stops_with_its_assistant() -> None:
+    def gone() -> None:
+        for thread in threading.enumerate():
+            if thread.name == "watchdog":
+                thread.join(PATIENCE)
+
+    def watching() -> int:
+        return sum(thread.name == "watchdog" for thread in threading.enumerate())
+
+    gone()
+    async with assistant(pipeline=Pipeline(skills=[skill()])):
+        assert watching() == 1
+    gone()
+    assert watching() == 0
