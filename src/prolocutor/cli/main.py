@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
     "new": ("prolocutor.cli.new:new", "Write a small assistant of one's own."),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "Look up, export, rate and delete dialogs."),
+    "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
 }
 """Name -> where it lives and what the overview says of it; nothing else is loaded for that."""
 

@@ -1,0 +1,1 @@
+"""The parts of `prolocutor evaluate`, a command each."""

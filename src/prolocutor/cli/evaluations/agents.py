@@ -1,0 +1,48 @@
+"""An agent that a command means, and its making."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Any
+
+from prolocutor.connectors.dotted import resolve
+from prolocutor.errors import ConfigError
+from prolocutor.evaluation.agent_subject import Agent, AgentSubject
+from prolocutor.evaluation.content import content_of, module_file
+from prolocutor.evaluation.episodes import Episode
+from prolocutor.evaluation.running import Runner
+from prolocutor.parlai.agents import AGENTS
+
+
+class ChosenAgent:
+    """A baseline, or the agent of somebody's own."""
+
+    def __init__(self, words: str, options: dict[str, Any]) -> None:
+        self.name = words
+        self.content: str | None = None
+        self._options = options
+        self._class: Any = AGENTS.get(words)
+        if self._class is None:
+            self._class = resolve(words)
+            if file := module_file(words):
+                self.content = content_of([file])
+
+    def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it everything."""
+        with closing(AgentSubject(self._make)) as subject:
+            runner.run_agent(subject, episodes)
+
+    def _make(self) -> Agent:
+        """Make one, with its options if it takes any."""
+        takes_options = getattr(self._class.__init__, "__code__", None) is not None
+        try:
+            agent = self._class(dict(self._options)) if takes_options else self._class()
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise ConfigError(f"the agent {self.name} cannot be made: {what}") from error
+        for name in ("observe", "act"):
+            if not callable(getattr(agent, name, None)):
+                raise ConfigError(f"the agent {self.name} has no {name}()")
+        found: Agent = agent
+        return found

@@ -1,0 +1,59 @@
+"""Progress: a bar with the time that is left and the scores so far, where a person looks on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Final
+
+from prolocutor.evaluation.rows import Row
+
+Told = Callable[[int, list[Row]], None]
+
+_MOMENT: Final = 0.1
+_SHOWN: Final = 3
+
+
+@contextmanager
+def progress(number: int | None, what: str) -> Iterator[Told]:
+    """Show on a terminal's stderr how many of `number` examples are done; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield lambda count, rows: None
+        return
+    with import_module("prolocutor.cli.evaluations.bar").bar(number, what) as show:
+        told = Running(show)
+        try:
+            yield told
+        finally:
+            told.show()
+
+
+class Running:
+    """Counts rows and their scores, and shows them now and then."""
+
+    def __init__(self, show: Callable[[int, str], None]) -> None:
+        self._show = show
+        self._done = self._failed = 0
+        self._sums: dict[str, tuple[float, int]] = {}
+        self._shown = 0.0
+
+    def __call__(self, count: int, rows: list[Row]) -> None:
+        self._done += count
+        for row in rows:
+            self._failed += row.error is not None
+            for name, score in row.scores.items():
+                total, number = self._sums.get(name, (0.0, 0))
+                self._sums[name] = (total + (score or 0.0), number + 1)
+        if time.monotonic() - self._shown >= _MOMENT:
+            self.show()
+
+    def show(self) -> None:
+        """Show how it stands."""
+        means = [f"{name} {total / n:.3f}" for name, (total, n) in self._sums.items()][:_SHOWN]
+        if self._failed:
+            means.append(f"{self._failed:,} failed")
+        self._show(self._done, "  ".join(means))
+        self._shown = time.monotonic()

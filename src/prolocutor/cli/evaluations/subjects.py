@@ -1,0 +1,57 @@
+"""Whom a command means: an assistant's file, a baseline by name, an agent by dotted name."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from prolocutor.errors import BadInput
+from prolocutor.evaluation.episodes import Episode
+from prolocutor.evaluation.running import Runner
+
+BASELINES: Final = (
+    "repeat_label",
+    "repeat_query",
+    "fixed_response",
+    "random_candidate",
+    "ir_baseline",
+)
+_AGENT: Final = "prolocutor.cli.evaluations.agents:ChosenAgent"
+_ASSISTANT: Final = "prolocutor.cli.evaluations.assistants:ChosenAssistant"
+
+
+class Chosen(Protocol):
+    """Who is evaluated. `content`: a hash of what it is made of, where that is known."""
+
+    name: str
+    content: str | None
+
+    def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it everything."""
+
+
+def choose(words: str, settings: dict[str, Any], seed: int) -> Chosen:
+    """Find whom the words mean; what only an assistant needs is loaded only for one."""
+    path = Path(words)
+    if words in BASELINES or (":" in words and not path.exists()):
+        here = os.getcwd()
+        if here not in sys.path:
+            sys.path.insert(0, here)
+        agent: Chosen = _load(_AGENT)(words, {"seed": seed, "datatype": "valid", **settings})
+        return agent
+    if not path.exists():
+        raise BadInput(
+            f"{words}: this is neither an assistant's file, nor module:Class of an agent, nor one "
+            f"of {', '.join(BASELINES)}"
+        )
+    assistant: Chosen = _load(_ASSISTANT)(path)
+    return assistant
+
+
+def _load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,52 @@
+"""Reports and comparisons as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prolocutor.evaluation.reporting import Report
+from prolocutor.parlai.metrics.estimates import Estimate
+
+_SECONDS = "latency"
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """Give a report line by line."""
+    failed = f", {report.failed:,} failed" if report.failed else ""
+    yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
+    yield from estimate_lines({**report.metrics, **report.figures})
+    if report.groups:
+        for name in _common(report.groups):
+            parts = (
+                f"{group or '-'} {_one(found, name)}" for group, found in report.groups.items()
+            )
+            yield f"{name} by group: {', '.join(parts)}"
+    if len(report.by) > 1:
+        yield f"answered by: {', '.join(f'{by or chr(45)} {n:,}' for by, n in report.by.items())}"
+
+
+def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
+    """Give estimates as a table: name, value, standard error, interval."""
+    width = max(map(len, estimates), default=0)
+    for name, one in estimates.items():
+        line = f"{name:<{width}}  {figure(one.value):>9}"
+        if one.error is not None:
+            line += f"  ± {figure(one.error):<8}"
+        if one.low is not None and one.high is not None:
+            line += f"  [{figure(one.low)}, {figure(one.high)}]"
+        yield line.rstrip()
+
+
+def figure(value: float) -> str:
+    """Write a number in as many digits as say something."""
+    if value == 0 or 0.0001 <= abs(value) < 1000:
+        return f"{value:.4f}"
+    return f"{value:.4g}"
+
+
+def _common(groups: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
+    return list(dict.fromkeys(name for found in groups.values() for name in found))
+
+
+def _one(found: Mapping[str, Estimate], name: str) -> str:
+    return figure(found[name].value) if name in found else "-"

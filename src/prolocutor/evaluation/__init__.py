@@ -1,0 +1,1 @@
+"""Evaluation: an assistant or an agent is measured on data, and runs are compared and read."""

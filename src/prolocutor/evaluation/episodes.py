@@ -1,0 +1,73 @@
+"""Episodes: what a teacher says, turn by turn, and the hash by which an example is known again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.evaluation.rows import as_json
+
+Message = Mapping[str, Any]
+
+_HASH_BYTES: Final = 8
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
+_GROUP_FIELDS: Final = ("domain", "task")
+
+
+class Episode(msgspec.Struct):
+    """The teacher's messages of one dialog, in order.
+
+    `first` is the place of the first of them in the data; `hashes` are over each message and all
+    before it.
+    """
+
+    number: int
+    first: int
+    messages: list[Message]
+    hashes: list[str]
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+
+def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterator[Episode]:
+    """Put messages together into episodes, up to `limit` messages in all.
+
+    An episode ends where `episode_done` is true, and at the end of the data.
+    """
+    number = count = 0
+    said: list[Message] = []
+    hashes: list[str] = []
+    if limit is not None and limit <= 0:
+        return
+    for message in messages:
+        hashes.append(_hash(message, hashes[-1] if hashes else ""))
+        said.append(message)
+        count += 1
+        full = count == limit
+        if message.get("episode_done") or full:
+            yield Episode(number, count - len(said), said, hashes)
+            number, said, hashes = number + 1, [], []
+            if full:
+                return
+    if said:
+        yield Episode(number, count - len(said), said, hashes)
+
+
+def group_of(message: Message) -> str:
+    """Give what an example belongs to: its field `domain`, `task`, or else `id`, else nothing."""
+    for field in _GROUP_FIELDS:
+        if group := message.get(field):
+            return str(group)
+    return str(message.get("id") or "")
+
+
+def _hash(message: Message, before: str) -> str:
+    try:
+        data = _ENCODER.encode(message)
+    except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+        data = _ENCODER.encode(as_json(dict(message)))
+    return blake2b(data, digest_size=_HASH_BYTES, key=before.encode()).hexdigest()

@@ -1,0 +1,262 @@
+"""Folder: where a run is kept. The same command finds it again and goes on; another is refused.
+
+    rows.jsonl      one row an example, appended as they come, in order once the run is complete
+    run.json        the configuration, the options of the last command, versions, content hashes
+    report.json     what the rows come to
+
+A row is never lost once it is written; a last line that was torn is cut.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, Self
+
+import msgspec
+
+from prolocutor.dialog.ids import timestamp
+from prolocutor.errors import BadInput, Conflict, StoreLocked
+from prolocutor.evaluation.episodes import Episode
+from prolocutor.evaluation.rows import Row, RowWriter, read_rows
+
+if sys.platform != "win32":
+    import fcntl
+
+ROWS: Final = "rows.jsonl"
+RUN: Final = "run.json"
+REPORT: Final = "report.json"
+
+Configuration = Mapping[str, Any]
+
+
+class Run(msgspec.Struct, kw_only=True):
+    """What `run.json` holds. Whoever goes on has the same `configuration`; the rest may differ."""
+
+    format: int = 1
+    configuration: dict[str, Any]
+    options: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    started: str = ""
+    ended: str | None = None
+    complete: bool = False
+
+
+class _Place(msgspec.Struct):
+    """As much of a row as is needed to know which it is."""
+
+    episode: int
+    turn: int
+    example: str
+    repeat: int = 0
+    last: bool = True
+    error: str | None = None
+
+
+class _Known(msgspec.Struct):
+    """The rows that are there of one episode."""
+
+    hashes: list[str]
+    whole: bool = False
+    failed: bool = False
+
+
+class RunFolder:
+    """The folder of a run that is under way, owned by this process alone."""
+
+    def __init__(
+        self, path: Path, configuration: Configuration, options: Mapping[str, Any]
+    ) -> None:
+        self.path = path
+        self._owner = _own(path)
+        try:
+            self.run = _begin(path, configuration, options)
+            self._known = _survey(path / ROWS)
+            self.found = sum(len(known.hashes) for known in self._known.values())
+            self._writer = RowWriter(path / ROWS)
+        except BaseException:
+            os.close(self._owner)
+            raise
+        self._disorder = False
+        self._highest = max(self._known, default=(-1, 0))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._writer.close()
+        finally:
+            os.close(self._owner)
+
+    def has(self, episode: Episode, repeat: int, *, retry_failed: bool = False) -> bool:
+        """Tell whether all rows of an episode are there; `Conflict` if they are of other data."""
+        known = self._known.get((episode.number, repeat))
+        if known is None:
+            return False
+        both = list(zip(known.hashes, episode.hashes, strict=False))
+        for turn, (before, now) in enumerate(both):
+            if before != now:
+                raise Conflict(
+                    f"{self.path}: example {episode.first + turn} of the data is not what it was; "
+                    "choose another folder with --out"
+                )
+        whole = known.whole and len(known.hashes) >= len(episode)
+        if whole and not (retry_failed and known.failed):
+            return True
+        self._disorder = True
+        return False
+
+    def write(self, rows: list[Row]) -> None:
+        """Keep the rows of one episode."""
+        place = rows[0].place[:2]
+        if place < self._highest:
+            self._disorder = True
+        else:
+            self._highest = place
+        self._writer.write(rows)
+
+    def flush(self) -> None:
+        """Let no row wait any longer."""
+        self._writer.flush()
+
+    def complete(self) -> None:
+        """Put the rows in order and say that all are there."""
+        self._writer.flush()
+        if self._disorder:
+            _put_in_order(self.path / ROWS)
+        self.run.complete, self.run.ended = True, timestamp()
+        write_json(self.path / RUN, self.run)
+
+
+def load_run(path: Path) -> Run:
+    """Read `run.json`; `BadInput` where there is no run."""
+    try:
+        return msgspec.json.decode((path / RUN).read_bytes(), type=Run)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput(f"{path}: there is no run here; prolocutor evaluate run makes one") from None
+    except msgspec.MsgspecError as error:
+        raise BadInput(f"{path / RUN}: this is no run ({error})") from None
+
+
+def load_rows(path: Path) -> list[Row]:
+    """Read all rows of a run, in order; where an episode was run again, its last rows."""
+    load_run(path)
+    if not (path / ROWS).exists():
+        return []
+    rows: dict[tuple[int, int, int], Row] = {row.place: row for row in read_rows(path / ROWS)}
+    return [rows[place] for place in sorted(rows)]
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Write a file of JSON, all at once."""
+    new = file.with_name(f"{file.name}.new")
+    new.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    new.replace(file)
+
+
+def _own(path: Path) -> int:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDONLY)
+    except (FileExistsError, NotADirectoryError):
+        raise BadInput(f"{path}: this is no folder; choose another one with --out") from None
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise StoreLocked(f"{path}: another process is at work on this run") from None
+    return descriptor
+
+
+def _begin(path: Path, configuration: Configuration, options: Mapping[str, Any]) -> Run:
+    wanted = msgspec.json.decode(msgspec.json.encode(configuration))
+    if (path / RUN).exists():
+        run = load_run(path)
+        if changes := _changes(run.configuration, wanted):
+            raise Conflict(
+                f"{path} holds a run of another configuration: {'; '.join(changes)}; "
+                "choose another folder with --out"
+            )
+        run.complete, run.ended = False, None
+    else:
+        if any(not one.name.endswith(".new") for one in path.iterdir()):
+            raise BadInput(f"{path}: this folder holds other things; choose another one with --out")
+        run = Run(configuration=wanted, started=timestamp())
+    run.options = dict(options)
+    run.versions = {
+        "prolocutor": version("prolocutor"),
+        "python": platform.python_version(),
+        "platform": sys.platform,
+    }
+    write_json(path / RUN, run)
+    return run
+
+
+def _changes(before: Configuration, now: Configuration) -> Iterator[str] | list[str]:
+    return [
+        f"{name} was {_shown(before.get(name))}, is now {_shown(now.get(name))}"
+        for name in dict.fromkeys([*before, *now])
+        if before.get(name) != now.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    return "not there" if value is None else msgspec.json.encode(value).decode()
+
+
+def _survey(file: Path) -> dict[tuple[int, int], _Known]:
+    """See which episodes have rows, and cut a torn last line."""
+    known: dict[tuple[int, int], _Known] = {}
+    for place, _, _ in _places(file, cut=True):
+        key = (place.episode, place.repeat)
+        if place.turn == 0 or key not in known:
+            known[key] = _Known([])
+        episode = known[key]
+        if place.turn == len(episode.hashes):
+            episode.hashes.append(place.example)
+            episode.whole = place.last
+            episode.failed = episode.failed or place.error is not None
+    return known
+
+
+def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int, int]]:
+    """Give which row each line is, where it begins and how long it is."""
+    if not file.exists():
+        return
+    decoder = msgspec.json.Decoder(_Place)
+    start = 0
+    with file.open("rb+" if cut else "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                if cut:
+                    os.ftruncate(lines.fileno(), start)
+                return
+            try:
+                place = decoder.decode(line)
+            except msgspec.MsgspecError as error:
+                raise BadInput(f"{file}:{number}: this is no row of a run ({error})") from None
+            yield place, start, len(line)
+            start += len(line)
+
+
+def _put_in_order(file: Path) -> None:
+    """Write the rows anew, in order, without those that others took the place of."""
+    where = {
+        (place.episode, place.repeat, place.turn): (start, size)
+        for place, start, size in _places(file)
+    }
+    new = file.with_name(f"{file.name}.new")
+    with file.open("rb") as old, new.open("wb") as out:
+        for place in sorted(where):
+            start, size = where[place]
+            old.seek(start)
+            out.write(old.read(size))
+        out.flush()
+        os.fsync(out.fileno())
+    new.replace(file)

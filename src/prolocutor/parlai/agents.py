@@ -1,0 +1,202 @@
+"""Baseline agents with ParlAI's names and behaviour: they observe a message and act.
+
+Source: ParlAI 1.7.2, `parlai/agents/{repeat_label,repeat_query,fixed_response,random_candidate,
+ir_baseline}`. An agent is made with its options; chance comes from a generator of its own, which
+`seed` begins anew.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+Act = dict[str, Any]
+Observation = Mapping[str, Any]
+
+UNKNOWN: Final = "I don't know."
+NOTHING: Final = "Nothing to repeat yet."
+
+
+class Agent(Protocol):
+    """Whoever observes and acts."""
+
+    def observe(self, observation: Observation) -> Observation:
+        """Take note of a message and give it back."""
+
+    def act(self) -> Act:
+        """Say something."""
+
+
+class _Observer:
+    """What the baselines have in common: options, the last observation, chance."""
+
+    name = ""
+
+    def __init__(self, opt: Mapping[str, Any] | None = None) -> None:
+        self.opt: Final = dict(opt or {})
+        self.observation: Observation | None = None
+        self._chance = random.Random(self.opt.get("seed", 42))
+
+    def observe(self, observation: Observation) -> Observation:
+        """Take note of a message."""
+        self.observation = observation
+        return observation
+
+    def reset(self) -> None:
+        """Forget what was observed."""
+        self.observation = None
+
+    def seed(self, seed: int) -> None:
+        """Let chance begin anew."""
+        self._chance.seed(seed)
+
+    def clone(self) -> Any:
+        """Give another agent of the kind, with the same options."""
+        return type(self)(self.opt)
+
+    def _says(self, text: str, **fields: Any) -> Act:
+        return {"id": self.name, "text": text, **fields, "episode_done": False}
+
+    def _seen(self, field: str) -> Any:
+        return self.observation.get(field) if self.observation is not None else None
+
+
+class RepeatLabelAgent(_Observer):
+    """Says one of the labels: what a perfect agent would score.
+
+    Options: `return_one_random_answer` (true; else all labels with a comma between them),
+    `cant_answer_percent` (0), the share of examples, 0 to 1, that it does not answer,
+    `cant_answer_message`.
+    """
+
+    name = "RepeatLabelAgent"
+
+    def __init__(self, opt: Mapping[str, Any] | None = None) -> None:
+        super().__init__(opt)
+        self._one = self.opt.get("return_one_random_answer", True)
+        self._silent = self.opt.get("cant_answer_percent", 0)
+        self._excuse = self.opt.get("cant_answer_message", UNKNOWN)
+
+    def act(self) -> Act:
+        """Say a label."""
+        if self.observation is None:
+            return self._says(NOTHING)
+        labels = self._seen("labels") or self._seen("eval_labels")
+        if not labels or (self._silent and self._chance.random() < self._silent):
+            return self._says(self._excuse)
+        if isinstance(labels, str):
+            return self._says(labels)
+        if not self._one:
+            return self._says(", ".join(labels))
+        return self._says(labels[0] if len(labels) == 1 else self._chance.choice(list(labels)))
+
+
+class RepeatQueryAgent(_Observer):
+    """Says what was said to it."""
+
+    name = "RepeatQueryAgent"
+
+    def act(self) -> Act:
+        """Say the text of the observation."""
+        text = self._seen("text")
+        return self._says(NOTHING if text is None else text)
+
+
+class FixedResponseAgent(_Observer):
+    """Says always the same. Option: `fixed_response`."""
+
+    name = "FixedResponseAgent"
+
+    def act(self) -> Act:
+        """Say it."""
+        return self._says(self.opt.get("fixed_response") or UNKNOWN)
+
+
+class RandomCandidateAgent(_Observer):
+    """Ranks the candidates by chance and says the first."""
+
+    name = "RandomCandidateAgent"
+
+    def act(self) -> Act:
+        """Say a candidate."""
+        candidates = list(self._seen("label_candidates") or ())
+        if not candidates:
+            return self._says(UNKNOWN)
+        self._chance.shuffle(candidates)
+        return self._says(candidates[0], text_candidates=candidates)
+
+
+class IrBaselineAgent(_Observer):
+    """Ranks the candidates by the words they share with what was said, rare words counting more.
+
+    The weight of a word is its inverse document frequency among the example's candidates; a
+    candidate's score is the weight that it shares over the power `length_penalty` (0.5) of its own
+    whole weight. `history_size` (1) of the last texts are looked at. Ties keep their order.
+    """
+
+    name = "IrBaselineAgent"
+
+    def __init__(self, opt: Mapping[str, Any] | None = None) -> None:
+        super().__init__(opt)
+        self._penalty = float(self.opt.get("length_penalty", 0.5))
+        self._size = int(self.opt.get("history_size", 1))
+        self._history: list[str] = []
+
+    def observe(self, observation: Observation) -> Observation:
+        """Take note of a message and of what was said before it."""
+        if self._size > 0 and isinstance(text := observation.get("text"), str):
+            self._history = [*self._history, text][-self._size :]
+        return super().observe(observation)
+
+    def reset(self) -> None:
+        """Forget all that was said."""
+        super().reset()
+        self._history = []
+
+    def act(self) -> Act:
+        """Say the candidate that is most like what was said."""
+        candidates = tuple(self._seen("label_candidates") or ())
+        if not candidates:
+            return self._says(UNKNOWN)
+        ranked = ranked_by_words(" ".join(self._history), candidates, self._penalty)
+        return self._says(ranked[0], text_candidates=ranked)
+
+
+def ranked_by_words(query: str, candidates: Iterable[str], penalty: float = 0.5) -> list[str]:
+    """Give the candidates, the one most like the query first."""
+    given = list(candidates)
+    words = [_words(one) for one in given]
+    weights = _weights(words)
+    asked = set(_words(query))
+
+    def score(place: int) -> float:
+        own = set(words[place])
+        whole = sum(weights[word] for word in own)
+        return sum(weights[word] for word in own & asked) / whole**penalty if whole else 0.0
+
+    return [given[place] for place in sorted(range(len(given)), key=lambda one: -score(one))]
+
+
+def _weights(documents: list[tuple[str, ...]]) -> dict[str, float]:
+    counts = Counter(word for words in documents for word in set(words))
+    return {word: math.log((1 + len(documents)) / count) for word, count in counts.items()}
+
+
+@lru_cache(maxsize=8192)
+def _words(text: str) -> tuple[str, ...]:
+    spaced = "".join(sign if sign.isalnum() else " " for sign in text.lower())
+    return tuple(spaced.split())
+
+
+AGENTS: Final[Mapping[str, type[_Observer]]] = {
+    "repeat_label": RepeatLabelAgent,
+    "repeat_query": RepeatQueryAgent,
+    "fixed_response": FixedResponseAgent,
+    "random_candidate": RandomCandidateAgent,
+    "ir_baseline": IrBaselineAgent,
+}
+"""Name, as ParlAI has it -> class."""
