@@ -1,0 +1,181 @@
+"""Threads: bounded daemon threads in which plain functions run for one service.
+
+A function that hangs holds up neither another service nor the end of the interpreter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import Context, copy_context
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Literal
+
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import NoPlace, ServiceError, ServiceRaised
+
+log = logging.getLogger(__name__)
+
+Replies = Sequence[Plain | ServiceError]
+
+IDLE_SECONDS: Final = 30.0
+MAX_TEXT: Final = 300
+
+
+class Threads:
+    """Daemon threads of one service: started on demand, ended when idle for a while."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self._name = name
+        self._most = most
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._alive = 0
+        self._wanted = 0  # jobs waiting or running, given up or not
+        self._lost = 0  # threads that still run a job which was given up
+
+    async def run(
+        self, target: Callable[..., Any], asked: Any, read: Callable[[Any], Replies]
+    ) -> Replies:
+        """Call `target(asked)` in a thread and give what `read` makes of its result.
+
+        What it raises becomes a `ServiceError`; `NoPlace` where no thread comes free any more.
+        """
+        job = _Job(target, asked, read)
+        self._submit(job)
+        try:
+            return await job.future
+        except asyncio.CancelledError:
+            self._give_up(job)
+            raise
+
+    def close(self) -> None:
+        """Let idle threads end; those at work end when their function does."""
+        with self._lock:
+            for _ in range(self._alive):
+                self._jobs.put(None)
+            self._alive = 0
+
+    def _submit(self, job: _Job) -> None:
+        with self._lock:
+            if self._lost >= self._most:
+                raise NoPlace(f"all {self._most} threads are held by calls that never ended")
+            self._wanted += 1
+            grow = self._wanted > self._alive and self._alive < self._most
+            self._alive += grow
+            self._jobs.put(job)
+        if grow:
+            self._start_thread(job)
+
+    def _start_thread(self, job: _Job) -> None:
+        thread = threading.Thread(target=self._work, name=f"service {self._name}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system gives no more threads
+            with self._lock:
+                self._alive -= 1
+                alone = self._alive == 0
+            if alone:
+                self._give_up(job)
+                raise NoPlace(str(error)) from None
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            if self._take(job):
+                outcome = job.work(self._name)
+                self._finish(job)
+                job.post(outcome)
+                del outcome
+            del job
+
+    def _next(self) -> _Job | None:
+        """Wait for a job; None is the end of this thread, which is counted out already."""
+        try:
+            return self._jobs.get(timeout=IDLE_SECONDS)
+        except Empty:
+            with self._lock:
+                try:
+                    return self._jobs.get_nowait()
+                except Empty:
+                    self._alive -= 1
+                    return None
+
+    def _take(self, job: _Job) -> bool:
+        with self._lock:
+            if job.state == "given up":
+                return False
+            job.state = "running"
+            return True
+
+    def _finish(self, job: _Job) -> None:
+        with self._lock:
+            self._wanted -= 1
+            self._lost -= job.state == "given up"
+            job.state = "done"
+
+    def _give_up(self, job: _Job) -> None:
+        with self._lock:
+            if job.state == "running":
+                self._lost += 1
+            elif job.state == "waiting":
+                self._wanted -= 1
+            if job.state != "done":
+                job.state = "given up"
+
+
+class _Job:
+    """One call of a plain function, and the future in which somebody waits for it."""
+
+    __slots__ = ("asked", "context", "future", "loop", "read", "state", "target")
+
+    def __init__(
+        self, target: Callable[..., Any], asked: Any, read: Callable[[Any], Replies]
+    ) -> None:
+        self.target = target
+        self.asked = asked
+        self.read = read
+        self.context: Context = copy_context()
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Replies] = self.loop.create_future()
+        self.state: Literal["waiting", "running", "given up", "done"] = "waiting"
+
+    def work(self, name: str) -> Replies | ServiceError:
+        """Call the function, in a thread; nothing that it raises leaves here."""
+        try:
+            return self.read(self.context.run(self.target, self.asked))
+        except ServiceError as error:
+            return error
+        except BaseException as error:
+            return failure_of(error, name)
+
+    def post(self, outcome: Replies | ServiceError) -> None:
+        """Hand the outcome to the event loop; when that is closed nobody waits any more."""
+        try:
+            self.loop.call_soon_threadsafe(self._settle, outcome)
+        except RuntimeError:
+            log.debug("an answer came after its event loop was closed")
+
+    def _settle(self, outcome: Replies | ServiceError) -> None:
+        if self.future.done():
+            return
+        if isinstance(outcome, ServiceError):
+            self.future.set_exception(outcome)
+        else:
+            self.future.set_result(outcome)
+
+
+def failure_of(error: BaseException, name: str) -> ServiceRaised:
+    """Make the error of a service that raised; also of one whose error has no text."""
+    log.debug("service %s raised", name, exc_info=error)
+    return ServiceRaised(text_of(error))
+
+
+def text_of(error: BaseException) -> str:
+    """Give `Type: message`, also for an exception whose own text raises or is endless."""
+    try:
+        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
+    except Exception:
+        text = "(its text cannot be told)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
