@@ -22,6 +22,7 @@ OURS: Final = {
     "python": "prolocutor.connectors.python:PythonConnector",
     "process": "prolocutor.connectors.process:ProcessConnector",
     "http": "prolocutor.connectors.http:HttpConnector",
+    "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
 }
 
 

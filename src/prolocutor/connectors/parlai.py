@@ -1,0 +1,237 @@
+"""ParlaiConnector: agents written for ParlAI as a skill, a clone of the agent for each dialog.
+
+Source: ParlAI 1.7.2, `parlai.core.agents` (`observe`, `act`, `self_observe`, `share`). Nothing of
+ParlAI is needed here: an act is a dictionary, and so is what the agent observes.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from prolocutor.connectors.dotted import resolve
+from prolocutor.connectors.threads import Replies, Threads
+from prolocutor.contracts.connector import Request
+from prolocutor.dialog.plain import check
+from prolocutor.errors import BadReply, ConfigError, ServiceError
+
+CONFIDENCE: Final = 0.5
+"""The confidence of an agent that gives none."""
+
+Opt = Mapping[str, Any]
+
+
+class ParlaiConnector:
+    """The way to a ParlAI-style agent: `package.module:Class?option=value&...`, a class, an agent.
+
+    The agent is made once, with `opt`, when it is first asked; every dialog talks to a clone of it
+    (`share`, else `clone`, else another made the same way). A function in the place of the class
+    makes the agent: `function(opt)`. The last `max_dialogs` clones are kept. A clone that is gone,
+    or that heard something else than what was said, is made anew and observes the window. Calls run
+    in at most `max_threads` threads. `confidence` is for acts that have none; an act without text
+    is no hypothesis.
+    """
+
+    def __init__(
+        self,
+        agent: Any,
+        *,
+        name: str,
+        batched: bool = False,
+        opt: Opt | None = None,
+        max_dialogs: int = 1000,
+        max_threads: int = 16,
+        confidence: float = CONFIDENCE,
+    ) -> None:
+        self.name = name
+        self._clones = _Clones(_maker(agent, dict(opt or {})), max_dialogs)
+        self._confidence = confidence
+        self._batched = batched
+        self._threads = Threads(name, max_threads)
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Let the clones observe what is new and act; what one raises is `ServiceRaised`."""
+        if not self._batched:
+            return await self._ask(requests[0])
+        return [await self._ask_alone(request) for request in requests]
+
+    async def aclose(self) -> None:
+        """Let the agents and idle threads go."""
+        self._threads.close()
+        self._clones.close()
+
+    async def _ask(self, request: Request) -> Replies:
+        return await self._threads.run(self._act, request.value(), lambda one: (check(one),))
+
+    async def _ask_alone(self, request: Request) -> Any:
+        try:
+            return (await self._ask(request))[0]
+        except ServiceError as error:
+            return error
+
+    def _act(self, state: Any) -> list[dict[str, Any]]:
+        """Give the hypotheses of one agent in one dialog; runs in a thread."""
+        dialog, said = _dialog(state)
+        clone = self._clones.take(dialog)
+        if clone is None or not clone.follows(said):
+            clone = _Clone(self._clones.make())
+            clone.observe(said)
+        else:
+            clone.observe(said[clone.place(said) + 1 :])
+        act = clone.act(said[-1].id)
+        self._clones.put_back(dialog, clone)
+        return self._hypotheses(act)
+
+    def _hypotheses(self, act: Mapping[str, Any]) -> list[dict[str, Any]]:
+        text = act.get("text")
+        if not isinstance(text, str) or not text:
+            return []
+        confidence = act.get("confidence")
+        if not isinstance(confidence, int | float) or isinstance(confidence, bool):
+            confidence = self._confidence
+        return [{"text": text, "confidence": float(confidence)}]
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """One utterance of the window."""
+
+    id: str
+    text: str
+    by_bot: bool
+
+
+def _dialog(state: Any) -> tuple[str, list[_Said]]:
+    """Read the agent state: which dialog it is, and its window up to the last human utterance."""
+    try:
+        said = [
+            _Said(one["utt_id"], one["text"], "active_skill" in one) for one in state["utterances"]
+        ]
+        return state["dialog_id"], said
+    except (KeyError, TypeError) as error:
+        raise BadReply(f"an agent needs the agent state, without a formatter ({error!r})") from None
+
+
+class _Clone:
+    """One clone of the agent: what it observed last and what it said to that."""
+
+    def __init__(self, agent: Any) -> None:
+        self.agent = agent
+        self._heard = ""
+        self._said: str | None = None
+        self._hears_itself = callable(getattr(agent, "self_observe", None))
+
+    def follows(self, said: Sequence[_Said]) -> bool:
+        """Tell whether what it observed is how the dialog really went up to the last utterance.
+
+        An agent that keeps its own words (`self_observe`) must have been the one who spoke.
+        """
+        place = self.place(said)
+        if not -1 < place < len(said) - 1:
+            return False
+        return not self._hears_itself or any(
+            one.by_bot and one.text == self._said for one in said[place + 1 : place + 2]
+        )
+
+    def place(self, said: Sequence[_Said]) -> int:
+        """Give where the utterance is that it observed last; -1 if it is not there."""
+        return next((n for n, one in enumerate(said) if one.id == self._heard), -1)
+
+    def observe(self, said: Sequence[_Said]) -> None:
+        """Let the agent observe utterances: a person's, and as its own those of the bot."""
+        heard = bool(self._heard)
+        mine, self._said = self._said, None
+        for one in said:
+            message = {"text": one.text, "episode_done": False}
+            if not one.by_bot:
+                self.agent.observe({"id": "human", **message})
+                heard = True
+            elif self._hears_itself and heard and mine is None:
+                self.agent.self_observe({"id": "bot", **message})
+            mine = None if one.by_bot else mine
+
+    def act(self, heard: str) -> Mapping[str, Any]:
+        """Let the agent act on the utterance that it has just observed."""
+        act = self.agent.act()
+        if not isinstance(act, Mapping):
+            raise BadReply(f"an act is a dictionary, not a {type(act).__name__}")
+        text = act.get("text")
+        self._heard, self._said = heard, text if isinstance(text, str) else None
+        return act
+
+
+class _Clones:
+    """The clones of one agent, those of the latest dialogs; whoever uses one takes it away."""
+
+    def __init__(self, make: Callable[[], Any], most: int) -> None:
+        self._make = make
+        self._most = most
+        self._lock = threading.Lock()
+        self._first: Any = None
+        self._kept: OrderedDict[str, _Clone] = OrderedDict()
+
+    def make(self) -> Any:
+        """Give a new clone."""
+        with self._lock:
+            if self._first is None:
+                self._first = self._make()
+            first = self._first
+            if callable(getattr(first, "share", None)):
+                shared = first.share()
+                return shared.get("class", type(first))(shared.get("opt"), shared)
+            if callable(getattr(first, "clone", None)):
+                return first.clone()
+            return self._make()
+
+    def take(self, dialog: str) -> _Clone | None:
+        """Give the clone of a dialog, if it is kept and nobody uses it."""
+        with self._lock:
+            return self._kept.pop(dialog, None)
+
+    def put_back(self, dialog: str, clone: _Clone) -> None:
+        """Keep a clone, and forget those that were not used for the longest time."""
+        with self._lock:
+            self._kept[dialog] = clone
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def close(self) -> None:
+        """Let all go, the first one in good order."""
+        with self._lock:
+            first, self._first = self._first, None
+            self._kept.clear()
+        if callable(shutdown := getattr(first, "shutdown", None)):
+            shutdown()
+
+
+def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
+    """Give what makes the first agent; `ConfigError` where there is nothing of the kind."""
+    if isinstance(agent, str):
+        dotted, _, options = agent.partition("?")
+        opt = {**{name: _value(text) for name, text in parse_qsl(options)}, **opt}
+        agent = resolve(dotted)
+    if isinstance(agent, type):
+        missing = [verb for verb in ("observe", "act") if not hasattr(agent, verb)]
+        if missing:
+            raise ConfigError(f"{agent.__name__} is no agent of ParlAI's kind: no {missing[0]}")
+    elif hasattr(agent, "observe") and hasattr(agent, "act"):
+        if not hasattr(agent, "share") and not hasattr(agent, "clone"):
+            raise ConfigError("this agent can be neither shared nor cloned; give its class instead")
+        return lambda: agent
+    if callable(agent):
+        make: Callable[..., Any] = agent
+        return lambda: make(opt)
+    raise ConfigError(f"a {type(agent).__name__} is no agent: name a class as package.module:Class")
+
+
+def _value(text: str) -> Any:
+    """Read an option: a number, True, False, None or a quoted text as in Python, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
