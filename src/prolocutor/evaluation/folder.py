@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Self
@@ -133,6 +134,16 @@ class RunFolder:
         write_json(self.path / RUN, self.run)
 
 
+@contextmanager
+def owned(path: Path) -> Iterator[None]:
+    """Keep other processes from the run for as long as the block runs."""
+    owner = _own(path)
+    try:
+        yield
+    finally:
+        os.close(owner)
+
+
 def load_run(path: Path) -> Run:
     """Read `run.json`; `BadInput` where there is no run."""
     try:
@@ -198,7 +209,7 @@ def _begin(path: Path, configuration: Configuration, options: Mapping[str, Any])
     return run
 
 
-def _changes(before: Configuration, now: Configuration) -> Iterator[str] | list[str]:
+def _changes(before: Configuration, now: Configuration) -> list[str]:
     return [
         f"{name} was {_shown(before.get(name))}, is now {_shown(now.get(name))}"
         for name in dict.fromkeys([*before, *now])
