@@ -1,0 +1,1 @@
+"""ParlAI's medium: messages, formats, teachers, worlds and metrics, without ParlAI."""

@@ -1,0 +1,143 @@
+"""Estimates: a figure with its standard error and the interval that it lies in.
+
+Sources: Wilson 1927 for shares; Efron and Tibshirani 1993, chapter 13, for the percentile
+bootstrap, which is seeded and so the same in every run; the normal interval for the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import sqrt
+from statistics import NormalDist, fmean, stdev
+from typing import Any, Final, Literal, TypeVar
+
+import msgspec
+
+from prolocutor.parlai.metrics.averages import AverageMetric
+from prolocutor.parlai.metrics.metric import Metric
+
+Item = TypeVar("Item")
+Statistic = Callable[[Sequence[Item]], float]
+
+CONFIDENCE: Final = 0.95
+RESAMPLES: Final = 1000
+_FEW: Final = 2000
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A figure over `count` observations; error and interval are None where too few were seen."""
+
+    value: float
+    error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+    method: Literal["wilson", "bootstrap", "normal", "none"] = "none"
+
+
+def mean_of(
+    values: Iterable[float], *, seed: int = 0, confidence: float = CONFIDENCE
+) -> Estimate | None:
+    """Estimate a mean; None of no values.
+
+    The interval is Wilson's where all values are 0 or 1, the bootstrap's for up to 2,000 other
+    values, and the normal one for more.
+    """
+    seen = [float(value) for value in values]
+    if not seen:
+        return None
+    if all(value in (0.0, 1.0) for value in seen):
+        return share_of(int(sum(seen)), len(seen), confidence=confidence)
+    if len(seen) <= _FEW:
+        error = stdev(seen) / sqrt(len(seen)) if len(seen) > 1 else None
+        found = bootstrap(seen, fmean, seed=seed, confidence=confidence)
+        return msgspec.structs.replace(found, error=error)
+    return _normal(fmean(seen), stdev(seen) / sqrt(len(seen)), len(seen), confidence)
+
+
+def share_of(count: int, of: int, *, confidence: float = CONFIDENCE) -> Estimate:
+    """Estimate a share, `count` of `of` (at least 1), with Wilson's interval."""
+    share, z = count / of, _z(confidence)
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
+    low = 0.0 if not count else max(0.0, middle - half)
+    high = 1.0 if count == of else min(1.0, middle + half)
+    error = sqrt(share * (1 - share) / (of - 1)) if of > 1 else None
+    return Estimate(share, error, low, high, of, "wilson")
+
+
+def difference_of(
+    ours: Sequence[float],
+    theirs: Sequence[float],
+    *,
+    seed: int = 0,
+    confidence: float = CONFIDENCE,
+) -> Estimate | None:
+    """Estimate the mean of `ours - theirs`, pair by pair; None of no pairs.
+
+    `ValueError` if they are not equally many.
+    """
+    pairs = [one - other for one, other in zip(ours, theirs, strict=True)]
+    if not pairs:
+        return None
+    error = stdev(pairs) / sqrt(len(pairs)) if len(pairs) > 1 else None
+    if len(pairs) > _FEW and error is not None:
+        return _normal(fmean(pairs), error, len(pairs), confidence)
+    found = bootstrap(pairs, fmean, seed=seed, confidence=confidence)
+    return msgspec.structs.replace(found, error=error)
+
+
+def bootstrap(
+    items: Sequence[Item],
+    statistic: Statistic[Item],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Estimate any statistic of `items` (at least one), drawing them again with replacement.
+
+    The error is the standard deviation over the draws; one item alone has neither error nor
+    interval. The same seed gives the same estimate.
+    """
+    value = statistic(items)
+    if len(items) < 2:
+        return Estimate(value, count=len(items))
+    draw = random.Random(seed)
+    drawn = sorted(statistic(draw.choices(items, k=len(items))) for _ in range(resamples))
+    tail = int(round((1 - confidence) / 2 * resamples, 9))
+    return Estimate(
+        value, stdev(drawn), drawn[tail], drawn[-1 - tail], len(items), "bootstrap"
+    )  # fmt: skip
+
+
+def estimates_of(
+    report: Mapping[str, Any], *, confidence: float = CONFIDENCE
+) -> dict[str, Estimate]:
+    """Give a report's figures as estimates, from what its metrics know of themselves."""
+    return {
+        name: _of_metric(metric, confidence)
+        if isinstance(metric, Metric)
+        else Estimate(float(metric))
+        for name, metric in report.items()
+    }
+
+
+def _of_metric(metric: Metric, confidence: float) -> Estimate:
+    value, error = float(metric.value()), metric.standard_error()
+    count = metric.observations() if isinstance(metric, AverageMetric) else 0
+    if isinstance(metric, AverageMetric) and metric.is_share() and count:
+        return share_of(round(value * count), count, confidence=confidence)
+    if error is None:
+        return Estimate(value, count=count)
+    return _normal(value, error, count, confidence)
+
+
+def _normal(value: float, error: float, count: int, confidence: float) -> Estimate:
+    half = _z(confidence) * error
+    return Estimate(value, error, value - half, value + half, count, "normal")
+
+
+def _z(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)

@@ -1,0 +1,102 @@
+"""The names of metrics, and what a list of names asks for.
+
+ParlAI's names are those of ParlAI 1.7.2, where `default`, `bleu`, `distinct`, `rouge` and `all`
+stand for groups. Ours are `mrr`, the scores of published packages (`published.py`), and functions
+by dotted name, `package.module:function` or `package.module.function`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+import msgspec
+
+from prolocutor.errors import BadInput
+from prolocutor.parlai.metrics.functions import Function, load_function, short_name
+from prolocutor.parlai.metrics.published import PUBLISHED, load_published
+
+DEFAULT_METRICS: Final = frozenset(("bleu-4", "accuracy", "f1"))
+BLEU_METRICS: Final = frozenset(("bleu-1", "bleu-2", "bleu-3", "bleu-4"))
+DISTINCT_METRICS: Final = frozenset(
+    ("interdistinct-1", "interdistinct-2", "intradistinct-1", "intradistinct-2")
+)
+ROUGE_METRICS: Final = frozenset(("rouge-1", "rouge-2", "rouge-L"))
+ALL_METRICS: Final = DEFAULT_METRICS | BLEU_METRICS | DISTINCT_METRICS | ROUGE_METRICS
+"""Names that an agent's own metrics cannot take: they become `USER_<name>`."""
+
+GROUPS: Final = {
+    "default": DEFAULT_METRICS,
+    "bleu": BLEU_METRICS,
+    "distinct": DISTINCT_METRICS,
+    "rouge": ROUGE_METRICS,
+    "all": ALL_METRICS,
+}
+ALWAYS: Final = frozenset(("exs", "accuracy", "precision", "recall", "f1"))
+"""Reported whatever the list says."""
+
+HITS: Final = frozenset(("hits@1", "hits@5", "hits@10", "hits@100"))
+"""Reported wherever an act has `text_candidates`."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a list of names asks for beside what is always reported."""
+
+    bleu: tuple[int, ...]
+    inter_distinct: tuple[int, ...]
+    intra_distinct: tuple[int, ...]
+    mrr: bool
+    functions: tuple[tuple[str, Function], ...]
+    """Name in the report, and a function of guess and labels."""
+    rouge: bool
+    """Whether ParlAI's own rouge is asked for by name: it is not computed (see `published.py`)."""
+    unknown: tuple[str, ...]
+
+
+def wanted_metrics(names: str | Iterable[str]) -> Wanted:
+    """Read names, separated by commas where they are one string.
+
+    `ConfigError` for a function that cannot be loaded, `MissingExtra` for a score whose package is
+    not installed. Unknown names ask for nothing, as in ParlAI; they are given as such.
+    """
+    asked = names.split(",") if isinstance(names, str) else list(names)
+    asked = [name.strip() for name in asked if name.strip()]
+    flat = {one for name in asked for one in GROUPS.get(name, (name,))}
+    functions: dict[str, Function] = {}
+    for name in dict.fromkeys(asked):
+        if name in PUBLISHED:
+            functions[name] = load_published(name)
+        elif _is_dotted(name):
+            short = short_name(name)
+            taken = short in functions or short in _known()
+            functions[name if taken else short] = load_function(name)
+    return Wanted(
+        bleu=_orders("bleu", flat),
+        inter_distinct=_orders("interdistinct", flat),
+        intra_distinct=_orders("intradistinct", flat),
+        mrr="mrr" in flat,
+        functions=tuple(functions.items()),
+        rouge=bool(ROUGE_METRICS.intersection(flat)) and "all" not in asked,
+        unknown=tuple(name for name in sorted(flat) if name not in _known() and not _is_dotted(name)),
+    )
+
+
+def check_names(names: str | Iterable[str]) -> None:
+    """Refuse unknown names with `BadInput` that says what is meant, and what cannot be loaded."""
+    for name in wanted_metrics(names).unknown:
+        close = get_close_matches(name, [*_known(), *GROUPS], n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_known())}"
+        raise BadInput(f"there is no metric {name!r}; {hint}", field="metrics")
+
+
+def _known() -> list[str]:
+    return sorted(ALL_METRICS | ALWAYS | HITS | PUBLISHED.keys() | {"mrr"})
+
+
+def _is_dotted(name: str) -> bool:
+    return "." in name or ":" in name
+
+
+def _orders(kind: str, names: Iterable[str]) -> tuple[int, ...]:
+    return tuple(order for order in range(1, 5) if f"{kind}-{order}" in names)
