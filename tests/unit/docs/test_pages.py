@@ -1,0 +1,103 @@
+"""What every page keeps: links lead somewhere, blocks are what they say, words are our own."""
+
+import ast
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from prolocutor.config.load import survey
+from tests.pages import BENCH, ROOT, Block, anchors, blocks, links, pages, prose
+
+PAGES = pages()
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+LANGUAGES = {"console", "python", "yaml", "json", "js", "text", "ini", "http", ""}
+
+_OUR_FILES = re.compile(r"`((?:tests|src|bench|docs)/[\w/.-]+)`")
+
+
+def in_language(*languages: str) -> list[Block]:
+    return [block for block in BLOCKS if block.language in languages]
+
+
+def names(things: list[Path]) -> list[str]:
+    return [str(thing.relative_to(ROOT)) for thing in things]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert list(broken_links(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    named = {ROOT / name for name in _OUR_FILES.findall(prose(page))} - BENCH
+
+    assert [str(file) for file in named if not file.exists()] == []
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_every_block_says_its_language(block: Block) -> None:
+    assert block.language in LANGUAGES
+
+
+@pytest.mark.parametrize("block", in_language("python"), ids=str)
+def test_python_can_be_read_and_its_imports_are_there(block: Block) -> None:
+    tree = compile(
+        block.text, str(block), "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    )
+
+    assert list(missing_imports(tree)) == []
+
+
+@pytest.mark.parametrize("block", in_language("json"), ids=str)
+def test_json_can_be_read(block: Block) -> None:
+    json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", in_language("yaml"), ids=str)
+def test_yaml_has_keys_that_we_know(block: Block, tmp_path: Path) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text(block.text, encoding="utf-8")
+
+    assert isinstance(yaml.safe_load(block.text), dict)
+    assert [str(fault) for fault in faults(file, is_whole=block.file is not None)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_no_page_names_a_place_of_one_machine(page: Path) -> None:
+    assert re.findall(r"/work/|/root/|/home/\w+|pypi\.\w+\.\w+", page.read_text("utf-8")) == []
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    for link in links(page):
+        target, _, anchor = link.partition("#")
+        if re.match(r"https?:", target):
+            continue
+        file = (page.parent / target).resolve() if target else page
+        if not file.exists():
+            if file not in BENCH:
+                yield link
+        elif anchor and anchor not in anchors(file):
+            yield link
+
+
+def missing_imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("prolocutor"):
+            module = importlib.import_module(str(node.module))
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    yield f"{node.module}.{alias.name}"
+
+
+def faults(file: Path, *, is_whole: bool) -> list[object]:
+    """Give what is wrong with the keys of a file; a part of one may lack what is elsewhere."""
+    environ = dict.fromkeys(re.findall(r"\$\{(\w+)\}", file.read_text("utf-8")), "set")
+    found = survey(file, environ).findings.faults
+    elsewhere = re.compile(r"at least one skill|no process is called|no service or stage is called")
+    return [fault for fault in found if is_whole or not elsewhere.search(fault.what)]

@@ -1,0 +1,202 @@
+"""The reference pages say what the code says: keys, defaults, names, addresses, options, fields."""
+
+import inspect
+import re
+from typing import Any
+
+import click
+import msgspec
+import pytest
+
+import prolocutor
+from prolocutor import Assistant, Breaker, Pipeline, Service, errors
+from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.cli.main import prolocutor as command_line
+from prolocutor.config.kinds import Table
+from prolocutor.config.schema import AUTH, LIMITS, PROCESS, SERVICE, TOP
+from prolocutor.config.settings import Settings
+from prolocutor.contracts.channel import Route
+from prolocutor.dialog import agent_state
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.profiles import Bot, Human
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+from prolocutor.observe.metrics import Metrics
+from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.step import Limits
+from prolocutor.web.house import House
+from prolocutor.web.places import Places
+from tests.pages import ROOT, blocks, table
+
+REFERENCE = ROOT / "docs" / "reference"
+YAML = REFERENCE / "yaml.md"
+PYTHON = REFERENCE / "python.md"
+STATE = REFERENCE / "agent-state.md"
+
+HUMAN = Human(id="1", user_external_id="ann")
+BOT = Bot(id="2")
+ASKED = HumanUtterance(utt_id="3", text="hi", user=HUMAN, date_time="now")
+SAID = BotUtterance(
+    utt_id="4",
+    text="hello",
+    orig_text="hello",
+    active_skill="greeter",
+    confidence=1,
+    user=BOT,
+    date_time="now",
+)
+GIVEN = Hypothesis(
+    skill_name="greeter",
+    text="hello",
+    confidence=1,
+    hypothesis_id="greeter.0",
+    human_attributes={},
+    bot_attributes={},
+    extra={"attributes": {}, "messages": [], "ask": None},
+)
+STATES = {
+    "Dialog": agent_state.dialog_to_state(
+        Dialog(dialog_id="5", id="6", human=HUMAN, bot=BOT, channel_type="kit", date_start=None)
+    ),
+    "Human utterance": agent_state.human_utterance_to_state(ASKED),
+    "Bot utterance": agent_state.bot_utterance_to_state(SAID),
+    "Hypothesis": agent_state.hypothesis_to_state(GIVEN),
+    "Human": agent_state.human_to_state(HUMAN),
+    "Bot": agent_state.bot_to_state(BOT),
+}
+
+
+def breaker_keys() -> set[str]:
+    breaker = SERVICE.keys["breaker"]
+    assert isinstance(breaker, Table)
+    return set(breaker.keys)
+
+
+@pytest.mark.parametrize(
+    ("heading", "keys"),
+    [
+        ("Top level", {*TOP, *map(str, Stage)}),
+        ("Service", {"call", *SERVICE.keys}),
+        ("Breaker", breaker_keys()),
+        ("Processes", set(PROCESS.keys)),
+        ("Auth", set(AUTH.keys)),
+        ("Limits", set(LIMITS.keys)),
+    ],
+)
+def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) -> None:
+    assert set(table(YAML, heading)) == keys
+
+
+@pytest.mark.parametrize(
+    ("heading", "struct"), [("Top level", Settings), ("Service", Service), ("Breaker", Breaker)]
+)
+def test_a_key_has_the_default_that_is_told(heading: str, struct: Any) -> None:
+    arguments = inspect.signature(Assistant).parameters
+    told = table(YAML, heading)
+    true = {}
+    for field in msgspec.structs.fields(struct):
+        default = field.default
+        if default is None and field.name in arguments:
+            default = arguments[field.name].default
+        if isinstance(default, bool):
+            true[field.name] = f"`{str(default).lower()}`"
+        elif isinstance(default, int | float):
+            true[field.name] = f"`{default:g}`"
+        elif isinstance(default, str) and field.name in told and field.name != "store":
+            true[field.name] = f"`{default}`"
+
+    assert {key: told[key][1] for key in true if key in told} == {
+        key: default for key, default in true.items() if key in told
+    }
+
+
+def test_the_public_names_are_told() -> None:
+    assert set(table(PYTHON, "Python")) == {*prolocutor.__all__} - {"__version__"}
+
+
+def test_every_argument_of_an_assistant_is_told() -> None:
+    told = {word for row in table(PYTHON, "Assistant") for word in re.findall(r"\w+", row)}
+
+    assert told == set(inspect.signature(Assistant).parameters)
+
+
+def test_every_stage_of_a_pipeline_is_told() -> None:
+    text = PYTHON.read_text("utf-8")
+
+    assert [name for name in Pipeline.__struct_fields__ if name not in text] == []
+
+
+def test_every_error_is_told_with_its_code() -> None:
+    tree = {
+        name: [f"`{kind.code}`"]
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and name != "ProlocutorError"
+    }
+
+    assert {name: row[:1] for name, row in table(PYTHON, "Errors").items()} == tree
+
+
+async def test_every_address_is_told_with_who_may_come() -> None:
+    async with Assistant(
+        Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
+    ) as assistant:
+        door = DeepPavlov(assistant)
+        house = House(assistant, [door], Places(), Metrics(), lambda: True)
+        routes = [*house.routes, *door.routes]
+
+    addresses = {
+        f"{route.method if isinstance(route, Route) else 'WS'} {route.path}".replace(
+            ":path}", "}"
+        ): route.access
+        for route in routes
+    }
+    assert {address: row[0] for address, row in table(REFERENCE / "http.md", "HTTP").items()} == (
+        addresses
+    )
+
+
+def test_every_command_and_option_is_told() -> None:
+    told = (REFERENCE / "cli.md").read_text("utf-8")
+
+    assert [words for words in options(command_line, "prolocutor") if words not in told] == []
+
+
+@pytest.mark.parametrize("heading", STATES)
+def test_every_field_of_the_state_is_told(heading: str) -> None:
+    told = {word for row in table(STATE, heading) for word in re.findall(r"\w+", row)}
+
+    assert told - {"anything", "else"} == set(STATES[heading])
+
+
+def test_the_end_of_each_stage_is_told() -> None:
+    limits = Limits.within(5.0, None)
+    stages = {
+        "annotators": Stage.ANNOTATOR,
+        "skill selectors": Stage.SKILL_SELECTOR,
+        "skills": Stage.SKILL,
+        "candidate annotators": Stage.CANDIDATE_ANNOTATOR,
+        "response selectors": Stage.RESPONSE_SELECTOR,
+        "last chance": Stage.LAST_CHANCE,
+        "postprocessors, response annotators": Stage.POSTPROCESSOR,
+    }
+    told = table(ROOT / "docs" / "explanation" / "time.md", "Time")
+
+    assert {stage: float(row[1].split()[0]) for stage, row in told.items() if stage in stages} == {
+        name: pytest.approx(limits.end_of(stage)) for name, stage in stages.items()
+    }
+
+
+def test_the_yaml_reference_shows_every_stage() -> None:
+    (whole,) = [block.text for block in blocks(YAML)]
+
+    assert [str(stage) for stage in Stage if f"\n{stage}:" not in whole] == []
+
+
+def options(command: click.Command, words: str) -> list[str]:
+    """Give the commands and options there are, as the page writes them."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        names = command.list_commands(context)
+        found = [(name, command.get_command(context, name)) for name in names]
+        return [one for name, each in found if each for one in options(each, f"{words} {name}")]
+    switches = [switch for each in command.params for switch in each.opts if switch[:2] == "--"]
+    return [words, *(switch for switch in switches if switch != "--help")]
