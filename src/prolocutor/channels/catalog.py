@@ -19,7 +19,10 @@ from prolocutor.errors import ConfigError, MissingExtra
 
 GROUP: Final = "prolocutor.channels"
 
-OURS: Final = {"deeppavlov": "prolocutor.channels.deeppavlov.door:DeepPavlov"}
+OURS: Final = {
+    "deeppavlov": "prolocutor.channels.deeppavlov.door:DeepPavlov",
+    "parlai": "prolocutor.channels.parlai.door:Parlai",
+}
 
 
 def names() -> list[str]:

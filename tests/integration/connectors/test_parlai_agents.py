@@ -25,8 +25,9 @@ HERE = parlai_agents.__name__
 
 def state(*texts: str, dialog: str = "d") -> FakeRequest:
     """A window in which a person and the bot speak in turn; the texts are those of both."""
+    by_bot = {"active_skill": "x"}
     utterances = [
-        {"utt_id": f"{dialog}{n % 2}{text}", "text": text, **({"active_skill": "x"} if n % 2 else {})}
+        {"utt_id": f"{dialog}{n % 2}{text}", "text": text, **(by_bot if n % 2 else {})}
         for n, text in enumerate(texts)
     ]
     return FakeRequest({"dialog_id": dialog, "utterances": utterances})

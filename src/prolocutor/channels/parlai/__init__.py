@@ -1,0 +1,1 @@
+"""The door that speaks the wire of ParlAI's websocket chat service."""
