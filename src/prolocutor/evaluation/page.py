@@ -63,11 +63,12 @@ _PAGE: Final = """<!doctype html>
 </div>
 <table>
 <thead><tr><th class="number">#</th><th>group</th><th>said</th><th>answer</th><th>by</th>
-<th class="number">turns</th><th class="number">score</th><th class="number">slowest</th></tr></thead>
+<th class="number">turns</th><th class="number">score</th>
+<th class="number">slowest</th></tr></thead>
 <tbody id="rows"></tbody>
 </table>
 <p><button id="more" hidden>Show more</button></p>
-<noscript><p>The dialogs are shown by a script of this page, which is switched off here.</p></noscript>
+<noscript><p>The dialogs are shown by a script of this page, which is off here.</p></noscript>
 <h2>Configuration</h2>
 {configuration}
 <script type="application/json" id="data">{data}</script>

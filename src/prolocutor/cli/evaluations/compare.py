@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from prolocutor.cli.evaluations.tables import figure
+from prolocutor.cli.evaluations.tables import clean, figure
 from prolocutor.evaluation.comparing import HALF, Comparison, Difference, Flip
 from prolocutor.evaluation.comparing import compare as compare_rows
 from prolocutor.evaluation.folder import load_rows
@@ -64,7 +64,7 @@ def _lines(found: Comparison, number: int) -> Iterator[str]:
     yield from _table(found.metrics)
     for group, rows in found.groups.items():
         yield ""
-        yield f"{group or '(no group)'}: {max(one.difference.count for one in rows):,} examples"
+        yield f"{clean(group)}: {max(one.difference.count for one in rows):,} examples"
         yield from _table(rows)
     won = sum(flip.second_score >= HALF for flip in found.flips)
     lost = len(found.flips) - won
@@ -91,12 +91,6 @@ def _table(rows: Sequence[Difference]) -> Iterator[str]:
 def _flip(flip: Flip) -> Iterator[str]:
     sign = "+" if flip.second_score >= HALF else "-"
     again = f" (time {flip.repeat + 1})" if flip.repeat else ""
-    yield f"{sign} {flip.n}{again}: {_short(flip.text)}  [{_short(' | '.join(flip.labels))}]"
-    yield f"    first   {flip.first_by}: {_short(flip.first)}"
-    yield f"    second  {flip.second_by}: {_short(flip.second)}"
-
-
-def _short(text: str) -> str:
-    """Give a text in one line that a terminal can be shown."""
-    clean = "".join(sign if sign.isprintable() else " " for sign in text)
-    return clean if len(clean) <= 160 else f"{clean[:159]}…"
+    yield f"{sign} {flip.n}{again}: {clean(flip.text)}  [{clean(' | '.join(flip.labels))}]"
+    yield f"    first   {clean(flip.first_by)}: {clean(flip.first)}"
+    yield f"    second  {clean(flip.second_by)}: {clean(flip.second)}"

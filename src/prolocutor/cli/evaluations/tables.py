@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from prolocutor.evaluation.reporting import Report
 from prolocutor.parlai.metrics.estimates import Estimate
 
-_SECONDS = "latency"
-
 
 def report_lines(report: Report) -> Iterator[str]:
     """Give a report line by line."""
@@ -22,14 +20,14 @@ def report_lines(report: Report) -> Iterator[str]:
             )
             yield f"{name} by group: {', '.join(parts)}"
     if len(report.by) > 1:
-        yield f"answered by: {', '.join(f'{by or chr(45)} {n:,}' for by, n in report.by.items())}"
+        yield f"answered by: {', '.join(f'{clean(by)} {n:,}' for by, n in report.by.items())}"
 
 
 def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
     """Give estimates as a table: name, value, standard error, interval."""
     width = max(map(len, estimates), default=0)
     for name, one in estimates.items():
-        line = f"{name:<{width}}  {figure(one.value):>9}"
+        line = f"{clean(name):<{width}}  {figure(one.value):>9}"
         if one.error is not None:
             line += f"  ± {figure(one.error):<8}"
         if one.low is not None and one.high is not None:
@@ -42,6 +40,12 @@ def figure(value: float) -> str:
     if value == 0 or 0.0001 <= abs(value) < 1000:
         return f"{value:.4f}"
     return f"{value:.4g}"
+
+
+def clean(text: str, longest: int = 160) -> str:
+    """Give a text in one line that a terminal can be shown; `-` for none."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in text)
+    return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"
 
 
 def _common(groups: Mapping[str, Mapping[str, Estimate]]) -> list[str]:

@@ -1,0 +1,113 @@
+"""Replaying: what people once said is said again to a changed assistant, and both replies kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import ProlocutorError
+
+Change = Literal["same", "text", "skill", "both", "failed"]
+
+CHANGES: Final = ("same", "text", "skill", "both", "failed")
+"""How a reply changed: not at all, its text, who gave it, both; or there is none now."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A reply: its text, who gave it, how sure."""
+
+    text: str
+    skill: str
+    confidence: float
+
+
+class Replayed(msgspec.Struct, frozen=True, kw_only=True):
+    """One human utterance, said again. `before` is None if it was never answered."""
+
+    dialog: str
+    turn: int
+    said: str
+    before: Said | None
+    after: Said | None
+    change: Change
+    error: str | None = None
+
+
+class Replay:
+    """Says the dialogs again, each as a new user, several at once."""
+
+    def __init__(self, assistant: Assistant, *, concurrency: int = 1) -> None:
+        self._assistant = assistant
+        self._concurrency = concurrency
+
+    async def turns(self, dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[Replayed]]:
+        """Give the turns of each dialog, in the dialogs' order."""
+        running: list[asyncio.Task[list[Replayed]]] = []
+        try:
+            async for dialog in dialogs:
+                running.append(asyncio.ensure_future(self._dialog(dialog)))
+                if len(running) >= self._concurrency:
+                    yield await running.pop(0)
+            while running:
+                yield await running.pop(0)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _dialog(self, dialog: Dialog) -> list[Replayed]:
+        user = f"replay-{new_id()}"
+        return [
+            await self._turn(dialog, turn, user, said, before)
+            for turn, (said, before) in enumerate(exchanges(dialog))
+        ]
+
+    async def _turn(
+        self, dialog: Dialog, turn: int, user: str, said: HumanUtterance, before: Said | None
+    ) -> Replayed:
+        after, error = None, None
+        try:
+            reply = await self._assistant.reply(said.text, user, attributes=said.attributes)
+            after = _said(reply)
+        except ProlocutorError as fault:
+            error = f"{type(fault).__name__}: {fault}"
+        return Replayed(
+            dialog=dialog.dialog_id,
+            turn=turn,
+            said=said.text,
+            before=before,
+            after=after,
+            change=change_of(before, after),
+            error=error,
+        )
+
+
+def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, Said | None]]:
+    """Give each human utterance with what the bot said right after it."""
+    for place, utterance in enumerate(dialog.utterances):
+        if isinstance(utterance, HumanUtterance):
+            following = dialog.utterances[place + 1 : place + 2]
+            reply = next((one for one in following if isinstance(one, BotUtterance)), None)
+            yield utterance, _said(reply) if reply is not None else None
+
+
+def change_of(before: Said | None, after: Said | None) -> Change:
+    """Say how a reply changed."""
+    if after is None:
+        return "failed"
+    if before is None:
+        return "both"
+    if before.text == after.text:
+        return "same" if before.skill == after.skill else "skill"
+    return "text" if before.skill == after.skill else "both"
+
+
+def _said(reply: BotUtterance) -> Said:
+    return Said(reply.text, reply.active_skill, reply.confidence)
