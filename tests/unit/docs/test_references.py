@@ -10,11 +10,13 @@ import pytest
 
 import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
+from prolocutor.channels import catalog as doors
 from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config.kinds import Table
 from prolocutor.config.schema import AUTH, LIMITS, PROCESS, SERVICE, TOP
 from prolocutor.config.settings import Settings
+from prolocutor.connectors import catalog as connectors
 from prolocutor.contracts.channel import Route
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
@@ -183,6 +185,27 @@ def test_the_end_of_each_stage_is_told() -> None:
     assert {stage: float(row[1].split()[0]) for stage, row in told.items() if stage in stages} == {
         name: pytest.approx(limits.end_of(stage)) for name, stage in stages.items()
     }
+
+
+def test_every_room_of_the_house_is_shown() -> None:
+    package = ROOT / "src" / "prolocutor"
+    rooms = {
+        f"{one.name}/" if one.is_dir() else one.name
+        for one in package.iterdir()
+        if one.name[0] != "_" and one.suffix in ("", ".py")
+    }
+
+    told = table(ROOT / "docs" / "explanation" / "architecture.md", "What each room holds")
+
+    assert {name.partition("/demo")[0].rstrip("/") for name in told} == {
+        name.rstrip("/") for name in rooms
+    }
+
+
+def test_every_connector_and_door_of_ours_is_told() -> None:
+    told = YAML.read_text("utf-8")
+
+    assert [name for name in (*connectors.OURS, *doors.OURS) if f"`{name}`" not in told] == []
 
 
 def test_the_yaml_reference_shows_every_stage() -> None:
