@@ -78,7 +78,9 @@ def wanted_metrics(names: str | Iterable[str]) -> Wanted:
         mrr="mrr" in flat,
         functions=tuple(functions.items()),
         rouge=bool(ROUGE_METRICS.intersection(flat)) and "all" not in asked,
-        unknown=tuple(name for name in sorted(flat) if name not in _known() and not _is_dotted(name)),
+        unknown=tuple(
+            name for name in sorted(flat) if name not in _known() and not _is_dotted(name)
+        ),
     )
 
 

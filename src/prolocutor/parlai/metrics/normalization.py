@@ -20,11 +20,8 @@ _ARTICLE: Final = re.compile(r"\b(?:a|an|the)\b")
 _SPACED: Final = bytes.maketrans(_PUNCTUATION, b" " * len(_PUNCTUATION))
 _LOWERED: Final = bytes(_SPACED[byte] for byte in bytes(range(256)).lower())
 
-_KEPT_TEXTS: Final = 1024
 _KEPT_CANDIDATES: Final = 8192
 _LONGEST_KEPT: Final = 256
-
-_remembered: Final[dict[str, list[str]]] = {}
 
 
 def normalize_answer(text: str) -> str:
@@ -33,29 +30,10 @@ def normalize_answer(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Give the normal words of `text`; the list may be shared with others and is not to be changed.
+    """Give the normal words of `text`.
 
-    Short texts are remembered, at most 1,024 (some megabytes): guess and label are often the same,
-    and so are the answers of many examples. A plain dictionary, emptied when full, costs half of
-    what `lru_cache` does for a text that is new.
+    They are not remembered: that costs a new text a quarter of what its words do.
     """
-    known = _remembered.get(text)
-    if known is not None:
-        return known
-    words = _words(text)
-    if len(text) <= _LONGEST_KEPT:
-        if len(_remembered) >= _KEPT_TEXTS:
-            _remembered.clear()
-        _remembered[text] = words
-    return words
-
-
-def normal_candidate(text: str) -> str:
-    """Give the normal form of one of many candidates, which often come again with each example."""
-    return _remembered_text(text) if len(text) <= _LONGEST_KEPT else normalize_answer(text)
-
-
-def _words(text: str) -> list[str]:
     if text.isascii():
         words = text.encode().translate(_LOWERED).decode().split()
         only_words = text.isprintable() or "".join(words).isalnum()
@@ -72,6 +50,14 @@ def _words(text: str) -> list[str]:
     return [word for word in words if word not in ARTICLES]
 
 
+def normal_candidate(text: str) -> str:
+    """Give the normal form of one of many candidates, which often come again with each example.
+
+    Short ones are remembered, the last 8,192 (some megabytes at most).
+    """
+    return _remembered_text(text) if len(text) <= _LONGEST_KEPT else normalize_answer(text)
+
+
 @lru_cache(maxsize=_KEPT_CANDIDATES)
 def _remembered_text(text: str) -> str:
-    return " ".join(_words(text))
+    return " ".join(words_of(text))

@@ -19,10 +19,14 @@ def best_overlap(
     """Give the best precision, recall and F1 of the normal words `guess`, each for itself."""
     best_precision = best_recall = best_f1 = 0.0
     different = set(guess)
+    common_may_repeat = len(different) < len(guess)
     for label in labels:
-        common = _in_common(guess, different, label)
-        if not common:
+        shared = different.intersection(label)
+        if not shared:
             continue
+        common = len(shared)
+        if common_may_repeat:
+            common = _with_repetitions(shared, guess, label)
         precision, recall = common / len(guess), common / len(label)
         f1 = (2 * precision * recall) / (precision + recall)
         if precision > best_precision:
@@ -34,12 +38,9 @@ def best_overlap(
     return best_precision, best_recall, best_f1
 
 
-def _in_common(guess: Sequence[str], different: set[str], label: Sequence[str]) -> int:
-    """Count the words in common, each as often as it stands in both."""
-    if len(different) == len(guess):
-        return len(different.intersection(label))
-    common = different.intersection(label)
+def _with_repetitions(shared: set[str], guess: Sequence[str], label: Sequence[str]) -> int:
+    """Count the shared words, each as often as it stands in both."""
     if len(guess) + len(label) <= _FEW:
-        return sum(min(guess.count(word), label.count(word)) for word in common)
+        return sum([min(guess.count(word), label.count(word)) for word in shared])
     in_guess, in_label = Counter(guess), Counter(label)
-    return sum(min(in_guess[word], in_label[word]) for word in common)
+    return sum([min(in_guess[word], in_label[word]) for word in shared])

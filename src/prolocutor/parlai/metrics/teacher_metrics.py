@@ -98,9 +98,7 @@ class TeacherMetrics(Metrics):
         super().__init__(shared=shared)
         self.eval_pr = [1, 5, 10, 100]
         self._wanted = wanted = wanted_metrics(metrics_list)
-        self._beyond_overlap = bool(
-            wanted.intra_distinct or wanted.inter_distinct or wanted.functions
-        )
+        self._beyond_labels = bool(wanted.intra_distinct or wanted.inter_distinct)
         for name in wanted.unknown:
             _warn(f"there is no metric {name!r}: it is left out")
         if wanted.rouge:
@@ -122,10 +120,13 @@ class TeacherMetrics(Metrics):
         scores: dict[str, float] = {}
         guess = observation.get("text")
         if guess is not None:
+            words = words_of(guess)
             if labels is not None:
-                self._score_text(guess, labels, scores)
-            if self._beyond_overlap:
-                self._score_further(guess, labels, scores)
+                self._score_text(guess, words, labels, scores)
+            if self._beyond_labels:
+                self._score_words(words, scores)
+            if self._wanted.functions and labels is not None:
+                self._call_functions(guess, labels, scores)
         candidates = observation.get("text_candidates")
         if candidates is not None and labels is not None:
             self._score_ranking(candidates, labels, scores)
@@ -134,9 +135,10 @@ class TeacherMetrics(Metrics):
         if "metrics" in observation:
             self._take_metrics(observation["metrics"])
 
-    def _score_text(self, guess: str, labels: Sequence[str], scores: dict[str, float]) -> None:
-        words, wanted = words_of(guess), self._wanted.bleu
-        texts = [words_of(label) for label in labels]
+    def _score_text(
+        self, guess: str, words: list[str], labels: Sequence[str], scores: dict[str, float]
+    ) -> None:
+        texts = [words if label == guess else words_of(label) for label in labels]
         if words in texts:
             precision = recall = f1 = 1.0 if words else 0.0
             scores["accuracy"] = 1.0
@@ -144,23 +146,23 @@ class TeacherMetrics(Metrics):
             precision, recall, f1 = best_overlap(words, texts)
             scores["accuracy"] = 0.0
         scores["precision"], scores["recall"], scores["f1"] = precision, recall, f1
-        if wanted and texts:
-            for order, score in zip(wanted, bleu_scores(words, texts, wanted), strict=True):
+        orders = self._wanted.bleu
+        if orders and texts:
+            for order, score in zip(orders, bleu_scores(words, texts, orders), strict=True):
                 scores[f"bleu-{order}"] = score
 
-    def _score_further(
-        self, guess: str, labels: Sequence[str] | None, scores: dict[str, float]
-    ) -> None:
-        words, wanted = words_of(guess), self._wanted
-        for order in wanted.inter_distinct:
+    def _score_words(self, words: list[str], scores: dict[str, float]) -> None:
+        for order in self._wanted.inter_distinct:
             grams = ngrams(words, order)
             self._all.add_grams(f"interdistinct-{order}", grams)
             self._recent.add_grams(f"interdistinct-{order}", grams)
-        for order in wanted.intra_distinct:
+        for order in self._wanted.intra_distinct:
             scores[f"intradistinct-{order}"] = intra_distinct(words, order)
-        for name, function in wanted.functions if labels is not None else ():
+
+    def _call_functions(self, guess: str, labels: Sequence[str], scores: dict[str, float]) -> None:
+        for name, function in self._wanted.functions:
             try:
-                value = function(guess, list(labels or ()))
+                value = function(guess, list(labels))
                 if value is not None:
                     scores[name] = number_given(value)
             except Exception as error:
