@@ -94,9 +94,9 @@ def where(setting: Setting) -> Section:
         "where",
         "Where the time goes",
         "The standard pipeline, inline, on durable SQLite. CPU microseconds a turn, without the "
-        f"profiler:\n\n{split_table(found)}\n\nOwn time by cProfile over all threads at "
-        f"{found['dialogs']} dialogs at once, C functions counted for their callers (cProfile\n"
-        "makes small functions look dearer than they are):",
+        f"profiler:\n\n{split_table(found)}\n\nOwn time of the event loop at {found['dialogs']} "
+        "dialogs at once by cProfile, C functions counted for their callers (it makes\nsmall "
+        "functions look dearer than they are):",
         ["where", "share"],
         [[name, f"{seconds / whole:.1%}"] for name, seconds in files],
         raw=found,

@@ -126,9 +126,9 @@ async def warmed(assistant: Assistant) -> None:
     await spent(assistant, [f"warm-{number}" for number in range(AT_ONCE)], range(1, 6))
 
 
-async def talk(assistant: Assistant, user: str, numbers: range) -> None:
+async def talk(assistant: Assistant, user: str, numbers: range, variant: str = VARIANT) -> None:
     for number in numbers:
-        text, reply = said(VARIANT, user, number)
+        text, reply = said(variant, user, number)
         assert (await assistant.turn(text, user=user)).reply.text == reply
 
 

@@ -1,7 +1,8 @@
-"""Where the time of a turn goes: cProfile over the standard pipeline, grouped by file.
+"""Where the time of a turn goes: by thread, and by file of the package.
 
-cProfile makes small functions look dearer than they are, so the shares are a guide, no more; how
-the time is split between the event loop and the store's thread is measured without it.
+How it is split between the event loop and the store's thread is measured without a profiler. Then
+cProfile watches the event loop alone (in the store's thread it would count the waiting for the disk
+too). It makes small functions look dearer than they are, so the shares are a guide, no more.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ import gc
 import json
 import pstats
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from prolocutor import Assistant
 
 AT_ONCE, LAPS = 10, 30
 MANY = (1, 10, 100, 500)
+TURNS_SPLIT = 3000
 PACKAGE = Path(prolocutor.__file__).parent
 
 
@@ -57,7 +57,7 @@ def profiled(folder: Path, variant: str, store: str) -> dict[str, Any]:
         "dialogs": AT_ONCE,
         "cpu_us_per_turn": split,
         "own_seconds": dict(by_file.most_common()),
-        "functions": dict(by_function.most_common(40)),
+        "functions": dict(by_function.most_common(60)),
     }
 
 
@@ -65,7 +65,10 @@ def show(found: dict[str, Any]) -> None:
     """Prints what `profiled` found as tables."""
     print(f"{found['variant']}, {found['store']}: CPU microseconds a turn\n")
     print(split_table(found), "\n")
-    print(f"Own time at {found['dialogs']} dialogs at once, C functions for their caller\n")
+    print(
+        f"Own time of the event loop at {found['dialogs']} dialogs at once, "
+        "C functions counted for their callers\n"
+    )
     whole = sum(found["own_seconds"].values())
     for heading, key in (("file", "own_seconds"), ("function", "functions")):
         rows = [[name, f"{seconds / whole:.1%}"] for name, seconds in found[key].items()]
@@ -82,13 +85,13 @@ def split_table(found: dict[str, Any]) -> str:
 async def threads(folder: Path, variant: str, store: str, at_once: int) -> dict[str, float]:
     """CPU microseconds a turn of the event loop's thread, of all others, and of the collector."""
     collector = Collector()
-    count = max(2, 300 // at_once)
+    count = max(1, TURNS_SPLIT // 10 // at_once)
     async with Assistant(make_pipeline(variant), store=store_url(store, folder)) as assistant:
-        await laps(assistant, "warm", 1, at_once)
+        await laps(assistant, variant, "warm", 1, at_once)
         gc.collect()
         gc.callbacks.append(collector)
         whole, own = time.process_time(), time.thread_time()
-        await laps(assistant, "split", count, at_once)
+        await laps(assistant, variant, "split", count, at_once)
         whole, own = time.process_time() - whole, time.thread_time() - own
         gc.callbacks.remove(collector)
     split = {
@@ -112,30 +115,18 @@ class Collector:
 
 
 async def places(folder: Path, variant: str, store: str) -> tuple[Counter[str], Counter[str]]:
-    """Own seconds by file and by function; JSON and SQLite by themselves."""
-    profiles: list[cProfile.Profile] = []
-
-    def begin(*_: Any) -> None:
-        profile = cProfile.Profile()
-        with suppress(ValueError):  # from 3.12 on only one thread can be watched
-            profile.enable()
-            profiles.append(profile)
-
-    threading.setprofile(begin)  # for the store's threads; each gets a profile of its own
-    try:
-        async with Assistant(make_pipeline(variant), store=store_url(store, folder)) as assistant:
-            await laps(assistant, "profiled-warm", 2, AT_ONCE)
-            begin()
-            await laps(assistant, "profiled", LAPS, AT_ONCE)
-            profiles[-1].disable()
-    finally:
-        threading.setprofile(None)
+    """Own seconds of the event loop's thread, by file and by function; JSON by itself."""
+    profile = cProfile.Profile()
+    async with Assistant(make_pipeline(variant), store=store_url(store, folder)) as assistant:
+        await laps(assistant, variant, "profiled-warm", 2, AT_ONCE)
+        profile.enable()
+        await laps(assistant, variant, "profiled", LAPS, AT_ONCE)
+        profile.disable()
     by_file: Counter[str] = Counter()
     by_function: Counter[str] = Counter()
-    for profile in profiles:
-        for file, function, seconds in own_times(pstats.Stats(profile)):
-            by_file[file] += seconds
-            by_function[f"{file}: {function}"] += seconds
+    for file, function, seconds in own_times(pstats.Stats(profile)):
+        by_file[file] += seconds
+        by_function[f"{file}: {function}"] += seconds
     return by_file, by_function
 
 
@@ -144,20 +135,11 @@ def own_times(stats: pstats.Stats) -> Iterator[tuple[str, str, float]]:
     for (file, _, name), (_, _, own, _, callers) in stats.stats.items():  # type: ignore[attr-defined]
         if file != "~":
             yield place(file), name, own
-        elif waits(name):
-            continue
         elif "msgspec" in name:
             yield f"JSON {'decoding' if 'decode' in name else 'encoding'} (msgspec)", "", own
-        elif "sqlite3." in name:
-            yield "SQLite", "", own
         else:
             for (caller, _, caller_name), (_, _, its, _) in callers.items():
                 yield place(caller), caller_name, its
-
-
-def waits(name: str) -> bool:
-    """Tell C functions that spend wall time asleep."""
-    return any(word in name for word in ("acquire", "SimpleQueue", "select.", "run_forever"))
 
 
 def place(file: str) -> str:
@@ -169,10 +151,11 @@ def place(file: str) -> str:
     return "asyncio and the rest of Python"
 
 
-async def laps(assistant: Assistant, name: str, count: int, at_once: int) -> None:
+async def laps(assistant: Assistant, variant: str, name: str, count: int, at_once: int) -> None:
     for lap in range(count):
         users = [f"{name}-{lap}-{number}" for number in range(at_once)]
-        await asyncio.gather(*(talk(assistant, user, range(1, 11)) for user in users))
+        talks = (talk(assistant, user, range(1, 11), variant) for user in users)
+        await asyncio.gather(*talks)
 
 
 if __name__ == "__main__":

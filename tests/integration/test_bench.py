@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.turns import profiling
 from bench.turns.bulk import fill
 from bench.turns.contest import Entry, Results, Setting, race
 from bench.turns.report import Goal, spread
@@ -38,6 +39,18 @@ async def test_every_pipeline_says_what_is_expected_of_it(variant: str):
             user = f"user-{topic}"
             text, reply = said(variant, user, 1)
             assert (await assistant.turn(text, user=user)).reply.text == reply
+
+
+def test_a_profile_tells_threads_files_and_functions(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(profiling, "MANY", (1,))
+    monkeypatch.setattr(profiling, "LAPS", 1)
+    monkeypatch.setattr(profiling, "TURNS_SPLIT", 1)
+
+    found = profiling.profiled(tmp_path, "turn-async", "sqlite")
+
+    assert found["cpu_us_per_turn"]["1"].keys() >= {"event loop", "store and others"}
+    assert found["own_seconds"]["JSON decoding (msgspec)"] > 0
+    assert any(name.startswith("pipeline/turn.py: ") for name in found["functions"])
 
 
 async def test_dialogs_stored_in_bulk_are_whole(tmp_path: Path):
