@@ -11,6 +11,7 @@ from prolocutor.pipeline.graph import Graph, Node, compile_graph
 from prolocutor.pipeline.guard import BreakerState, Guard
 from prolocutor.pipeline.interpreting import INTERPRETERS
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service
+from prolocutor.pipeline.skills import CandidateCalls
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Limits, Step
 
@@ -89,6 +90,7 @@ class Prepared:
         self.skills = list(self.skill_steps)
         self.selectors = len(self.of(Stage.SKILL_SELECTOR))
         self.candidate_steps = sorted(self.of(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index)
+        self.candidate_calls = CandidateCalls(self.steps, self.candidate_steps)
         self.before_candidates = frozenset(
             index
             for one in self.candidate_steps

@@ -15,7 +15,7 @@ from prolocutor.pipeline.waves import Wave, Waves
 
 
 class Course(Protocol):
-    """What the skills' stage needs of the turn it belongs to."""
+    """What the skills' stage needs of the turn it belongs to, which it is handed each time."""
 
     draft: Draft
     waves: Waves
@@ -46,149 +46,152 @@ class SkillCalls:
     the end it is dropped and what it said withdrawn.
     """
 
-    def __init__(self, course: Course, steps: dict[str, Step], candidates: CandidateCalls) -> None:
-        self._course = course
+    def __init__(self, steps: dict[str, Step], candidates: CandidateCalls) -> None:
         self._steps = steps
         self._candidates = candidates
         self._held: dict[str, Step] = {}
         self._selecting = True
 
-    def begin(self, preferred: str | None) -> None:
+    def begin(self, course: Course, preferred: str | None) -> None:
         """Call the first wave: the skill selectors have settled."""
         if self._selecting:
             self._selecting = False
-            self._call(self._course.waves.begin(preferred))
-            if self._course.waves.idle:
-                self._look()
+            self._call(course, course.waves.begin(preferred))
+            if course.waves.idle:
+                self._look(course)
 
-    def enter(self, step: Step) -> None:
+    def enter(self, course: Course, step: Step) -> None:
         """All that a skill waits for has settled: call it, hold it or skip it."""
-        waves = self._course.waves
+        waves = course.waves
         if self._selecting or waves.wants(step.name):
-            self._course.ask(step)
+            course.ask(step)
         elif waves.closed:
-            self._course.settle(step, "skipped")
+            course.settle(step, "skipped")
         else:
             self._held[step.name] = step
 
-    def settled(self, step: Step) -> None:
+    def settled(self, course: Course, step: Step) -> None:
         """A skill has settled: look whether its wave is complete and whether more are wanted."""
-        waves = self._course.waves
-        if waves.settled(step.name, self._course.draft.candidates_of(step.name)):
-            self._candidates.advance()
+        waves = course.waves
+        if waves.settled(step.name, course.draft.candidates_of(step.name)):
+            self._candidates.advance(course)
         if not waves.closed and not self._selecting:
-            self._look()
+            self._look(course)
 
-    def release(self) -> bool:
+    def release(self, course: Course) -> bool:
         """Nobody is running: skip the held skills that others wait for, if there are any."""
         awaited = {
             index
             for step in self._steps.values()
-            if self._course.outcomes[step.index] is None
+            if course.outcomes[step.index] is None
             for index in step.before
         }
         released = [step for step in self._held.values() if step.index in awaited]
         for step in released:
             del self._held[step.name]
-            self._course.settle(step, "skipped")
+            course.settle(step, "skipped")
         return bool(released)
 
-    def _look(self) -> None:
+    def _look(self, course: Course) -> None:
         """Ask the selectors for more skills."""
         any_step = next(iter(self._steps.values()))
-        answer = self._course.waves.look(
-            self._course.draft.hypotheses, self._course.seconds_left(any_step)
-        )
+        answer = course.waves.look(course.draft.hypotheses, course.seconds_left(any_step))
         if isinstance(answer, Enough):
             for other in self._steps.values():
-                if self._course.asked(other) and self._course.outcomes[other.index] is None:
-                    self._course.drop(other)
-            self._close()
+                if course.asked(other) and course.outcomes[other.index] is None:
+                    course.drop(other)
+            self._close(course)
         else:
-            self._call(answer)
+            self._call(course, answer)
 
-    def _call(self, names: list[str]) -> None:
+    def _call(self, course: Course, names: list[str]) -> None:
         for name in names:
             step = self._held.pop(name, None)
             if step is not None:
-                self._course.ask(step)
-            elif self._course.outcomes[self._steps[name].index] is not None:
-                self.settled(self._steps[name])
-        if self._course.waves.closed:
-            self._close()
+                course.ask(step)
+            elif course.outcomes[self._steps[name].index] is not None:
+                self.settled(course, self._steps[name])
+        if course.waves.closed:
+            self._close(course)
 
-    def _close(self) -> None:
+    def _close(self, course: Course) -> None:
         """Nobody more is selected: skip those that were held, drop those that ran in vain."""
         held, self._held = self._held, {}
         for step in held.values():
-            self._course.settle(step, "skipped")
+            course.settle(step, "skipped")
         for step in self._steps.values():
-            if self._course.asked(step) and not self._course.waves.wants(step.name):
-                if self._course.outcomes[step.index] is None:
-                    self._course.drop(step)
-                self._course.draft.withdraw(step.name)
-        self._candidates.advance()
+            if course.asked(step) and not course.waves.wants(step.name):
+                if course.outcomes[step.index] is None:
+                    course.drop(step)
+                course.draft.withdraw(step.name)
+        self._candidates.advance(course)
 
 
 class CandidateCalls:
-    """Calls the candidate annotators for the hypotheses of each wave that is complete."""
+    """Calls the candidate annotators for the hypotheses of each wave that is complete.
 
-    def __init__(self, course: Course, every: list[Step], steps: list[Step]) -> None:
-        self._course = course
+    It knows nothing of any turn: what has become of a wave stands in the wave.
+    """
+
+    def __init__(self, every: list[Step], steps: list[Step]) -> None:
         self._every = every
         self._steps = steps
 
-    def advance(self) -> None:
+    def advance(self, course: Course) -> None:
         """Start what can start now, settle what is through with all waves there will be."""
         for step in self._steps:
-            if self._course.outcomes[step.index] is not None:
+            if course.outcomes[step.index] is not None:
                 continue
-            for wave in self._course.waves.waves:
-                if not wave.open and step.index not in wave.started and self._may(step, wave):
+            for wave in course.waves.waves:
+                if (
+                    not wave.open
+                    and step.index not in wave.started
+                    and self._may(course, step, wave)
+                ):
                     wave.started.add(step.index)
-                    self._annotate(step, wave)
-            self._settle(step)
+                    self._annotate(course, step, wave)
+            self._settle(course, step)
 
     def annotated(
-        self, step: Step, wave: Wave, outcome: Outcome, error: ServiceError | None
+        self, course: Course, step: Step, wave: Wave, outcome: Outcome, error: ServiceError | None
     ) -> None:
         """A candidate annotator is through with a wave."""
         wave.annotated.add(step.index)
         if outcome != "done":
             wave.failed[step.index] = (outcome, error)
-        self.advance()
+        self.advance(course)
 
-    def _may(self, step: Step, wave: Wave) -> bool:
+    def _may(self, course: Course, step: Step, wave: Wave) -> bool:
         for index in step.before:
             stage = self._every[index].stage
             if stage is Stage.CANDIDATE_ANNOTATOR:
                 if index not in wave.annotated:
                     return False
-            elif stage is not Stage.SKILL and self._course.outcomes[index] is None:
+            elif stage is not Stage.SKILL and course.outcomes[index] is None:
                 return False
         return True
 
-    def _annotate(self, step: Step, wave: Wave) -> None:
-        draft = self._course.draft
+    def _annotate(self, course: Course, step: Step, wave: Wave) -> None:
+        draft = course.draft
         candidates = [one for one in wave.candidates if draft.find(one.id) is one]
-        if candidates and not any(self._lacks(index, wave) for index in step.requires):
-            self._course.ask(step, wave, candidates)
+        if candidates and not any(self._lacks(course, index, wave) for index in step.requires):
+            course.ask(step, wave, candidates)
         else:
-            self.annotated(step, wave, "skipped", None)
+            self.annotated(course, step, wave, "skipped", None)
 
-    def _lacks(self, index: int, wave: Wave) -> bool:
+    def _lacks(self, course: Course, index: int, wave: Wave) -> bool:
         """Tell whether a required service is not done, for this wave."""
         if self._every[index].stage is Stage.CANDIDATE_ANNOTATOR:
             return index in wave.failed
-        return self._course.outcomes[index] != "done"
+        return course.outcomes[index] != "done"
 
-    def _settle(self, step: Step) -> None:
-        waves = self._course.waves
+    def _settle(self, course: Course, step: Step) -> None:
+        waves = course.waves
         if not waves.closed or not all(step.index in wave.annotated for wave in waves.waves):
             return
         failed = [wave.failed[step.index] for wave in waves.waves if step.index in wave.failed]
         if len(failed) < len(waves.waves):
-            self._course.settle(step, "done")
+            course.settle(step, "done")
         else:
             outcome, error = failed[0] if failed else ("skipped", None)
-            self._course.settle(step, outcome, error)
+            course.settle(step, outcome, error)

@@ -16,7 +16,7 @@ from prolocutor.pipeline.asking import Asking, requests_for
 from prolocutor.pipeline.calls import Calls
 from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.prepared import Prepared
-from prolocutor.pipeline.skills import CandidateCalls, SkillCalls
+from prolocutor.pipeline.skills import SkillCalls
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Step
 from prolocutor.pipeline.updates import Draft
@@ -45,8 +45,7 @@ class Turn:
         self._started = started
         self._turn_id = begun.beginning.turn_id
         self._calls: Calls[tuple[Asking, int]] = Calls(self._loop, prepared.strays)
-        self._candidates = CandidateCalls(self, prepared.steps, prepared.candidate_steps)
-        self._skills = SkillCalls(self, prepared.skill_steps, self._candidates)
+        self._skills = SkillCalls(prepared.skill_steps, prepared.candidate_calls)
         self._missing = prepared.missing.copy()
         self._errors: dict[int, ServiceError] = {}
         self._begins: dict[int, float] = {}
@@ -62,12 +61,12 @@ class Turn:
         if self._forced is not None:
             self.waves.propose([self._forced], None, lambda what: None)
         if not self._selectors or self._forced is not None:
-            self._skills.begin(None)
+            self._skills.begin(self, None)
         end = self._started + self._prepared.limits.deadline
         try:
             self._work()
             while self._unsettled or self.draft.reply is None:
-                if self._calls.idle and not self._skills.release():
+                if self._calls.idle and not self._skills.release(self):
                     self._stop()
                 elif not self._ready:
                     await self._calls.wait(end)
@@ -137,18 +136,18 @@ class Turn:
         self._ends[index] = self._loop.time()
         self._unsettled -= 1
         if step.stage is Stage.SKILL:
-            self._skills.settled(step)
+            self._skills.settled(self, step)
         elif step.stage is Stage.SKILL_SELECTOR:
             self._selectors -= 1
             if not self._selectors:
-                self._skills.begin(self._start.preferred)
+                self._skills.begin(self, self._start.preferred)
         missing = self._missing
         for other in step.then:
             missing[other] -= 1
             if not missing[other]:
                 self._ready.append(self._prepared.steps[other])
         if index in self._prepared.before_candidates:
-            self._candidates.advance()
+            self._prepared.candidate_calls.advance(self)
         if index in self._prepared.before_reply:
             self._reply_missing -= 1
             if not self._reply_missing:
@@ -202,7 +201,7 @@ class Turn:
         if self._must_skip(step):
             self.settle(step, "skipped")
         elif step.stage is Stage.SKILL:
-            self._skills.enter(step)
+            self._skills.enter(self, step)
         else:
             self.ask(step)
 
@@ -262,7 +261,7 @@ class Turn:
         """A service has answered, or never will."""
         step = asking.step
         if asking.wave is not None:
-            self._candidates.annotated(step, asking.wave, outcome, error)
+            self._prepared.candidate_calls.annotated(self, step, asking.wave, outcome, error)
         elif step.stage is Stage.LAST_CHANCE:
             self._last_chance_over(step, outcome, error)
         else:
