@@ -22,7 +22,8 @@ async def echo(request: dict) -> dict:
 
 async def test_a_turn_leaves_nothing_to_the_garbage_collector(no_collector: None) -> None:
     pipeline = Pipeline(
-        skills=[Service("echo", echo)], candidate_annotators=[Service("seen", lambda _: True)]
+        skills=[Service("echo", echo)],
+        candidate_annotators=[Service("seen", lambda _: True, inline=True)],
     )
     async with Assistant(pipeline, store="memory:") as assistant:
         await assistant.reply("first", user="ann")
