@@ -66,8 +66,10 @@ def group_of(message: Message) -> str:
 
 
 def _hash(message: Message, before: str) -> str:
+    """Hash a message without the name of its data set, which changes with the folder."""
+    fields = {name: value for name, value in message.items() if name != "id"}
     try:
-        data = _ENCODER.encode(message)
+        data = _ENCODER.encode(fields)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
-        data = _ENCODER.encode(as_json(dict(message)))
+        data = _ENCODER.encode(as_json(fields))
     return blake2b(data, digest_size=_HASH_BYTES, key=before.encode()).hexdigest()

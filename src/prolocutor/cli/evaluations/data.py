@@ -11,6 +11,8 @@ import msgspec
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.content import content_of
 from prolocutor.evaluation.episodes import Message
+from prolocutor.parlai.dialog_text import DialogText
+from prolocutor.parlai.json_lines import JsonLines
 
 
 class Data(msgspec.Struct, frozen=True):
@@ -34,16 +36,11 @@ def open_data(spec: str, datatype: str, mutators: str | None) -> Data:
 
 
 def _messages(kind: str, path: Path) -> Iterator[dict[str, Any]]:
-    with path.open() as lines:
-        for line in lines:
-            if kind == "jsonl":
-                yield msgspec.json.decode(line)
-                continue
-            message: dict[str, Any] = {}
-            for field in line.rstrip("\n").split("\t"):
-                key, _, value = field.partition(":")
-                message[key] = value
-            if "labels" in message:
-                message["eval_labels"] = message.pop("labels").split("|")
-            message["episode_done"] = message.get("episode_done") == "True"
-            yield message
+    source = JsonLines(path) if kind == "jsonl" else DialogText(path)
+    for episode in source.episodes():
+        for place, message in enumerate(episode):
+            fields = dict(message)
+            if "labels" in fields:
+                fields["eval_labels"] = fields.pop("labels")
+            fields["episode_done"] = place == len(episode) - 1
+            yield fields
