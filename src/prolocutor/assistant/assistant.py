@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.assistant.feed import FeedMessage, Wakers
@@ -55,6 +56,7 @@ class Assistant:
         reserve: float | None = None,
         queue_timeout: float = 30.0,
         queue_limit: int = 100,
+        max_text: int = MAX_TEXT,
         durability: Literal["full", "relaxed"] = "full",
         fallback: str = "Sorry, I have no answer to that.",
         recover_within: float = 300.0,
@@ -77,6 +79,7 @@ class Assistant:
         )
         self.ready = False
         self._recover_within = recover_within
+        self._max_text = max_text
         self._queues = Queues(limit=queue_limit, timeout=queue_timeout)
         self._wakers = Wakers()
         self._stopping = False
@@ -160,7 +163,7 @@ class Assistant:
     ) -> TurnResult:
         """Do as `reply` does and give all that is known of the turn."""
         dialog_name = _checked_dialog(dialog)
-        input = _checked_input(text, attributes)
+        input = _checked_input(text, attributes, self._max_text)
         if request_id is not None:
             _check_name(request_id, "a request id", "request_id")
         return await self._enqueue(
@@ -192,14 +195,15 @@ class Assistant:
     async def _turn(
         self, input: Input, user: str, dialog: str, request_id: str | None, channel: str
     ) -> TurnResult:
-        started = asyncio.get_running_loop().time()
+        started = monotonic()
         begun = await self._journal.begin(
             input, user=user, dialog=dialog, channel=channel, request_id=request_id
         )
         if isinstance(begun, Answered):
             return TurnResult.from_outcome(begun.reply or b"")
         self._wakers.wake(user)
-        return await self._run(begun, TurnStart(input=input), started)
+        start = TurnStart(input=input) if begun.attempt == 1 else input_of(begun)
+        return await self._run(begun, start, started)
 
     async def _run(self, begun: Begun, start: TurnStart, started: float) -> TurnResult:
         try:
@@ -210,7 +214,7 @@ class Assistant:
         result = await self._journal.finish(turn)
         self._wakers.wake(result.user)
         if self.observers:
-            seconds = asyncio.get_running_loop().time() - started
+            seconds = monotonic() - started
             result.record = record = record_of(turn, seconds)
             self._tell(lambda observer: observer.turn_ended(record))
         return result
@@ -228,7 +232,7 @@ class Assistant:
             young = time.time() - turn.started <= self._recover_within
             if young and turn.attempts < MAX_ATTEMPTS:
                 log.info("turn %s was cut off and runs again", turn.turn_id)
-                await self._run(begun, input_of(begun), asyncio.get_running_loop().time())
+                await self._run(begun, input_of(begun), monotonic())
             else:
                 log.warning("turn %s was cut off and is closed", turn.turn_id)
                 closed = self.engine.closed(begun, input_of(begun), INTERRUPTED)
@@ -248,9 +252,9 @@ class Assistant:
                 log.exception("an observer raised, which it must not")
 
 
-def _checked_input(text: object, attributes: object) -> Input:
-    if not isinstance(text, str) or len(text) > MAX_TEXT:
-        raise BadInput(f"an input is a text of at most {MAX_TEXT:,} characters", field="payload")
+def _checked_input(text: object, attributes: object, max_text: int) -> Input:
+    if not isinstance(text, str) or len(text) > max_text:
+        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
     if attributes is not None and not isinstance(attributes, dict):
         raise BadInput("attributes are an object", field="attributes")
     _check_plain(text, "payload")

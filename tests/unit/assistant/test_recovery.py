@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.journal import _digest
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.errors import NotFound, StoreFull
@@ -174,6 +175,16 @@ async def test_what_cannot_be_taken_up_stops_nobody_else(
             await done(it)
     assert await said(store, "bob") == ["re: b"]
     assert "cannot be taken up" in caplog.text
+
+
+async def test_who_asks_again_for_a_turn_that_nobody_took_up_has_it_run_as_it_began() -> None:
+    a, b = FakeService(hypothesis("a")), FakeService(hypothesis("b"))
+    async with assistant(Service("a", a), Service("b", b)) as it:
+        hashed = _digest("hi", b"{}", "main")
+        start = b'{"forced_skill":"b"}'
+        await cut_off(it.store, request_key="r", request_hash=hashed, start=start)  # type: ignore[arg-type]
+        result = await it.turn("hi", user="ann", request_id="r")
+    assert (result.reply.text, a.calls) == ("b", 0)
 
 
 async def test_what_a_turn_started_with_is_known_in_its_second_run() -> None:

@@ -94,6 +94,21 @@ async def test_a_reply_is_in_the_store_before_it_is_given() -> None:
             await it.reply("hi", user="ann")
 
 
+async def test_a_turn_makes_two_trips_to_the_store() -> None:
+    trips: list[str] = []
+
+    class Counts(MemoryStore):
+        def __getattribute__(self, name: str) -> Any:
+            if not name.startswith("_") and name not in ("open", "aclose", "unfinished"):
+                trips.append(name)
+            return super().__getattribute__(name)
+
+    async with assistant(store=Counts()) as it:
+        for text in "abc":
+            await it.reply(text, user="ann")
+    assert trips == ["begin", "finish"] * 3
+
+
 async def test_a_dialog_goes_on_and_another_name_is_another_dialog() -> None:
     async with assistant() as it:
         one = await it.turn("a", user="ann")

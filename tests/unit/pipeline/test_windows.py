@@ -102,6 +102,19 @@ async def test_what_a_service_does_to_its_request_reaches_nobody_else() -> None:
     assert (await talk.state())["human"]["attributes"] == {}
 
 
+async def test_what_a_service_does_to_its_reply_afterwards_reaches_nobody() -> None:
+    kept = hypothesis(own=["as it was"])
+
+    def vandal(request: Any) -> None:
+        kept["own"].append("vandalised")
+        kept["text"] = "vandalised"
+
+    pipeline = Pipeline(skills=[says("chat", kept)], candidate_annotators=[says("vandal", vandal)])
+    turn = await Talk(pipeline).turn()
+    [said] = turn.draft.hypotheses()
+    assert (said["own"], turn.draft.spoken().text) == (["as it was"], "hello")
+
+
 async def test_what_services_said_earlier_in_the_turn_is_shown() -> None:
     chat, selector = says("chat", hypothesis()), says("selector", None)
     talk = Talk(
