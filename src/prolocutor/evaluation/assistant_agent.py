@@ -87,7 +87,7 @@ class AssistantAgent:
     def __init__(
         self, opt: Mapping[str, Any] | None = None, shared: Mapping[str, Any] | None = None
     ) -> None:
-        self.opt: dict[str, Any] = opt.copy() if isinstance(opt, dict) else dict(opt or {})
+        self.opt: Mapping[str, Any] = {} if opt is None else opt
         self.id = "assistant"
         self._owner = shared is None
         self._first = shared.get("first") if shared else None

@@ -14,7 +14,7 @@ Message = Mapping[str, Any]
 
 _HASH_BYTES: Final = 8
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=repr)
-_GROUP_FIELDS: Final = ("domain", "task")
+_GROUP_FIELDS: Final = ("domain", "task", "intent")
 
 
 class Episode(msgspec.Struct):
@@ -58,7 +58,7 @@ def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterat
 
 
 def group_of(message: Message) -> str:
-    """Give what an example belongs to: its field `domain`, `task`, or else `id`, else nothing."""
+    """Give what an example belongs to: its `domain`, `task`, `intent`, or else its data set."""
     for field in _GROUP_FIELDS:
         if group := message.get(field):
             return str(group)

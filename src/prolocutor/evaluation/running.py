@@ -22,6 +22,8 @@ from prolocutor.evaluation.scoring import kept_metrics
 from prolocutor.evaluation.subjects import Answer, Message, Subject
 
 LONGEST_ERROR: Final = 2000
+MOST_CANDIDATES: Final = 200
+_CANDIDATES: Final = ("label_candidates", "text_candidates")
 _ERRORS_THAT_END_ALL: Final = (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)
 
 
@@ -161,8 +163,8 @@ class Runner:
             last=turn == len(episode.messages) - 1,
             example=episode.hashes[turn],
             group=group_of(message),
-            input=dict(message),
-            act=act,
+            input=_kept(message),
+            act=_kept(act),
             by=answer.by,
             calls=answer.calls,
             scores=scores,
@@ -174,6 +176,16 @@ class Runner:
     def _keep(self, rows: list[Row]) -> None:
         self._folder.write(rows)
         self._told(len(rows), rows)
+
+
+def _kept(message: Message) -> dict[str, Any]:
+    """Give as much of a message as a row keeps: of long lists of candidates only the first."""
+    kept = dict(message)
+    for field in _CANDIDATES:
+        candidates = kept.get(field)
+        if isinstance(candidates, list | tuple) and len(candidates) > MOST_CANDIDATES:
+            kept[field] = list(candidates[:MOST_CANDIDATES])
+    return kept
 
 
 def told_error(fault: BaseException) -> str:

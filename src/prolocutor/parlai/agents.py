@@ -168,22 +168,25 @@ class IrBaselineAgent(_Observer):
 
 def ranked_by_words(query: str, candidates: Iterable[str], penalty: float = 0.5) -> list[str]:
     """Give the candidates, the one most like the query first."""
-    given = list(candidates)
-    words = [_words(one) for one in given]
-    weights = _weights(words)
+    given = tuple(candidates)
     asked = set(_words(query))
+    scores = [
+        sum(weight for word, weight in weights.items() if word in asked) / whole**penalty
+        if whole
+        else 0.0
+        for weights, whole in _weighed(given)
+    ]
+    return [given[place] for place in sorted(range(len(given)), key=lambda one: -scores[one])]
 
-    def score(place: int) -> float:
-        own = set(words[place])
-        whole = sum(weights[word] for word in own)
-        return sum(weights[word] for word in own & asked) / whole**penalty if whole else 0.0
 
-    return [given[place] for place in sorted(range(len(given)), key=lambda one: -score(one))]
-
-
-def _weights(documents: list[tuple[str, ...]]) -> dict[str, float]:
-    counts = Counter(word for words in documents for word in set(words))
-    return {word: math.log((1 + len(documents)) / count) for word, count in counts.items()}
+@lru_cache(maxsize=4)
+def _weighed(candidates: tuple[str, ...]) -> list[tuple[dict[str, float], float]]:
+    """Give the weight of each word of each candidate, and their sum."""
+    documents = [set(_words(one)) for one in candidates]
+    counts = Counter(word for words in documents for word in words)
+    weights = {word: math.log((1 + len(documents)) / count) for word, count in counts.items()}
+    found = [{word: weights[word] for word in sorted(words)} for words in documents]
+    return [(own, sum(own.values())) for own in found]
 
 
 @lru_cache(maxsize=8192)

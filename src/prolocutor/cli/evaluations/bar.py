@@ -17,7 +17,7 @@ from rich.progress import (
 
 
 @contextmanager
-def bar(number: int | None, what: str) -> Iterator[Callable[[int, str], None]]:
+def bar(number: int, what: str) -> Iterator[Callable[[int, str], None]]:
     """Draw a bar on stderr for as long as the block runs; it is told how many are done."""
     columns = (
         TextColumn("{task.description}", markup=False),

@@ -1,46 +1,86 @@
-"""The data that a command means, `KIND:PATH`."""
+"""The data that a command means, one or several `KIND:PATH`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import importlib
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import Any, Final
 
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.content import content_of
 from prolocutor.evaluation.episodes import Message
-from prolocutor.parlai.dialog_text import DialogText
-from prolocutor.parlai.json_lines import JsonLines
+from prolocutor.parlai.catalog import FILES, file_of, open_teacher, split
+from prolocutor.parlai.datatype import Datatype
+
+_STORE: Final = "store"
+_STORED: Final = "prolocutor.cli.evaluations.stored:dialogs_of"
 
 
-class Data(msgspec.Struct, frozen=True):
-    """What is asked: its messages, read anew each time; their number where it is known."""
+class Data:
+    """What is asked. `content`: a hash of the files, None where the data are no file.
 
-    kind: str
-    name: str
-    content: str | None
-    number: int | None
-    messages: Callable[[], Iterable[Message]]
+    `options` go to the kinds of data; `candidates="labels"` lets all labels be chosen from.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[str],
+        datatype: str,
+        *,
+        mutators: str | None = None,
+        candidates: Any = None,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 42,
+    ) -> None:
+        fold = Datatype(datatype)
+        if fold.cycle:
+            what = f"{datatype} never ends; {datatype}:evalmode says it once"
+            raise BadInput(what, field="datatype")
+        parts = [split(spec) for spec in specs]
+        self.kinds = "+".join(kind for kind, _ in parts)
+        self.name = "+".join(Path(path).stem for _, path in parts)
+        self._stored = any(kind == _STORE for kind, _ in parts)
+        self._teachers = [
+            open_teacher(
+                spec,
+                datatype,
+                mutators=mutators or (),
+                candidates=candidates,
+                chance=random.Random(seed),
+                **_options(spec, options or {}),
+            )
+            for spec in specs
+        ]
+        self.content = content_of(
+            # A store changes with every turn; its examples are known by hashes of their own.
+            _file(kind, path, fold.fold)
+            for kind, path in parts
+            if kind != _STORE
+        )
+
+    def messages(self) -> Iterable[Message]:
+        """Read all of it once, one data set after the other."""
+        # What reads a store runs an event loop of its own, so it has to be done before ours runs.
+        return list(self._messages()) if self._stored else self._messages()
+
+    def number(self) -> int:
+        """Count the examples, which may take a pass through the files."""
+        return sum(teacher.num_examples() for teacher in self._teachers)
+
+    def _messages(self) -> Iterator[Message]:
+        for teacher in self._teachers:
+            yield from teacher
 
 
-def open_data(spec: str, datatype: str, mutators: str | None) -> Data:
-    """Find the data; `BadInput` where there are none."""
-    kind, colon, rest = spec.partition(":")
-    path = Path(rest)
-    if not colon or not path.exists():
-        raise BadInput(f"{spec}: there are no such data")
-    content = content_of([path])
-    return Data(kind, path.stem, content, None, lambda: _messages(kind, path))
+def _options(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    kind, path = split(spec)
+    if kind != _STORE:
+        return dict(options)
+    module, _, name = _STORED.partition(":")
+    return {**options, "dialogs": getattr(importlib.import_module(module), name)(path)}
 
 
-def _messages(kind: str, path: Path) -> Iterator[dict[str, Any]]:
-    source = JsonLines(path) if kind == "jsonl" else DialogText(path)
-    for episode in source.episodes():
-        for place, message in enumerate(episode):
-            fields = dict(message)
-            if "labels" in fields:
-                fields["eval_labels"] = fields.pop("labels")
-            fields["episode_done"] = place == len(episode) - 1
-            yield fields
+def _file(kind: str, path: str, fold: str) -> Path:
+    return file_of(Path(path), fold, FILES[kind]) if kind in FILES else Path(path)

@@ -18,12 +18,12 @@ _SHOWN: Final = 3
 
 
 @contextmanager
-def progress(number: int | None, what: str) -> Iterator[Told]:
-    """Show on a terminal's stderr how many of `number` examples are done; elsewhere nothing."""
+def progress(number: Callable[[], int], what: str) -> Iterator[Told]:
+    """Show on a terminal's stderr how many of `number()` examples are done; elsewhere nothing."""
     if not sys.stderr.isatty():
         yield lambda count, rows: None
         return
-    with import_module("prolocutor.cli.evaluations.bar").bar(number, what) as show:
+    with import_module("prolocutor.cli.evaluations.bar").bar(number(), what) as show:
         told = Running(show)
         try:
             yield told

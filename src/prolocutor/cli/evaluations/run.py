@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from prolocutor.cli.evaluations.data import Data, open_data
+from prolocutor.cli.evaluations.data import Data
 from prolocutor.cli.evaluations.progress import progress
 from prolocutor.cli.evaluations.subjects import Chosen, choose
 from prolocutor.cli.evaluations.tables import report_lines
@@ -61,7 +61,14 @@ class Setting(click.ParamType[tuple[str, Any]]):
 
 @click.command(short_help="Measure an assistant or an agent on data.")
 @click.argument("subject", metavar="ASSISTANT|AGENT")
-@click.option("--data", "spec", metavar="KIND:PATH", required=True, help="What is asked.")
+@click.option(
+    "--data",
+    "specs",
+    metavar="KIND:PATH",
+    required=True,
+    multiple=True,
+    help="What is asked. Several are asked one after the other, and reported each for itself.",
+)
 @click.option(
     "--datatype",
     default="valid",
@@ -69,6 +76,18 @@ class Setting(click.ParamType[tuple[str, Any]]):
     help="Which part of the data, as ParlAI names them: train:evalmode, valid, test.",
 )
 @click.option("--mutators", metavar="NAMES", help="Changes of the data, with + between them.")
+@click.option(
+    "--candidates",
+    type=click.Choice(["labels"]),
+    help="Let all labels of the data be chosen from in every example.",
+)
+@click.option(
+    "--data-opt",
+    "data_settings",
+    type=Setting(),
+    multiple=True,
+    help="An option of the kind of data. May be given more than once.",
+)
 @click.option(
     "--metrics",
     default="default",
@@ -123,9 +142,11 @@ class Setting(click.ParamType[tuple[str, Any]]):
 )
 def run(
     subject: str,
-    spec: str,
+    specs: tuple[str, ...],
     datatype: str,
     mutators: str | None,
+    candidates: str | None,
+    data_settings: tuple[tuple[str, Any], ...],
     metrics: str,
     limit: int | None,
     seed: int,
@@ -162,15 +183,24 @@ def run(
     """
     scorer = TeacherScorer(metrics)
     chosen = choose(subject, dict(settings), seed)
-    data = open_data(spec, datatype, mutators)
+    data = Data(
+        specs,
+        datatype,
+        mutators=mutators,
+        candidates=candidates,
+        options=dict(data_settings),
+        seed=seed,
+    )
     configuration = {
         "subject": chosen.name,
         "subject content": chosen.content,
         "options of the agent": dict(settings) or None,
-        "data": data.kind,
+        "data": data.kinds,
         "data content": data.content,
         "datatype": datatype,
         "mutators": mutators,
+        "candidates": candidates,
+        "options of the data": dict(data_settings) or None,
         "metrics": metrics,
         "seed": seed,
         "repeat": repeat,
@@ -184,11 +214,15 @@ def run(
         time_limit=time_limit,
         retry_failed=retry_failed,
     )
-    given = {"subject": subject, "data": spec, "limit": limit, "concurrency": concurrency}
+    given = {
+        "subject": subject,
+        "data": " ".join(specs),
+        "limit": limit,
+        "concurrency": concurrency,
+    }
     try:
         with RunFolder(folder, configuration, given) as kept:
-            number = data.number if limit is None else min(limit, data.number or limit)
-            with progress(number and number * repeat, chosen.name) as told:
+            with progress(lambda: (limit or data.number()) * repeat, chosen.name) as told:
                 runner = Runner(kept, scorer, options, told)
                 chosen.run(runner, episodes_of(data.messages(), limit))
             kept.complete()
@@ -197,7 +231,7 @@ def run(
     except KeyboardInterrupt:
         click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
         return INTERRUPTED
-    click.echo(f"{chosen.name} on {spec}")
+    click.echo(f"{chosen.name} on {given['data']}")
     for line in report_lines(report):
         click.echo(line)
     click.echo(f"kept in {folder}")
