@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "new": ("prolocutor.cli.new:new", "Write a small assistant of one's own."),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "Look up, export, rate and delete dialogs."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
-    "replay": ("prolocutor.cli.replay:replay", "Say dialogs again to a changed assistant."),
+    "replay": ("prolocutor.cli.replay:replay", "Say stored dialogs again to a changed assistant."),
 }
 """Name -> where it lives and what the overview says of it; nothing else is loaded for that."""
 
