@@ -7,13 +7,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements/dev.lock
+PARLAI := build/parlai
 PIP := -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: help setup serve test check lint types floors format soak bench bench-peers demo-score \
-	lock clean distclean moved
+	test-parlai lock clean distclean moved
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +26,9 @@ serve: $(READY) ## start the demo assistant (ARGS="--port 8080" and the like are
 
 test: check ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
 	@$(BIN)/python -m pytest -q $(ARGS)
+
+test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
+	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/integration/parlai $(ARGS)
 
 check: lint types floors ## lint, types and floors without the tests
 
@@ -93,6 +97,15 @@ $(READY): $(LOCK) pyproject.toml
 		|| { echo 'pip could not install $(LOCK): the first set-up needs the network' >&2; exit 1; }
 	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
 	@printf '%s\n' '$(CURDIR)' > $@
+
+$(PARLAI)/.ready: requirements/parlai.txt requirements/core.lock pyproject.toml
+	@echo 'Installing ParlAI in $(PARLAI) ...'
+	@rm -rf $(PARLAI)
+	@$(PYTHON) -m venv $(PARLAI)
+	@$(PARLAI)/bin/python $(PIP) install -r requirements/core.lock -r requirements/parlai.txt
+	@$(PARLAI)/bin/python $(PIP) install --no-deps parlai==1.7.2
+	@$(PARLAI)/bin/python $(PIP) install --no-deps --editable .
+	@touch $@
 
 comma := ,
 
