@@ -133,6 +133,7 @@ async def _serve(plan: Plan) -> None:
         app = _app(plan, assistant, metrics, load)
 
         def tell(url: str) -> None:
+            url = url.replace(*_reachable(plan.host))
             _leave_note(assistant, plan, url)
             name, kept = plan.settings.name, plan.store
             click.echo(greeting(name, url, kept, file=plan.file_given, store=plan.store_given))
@@ -159,7 +160,7 @@ def _app(plan: Plan, assistant: Assistant, metrics: Metrics, load: Load) -> List
 def _leave_note(assistant: Assistant, plan: Plan, url: str) -> None:
     """Tell other commands of this user where the door is, and how they get in."""
     key = None if _on_loopback(plan.host) else next(iter(plan.settings.auth.keys), None)
-    note = Note("serve", plan.settings.file, url.replace(*_reachable(plan.host)), key)
+    note = Note("serve", plan.settings.file, url, key)
     leave_note(assistant.store, note)
 
 

@@ -51,6 +51,7 @@ def build(
         "store": store or settings.store,
         "reserve": settings.reserve,
         "queue_limit": settings.limits.queue,
+        "max_text": settings.limits.text,
         "fallback": settings.fallback,
         "recover_within": settings.recover_within,
         "max_attributes": settings.max_attributes,

@@ -1,9 +1,10 @@
-"""The connectors and the store that a file names: are they there?"""
+"""The connectors, the doors and the store that a file names: are they there?"""
 
 from __future__ import annotations
 
 from importlib.metadata import entry_points
 
+from prolocutor.channels.catalog import channel_class
 from prolocutor.config.faults import did_you_mean
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
@@ -13,13 +14,18 @@ from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
 
 
 def check_plugins(loaded: Loaded, findings: Findings) -> None:
-    """Record every connector that cannot be had, and a store of an unknown scheme."""
+    """Record every connector and door that cannot be had, and a store of an unknown scheme."""
     for written in loaded.services:
         if written.service.connector is not None:
             try:
                 connector_class(written.service.connector)
             except ConfigError as error:
                 findings.add(loaded.find(f"{written.path}.connector"), error.what)
+    for door in loaded.settings.doors or ():
+        try:
+            channel_class(door)
+        except ConfigError as error:
+            findings.add(loaded.find("doors"), error.what)
     scheme = (loaded.settings.store or "memory:").partition(":")[0]
     known = sorted({*SCHEMES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
     if scheme not in known:

@@ -72,7 +72,7 @@ def requests_for(
     list, one call for each item. What a formatter raises is raised.
     """
     step, candidates = asking.step, asking.candidates
-    shown = draft.shown(step.window)
+    shown = draft.shown(step.window, step.only)
     tail = step.tail_of(turn_id)
     key = f"{turn_id}/{step.name}"
     states: list[AnyRequest]

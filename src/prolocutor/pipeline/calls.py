@@ -13,6 +13,7 @@ from asyncio.tasks import _enter_task, _leave_task
 from collections import deque
 from collections.abc import Coroutine
 from contextvars import Context
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
@@ -136,13 +137,13 @@ class Calls(Generic[Token]):
             self.drop(call)
 
     async def wait(self, until: float) -> None:
-        """Wait until a call settles or is late, or the loop's clock shows `until`."""
+        """Wait until a call settles or is late, or the clock (`time.monotonic`) shows `until`."""
         self._expire()
         if self.settled:
             return
         wake_at = min(until, self._limits[0][0]) if self._limits else until
         self._waiter = self._loop.create_future()
-        timer = self._loop.call_at(wake_at, self._wake)
+        timer = self._loop.call_later(wake_at - monotonic(), self._wake)
         try:
             await self._waiter
         finally:
@@ -174,7 +175,7 @@ class Calls(Generic[Token]):
 
     def _expire(self) -> None:
         limits = self._limits
-        while limits and (limits[0][2].over or limits[0][0] <= self._loop.time()):
+        while limits and (limits[0][2].over or limits[0][0] <= monotonic()):
             call = heapq.heappop(limits)[2]
             if not call.over:
                 self.drop(call)

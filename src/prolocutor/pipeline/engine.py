@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from prolocutor.contracts.connector import Connector
@@ -53,7 +54,7 @@ class Engine:
         )
 
     async def run(self, begun: Begun, start: TurnStart, started: float) -> Turn:
-        """Run one turn that started at `started` (the loop's clock); its reply is in its draft."""
+        """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft."""
         turn = Turn(self.prepared, begun, start, started)
         await turn.run()
         return turn
@@ -75,9 +76,9 @@ class Engine:
         asked = PayloadRequest(service, turn_id, f"{turn_id}/{service}", timeout, body)
         calls: Calls[None] = Calls(loop, self.prepared.strays)
         try:
-            calls.start(step.guard.call(asked), None, timeout, loop.time())
+            calls.start(step.guard.call(asked), None, timeout, monotonic())
             while not calls.settled:
-                await calls.wait(loop.time() + timeout)
+                await calls.wait(monotonic() + timeout)
         finally:
             calls.close()
         ((_, outcome),) = calls.settled

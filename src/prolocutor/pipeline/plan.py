@@ -39,8 +39,9 @@ class Service(msgspec.Struct, frozen=True):
     `module:function`, or built-in names. `fan_out`: the formatter gives a list, one call each.
     `wire`: how an HTTP service is spoken to. `batch_size`: most requests in one call. `retries`:
     further attempts after an error. `max_in_flight`: calls running at once. `rerun`: whether it may
-    be called again when a turn is run again after a crash. `inline`: a plain function is quick, run
-    it in the event loop itself. `process`: run the function in a child process of its own.
+    be called again when a turn is run again after a crash. `context`: of the window, show `all`
+    turns, the skill's `own` ones (in which it spoke), or `none` but the present one. `inline`: a
+    plain function is quick, run it in the event loop itself. `process`: run the function in a child process of its own.
     """
 
     name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from time import monotonic
 from typing import Any, Final
 
 from prolocutor.contracts.observer import Outcome, ServiceRecord
@@ -71,7 +72,7 @@ class Turn:
                 elif not self._ready:
                     await self._calls.wait(end)
                 self._work()
-                if self._loop.time() >= end:
+                if monotonic() >= end:
                     self._stop()
         finally:
             self._calls.close()
@@ -96,7 +97,7 @@ class Turn:
     ) -> None:
         """Ask a service, by as many calls as it takes, if there is time left for its stage."""
         asking = Asking(step, wave, candidates)
-        now = self._loop.time()
+        now = monotonic()
         seconds = min(step.timeout, self._started + step.end - now)
         if seconds <= 0 or (not step.service.rerun and self.draft.begun.attempt > 1):
             self._over(asking, "skipped", None)
@@ -133,7 +134,7 @@ class Turn:
         self.outcomes[index] = outcome
         if error is not None:
             self._errors[index] = error
-        self._ends[index] = self._loop.time()
+        self._ends[index] = monotonic()
         self._unsettled -= 1
         if step.stage is Stage.SKILL:
             self._skills.settled(self, step)
@@ -167,7 +168,7 @@ class Turn:
 
     def seconds_left(self, step: Step) -> float:
         """Give the seconds until the stage of a service is over."""
-        return self._started + step.end - self._loop.time()
+        return self._started + step.end - monotonic()
 
     def fault(self, service: str, what: str) -> None:
         """Record something wrong that does not make a whole reply useless."""
@@ -284,7 +285,7 @@ class Turn:
         self.outcomes[step.index] = outcome
         if error is not None:
             self._errors[step.index] = error
-        self._ends[step.index] = self._loop.time()
+        self._ends[step.index] = monotonic()
         if self.draft.reply is None:
             self._fall_back()
         self._replied()

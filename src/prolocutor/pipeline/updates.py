@@ -7,6 +7,7 @@ store keeps and what the next turn's window splices.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -20,11 +21,12 @@ from prolocutor.pipeline.replies import Choice, Fault
 from prolocutor.pipeline.requests import Shown
 
 
-class _Dated(msgspec.Struct):
+class _Bot(msgspec.Struct):
     date_time: str
+    active_skill: str
 
 
-_dated = msgspec.json.Decoder(_Dated).decode
+_bot = msgspec.json.Decoder(_Bot).decode
 
 
 class Reply(msgspec.Struct, kw_only=True):
@@ -53,7 +55,7 @@ class Draft:
         self._annotations: Slots = {}
         self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
         self._encoded_head: bytes | None = None
-        self._shown: dict[int | None, Shown] = {}
+        self._shown: dict[tuple[int | None, str | None], Shown] = {}
         self._bot_said: Said | None = None
         self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
             said.utt_id.encode(),
@@ -101,22 +103,25 @@ class Draft:
         """Give the annotations of the human utterance: a copy."""
         return decode(object_of(self._annotations))  # type: ignore[no-any-return]
 
-    def shown(self, size: int | None) -> Shown:
+    def shown(self, size: int | None, only: str | None = None) -> Shown:
         """Give what services see now with a window of `size` utterances (None: all).
 
-        A window never starts with a bot utterance.
+        A window never starts with a bot utterance. Of earlier turns it shows those in which the
+        skill `only` spoke (None: all of them).
         """
-        shown = self._shown.get(size)
+        shown = self._shown.get((size, only))
         if shown is None:
             current = [self._current_human()]
             if self.reply is not None:
                 current.append(self._current_bot())
             earlier = self._earlier(None if size is None else max(0, size - len(current)))
+            if only is not None:
+                earlier = _turns_of(only, earlier)
             window = [*earlier, *current]
             bodies = b",".join([said.body for said in window])
             state = b"".join((self._head(), bodies, b"]"))
             shown = Shown(state, window, self._human_state(), self._bot_state())
-            self._shown[size] = shown
+            self._shown[size, only] = shown
         return shown
 
     # -- slots ------------------------------------------------------------------------------
@@ -309,7 +314,7 @@ class Draft:
                 "_active": "True",
                 "channel_type": begun.beginning.channel_type,
                 "date_start": begun.date_start,
-                "date_finish": _dated(bots[-1].body).date_time if bots else None,
+                "date_finish": _bot(bots[-1].body).date_time if bots else None,
             }
             self._encoded_head = b'%b,"rating":%b,"attributes":%b,"human":%b,"bot":%b,%b' % (
                 encode(front)[:-1],
@@ -371,6 +376,16 @@ class Draft:
     ) -> None:
         if any(every):
             self.bot = next_version(self.begun.bot, every, max_attributes, fault)
+
+
+def _turns_of(skill: str, window: list[Said]) -> list[Said]:
+    """Give the turns in which a skill spoke: what it was told, and its reply."""
+    turns = [
+        (before, said)
+        for before, said in pairwise(window)
+        if said.by_bot and not before.by_bot and _bot(said.body).active_skill == skill
+    ]
+    return [said for turn in turns for said in turn]
 
 
 def _shown_skill(candidate: Candidate) -> Any:

@@ -286,7 +286,7 @@ class _Person:
         if request.hash != beginning.request_hash:
             raise Conflict(
                 f"the request key {beginning.request_key!r} was used for another request",
-                field="request_key",
+                field="Idempotency-Key",
             )
         return Answered(turn_id=request.turn_id, reply=request.outcome)
 

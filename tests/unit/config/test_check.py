@@ -186,3 +186,13 @@ def _check(folder: Path, text: str) -> Report:
 def _what(report: Report) -> list[tuple[int | None, str | None, str]]:
     assert report.faults == ()
     return [(warning.line, warning.key, warning.what) for warning in report.warnings]
+
+
+def test_a_door_that_is_not_there_is_a_fault_at_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text("skills: {echo: {call: builtins:repr}}\ndoors: [deeppavlof]\n")
+
+    (fault,) = check(file).faults
+
+    assert (fault.line, fault.key) == (2, "doors")
+    assert "did you mean 'deeppavlov'?" in fault.what

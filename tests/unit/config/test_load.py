@@ -59,7 +59,7 @@ def test_the_full_file_is_read_to_the_letter() -> None:
     assert settings.port == 8080
     assert settings.auth.keys == ["operator"]
     assert settings.auth.tokens == {"ann-token": "ann"}
-    assert settings.doors == {"deeppavlov": {}, "chat": {"title": "Concierge"}}
+    assert settings.doors == {"deeppavlov": {}, "parlai": {}}
     assert settings.processes["units"] == Command(["python", "-m", "unit_server"], health="/health")
     assert settings.pipeline.of(Stage.SKILL)[2].window is None
     assert settings.pipeline.last_chance == Service("last_chance", "echoes:echo")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.pipeline.plan import Pipeline, Service
 from tests.unit.pipeline.talk import Talk, asked, hypothesis, says, skill
 
 SPEAKERS = {True: "bot", False: "human"}
@@ -166,3 +167,37 @@ async def test_a_second_run_of_a_turn_asks_nobody_who_does_not_want_it() -> None
     talk = Talk(Pipeline(annotators=[once, always], skills=[skill()]))
     await talk.turn(attempt=2)
     assert (len(asked(once)), len(asked(always))) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ("all", ["one", "a: one", "two", "b: two", "three"]),
+        ("own", ["one", "a: one", "three"]),
+        ("none", ["three"]),
+    ],
+)
+async def test_a_skill_is_shown_all_turns_its_own_or_none_but_the_present(
+    context: str, expected: list[str]
+) -> None:
+    def speak(name: str, when: str) -> Any:
+        def answer(request: dict[str, Any]) -> dict[str, Any]:
+            said = request["utterances"][-1]["text"]
+            return {"text": f"{name}: {said}", "confidence": 0.9 if said == when else 0.1}
+
+        return answer
+
+    seen: list[dict[str, Any]] = []
+
+    def first(request: dict[str, Any]) -> Any:
+        seen.append(request)
+        return speak("a", "one")(request)
+
+    a = Service("a", first, inline=True, context=context)  # type: ignore[arg-type]
+    async with Assistant(
+        Pipeline(skills=[a, Service("b", speak("b", "two"), inline=True)]), store="memory:"
+    ) as assistant:
+        for text in ("one", "two", "three"):
+            await assistant.reply(text, user="ann")
+
+    assert [one["text"] for one in seen[-1]["utterances"]] == expected

@@ -174,7 +174,7 @@ class Turns:
             found, outcome = (row[0], row[1]), row[2]
         if found[1] != beginning.request_hash:
             raise Conflict(
-                f"the request key {key!r} was used for another request", field="request_key"
+                f"the request key {key!r} was used for another request", field="Idempotency-Key"
             )
         return Answered(turn_id=found[0], reply=outcome)
 
