@@ -41,7 +41,8 @@ class Service(msgspec.Struct, frozen=True):
     further attempts after an error. `max_in_flight`: calls running at once. `rerun`: whether it may
     be called again when a turn is run again after a crash. `context`: of the window, show `all`
     turns, the skill's `own` ones (in which it spoke), or `none` but the present one. `inline`: a
-    plain function is quick, run it in the event loop itself. `process`: run the function in a child process of its own.
+    plain function is quick, run it in the event loop itself. `process`: run the function in a child
+    process of its own.
     """
 
     name: str
