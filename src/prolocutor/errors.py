@@ -4,6 +4,7 @@ ProlocutorError                 anything this package raises on purpose
 ├── ConfigError                 a pipeline or a YAML file that cannot work: file, line, key
 │   └── MissingExtra            an optional library is not installed
 ├── BadInput                    what a caller sent cannot be taken: field
+│   ├── BadData                 a data set cannot be read or written so: file, line, field
 │   ├── NotFound                the dialog, utterance or person asked for is unknown
 │   ├── Conflict                the same idempotency key came with another body
 │   └── Forbidden               the caller may not do this
@@ -60,6 +61,28 @@ class BadInput(ProlocutorError):
     def __init__(self, what: str, *, field: str | None = None) -> None:
         self.field = field
         super().__init__(what)
+
+
+class BadData(BadInput):
+    """A data set cannot be read or written as it stands: file, line and field where known."""
+
+    code = "bad_data"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        self.what, self.file, self.line = what, file, line
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        super().__init__(": ".join(part for part in (place, field, what) if part), field=field)
+
+    def at(self, file: str, line: int | None = None) -> BadData:
+        """Give the same fault with its place."""
+        return BadData(self.what, file=file, line=line, field=self.field)
 
 
 class NotFound(BadInput):
