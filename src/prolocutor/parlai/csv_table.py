@@ -1,0 +1,164 @@
+"""CSV: one example a row under a head of field names, `text` and `labels` among them.
+
+Rows as in RFC 4180. In list fields `|` stands between the items; newlines, tabs and `|` in them are
+escaped as in ParlAI dialog text. `label` is one label, taken as it is. An empty cell is an absent
+field, except for `text`. A row without `episode_done` is an episode of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from prolocutor.errors import BadData
+from prolocutor.parlai.formats import LIST_FIELDS, escape, number, unescape
+from prolocutor.parlai.json_lines import check_example
+from prolocutor.parlai.lines import BOM, Lines, OnFault, refuse
+from prolocutor.parlai.message import Message
+from prolocutor.parlai.writing import TextWriter, check_kept
+
+SUFFIX: Final = ".csv"
+FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
+
+
+class CsvTable:
+    """A CSV file of examples; `text` and `labels` name the columns that mean these."""
+
+    def __init__(
+        self,
+        file: str | Path,
+        *,
+        text: str = "text",
+        labels: str = "labels",
+        on_fault: OnFault = refuse,
+    ) -> None:
+        self._lines = Lines(file, on_fault, plain=True)
+        self._names = {text: "text", labels: "labels"}
+        self._on_fault = on_fault
+
+    @property
+    def id(self) -> str:
+        """The file with its folder."""
+        return self._lines.id
+
+    @property
+    def portion(self) -> float | None:
+        """The part of the file that the latest pass has read."""
+        return self._lines.portion
+
+    def episodes(self) -> Iterator[list[Message]]:
+        """Read the file once."""
+        file = str(self._lines.file)
+        rows = csv.reader((f"{line}\n" for _, line in self._lines), strict=True)
+        head: list[str] = []
+        episode: list[Message] = []
+        for row in self._rows(rows, file):
+            try:
+                if not head:
+                    head = self._head(row)
+                    continue
+                message = _example(head, row)
+            except BadData as fault:
+                if not head:
+                    raise fault.at(file, 1) from None
+                self._on_fault(fault.at(file, rows.line_num))
+                continue
+            episode.append(message)
+            if message.pop("episode_done", True):
+                yield episode
+                episode = []
+        if episode:
+            yield episode
+
+    def _rows(self, rows: Any, file: str) -> Iterator[list[str]]:
+        while True:
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                self._on_fault(BadData(f"not CSV: {error}", file=file, line=rows.line_num))
+                continue
+            if row:
+                yield row
+
+    def _head(self, row: list[str]) -> list[str]:
+        names = [name.removeprefix(BOM).strip() for name in row]
+        head = [self._names.get(name, name) for name in names]
+        if "text" not in head:
+            raise BadData(f"no column has this name; there are {', '.join(head)}", field="text")
+        if len(set(head)) < len(head):
+            raise BadData("two columns have the same name")
+        return head
+
+
+class CsvWriter(TextWriter):
+    """Writes examples as CSV; `fields` are the columns, in this order."""
+
+    def __init__(self, file: str | Path | TextIO, fields: Iterable[str]) -> None:
+        super().__init__(file)
+        wanted = [one for one in fields if one not in ("text", "labels", "episode_done")]
+        self._head = ["text", "labels", *wanted, "episode_done"]
+        self._begun = False
+
+    def write(self, episode: Sequence[dict[str, Any]]) -> None:
+        """Write one episode; `BadData` where something would be lost."""
+        rows = [] if self._begun else [self._head]
+        for place, message in enumerate(episode):
+            fields = {**message, "episode_done": place == len(episode) - 1}
+            if missing := [key for key in fields if key not in self._head]:
+                raise BadData("there is no such column", field=missing[0])
+            row = [_cell(key, fields.get(key)) for key in self._head]
+            check_kept(fields, _example(self._head, row), "CSV")
+            rows.append(row)
+        self._begun = True
+        for row in rows:
+            self.put(",".join(map(_quoted, row)) + "\n")
+
+
+def _example(head: list[str], row: list[str]) -> Message:
+    if len(row) != len(head):
+        raise BadData(f"the row has {len(row)} cells, the head {len(head)}")
+    message = Message()
+    for key, cell in zip(head, row, strict=True):
+        if cell or key == "text":
+            message.force_set("labels" if key == "label" else key, _value(key, cell))
+    check_example(message)
+    return message
+
+
+def _value(key: str, cell: str) -> Any:
+    if key == "label":
+        return [cell]
+    if key in LIST_FIELDS:
+        return [unescape(item) for item in cell.split("|")]
+    if key == "reward":
+        try:
+            return number(cell)
+        except ValueError:
+            raise BadData(f"{cell[:40]!r} is not a number", field=key) from None
+    if key == "episode_done":
+        return FLAGS.get(cell.lower(), cell)
+    return cell
+
+
+def _cell(key: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if key in LIST_FIELDS and isinstance(value, list | tuple):
+        return "|".join(escape(str(item)) for item in value)
+    return str(value)
+
+
+def _quoted(cell: str) -> str:
+    if any(mark in cell for mark in '",\r\n') or cell != cell.strip():
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def columns_of(episodes: Iterable[Sequence[dict[str, Any]]]) -> list[str]:
+    """Give the names of all fields that occur, in the order in which they first do."""
+    return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(episodes))))

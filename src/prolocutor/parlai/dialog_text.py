@@ -1,0 +1,162 @@
+"""ParlAI dialog text, read with errors that name their place and written without losing anything.
+
+Source: ParlAI 1.7.2's `ParlAIDialogTeacher` and `msg_to_str`. One example a line: `key:value`
+fields with tabs between them, lists with `|`, newline and tab escaped, `episode_done:True` at the
+end of an episode. Blank lines mean nothing; the last line ends its episode in any case.
+
+What ParlAI would misread is a fault here: fields without a colon or with spaces around the key,
+keys that occur twice, an `episode_done` that is neither True nor False. With `quirks` lines are
+read exactly as by ParlAI (`formats.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from prolocutor.errors import BadData
+from prolocutor.parlai.formats import LIST_FIELDS, msg_to_str, number, str_to_msg, unescape
+from prolocutor.parlai.lines import Lines, OnFault, refuse
+from prolocutor.parlai.message import Message
+from prolocutor.parlai.writing import TextWriter, check_kept
+
+SUFFIX: Final = ".txt"
+
+
+class DialogText:
+    """A file of ParlAI dialog text."""
+
+    def __init__(
+        self, file: str | Path, *, quirks: bool = False, on_fault: OnFault = refuse
+    ) -> None:
+        self._lines = Lines(file, on_fault, plain=quirks)
+        self._read = read_as_parlai if quirks else read_line
+        self._on_fault = on_fault
+
+    @property
+    def id(self) -> str:
+        """The file with its folder."""
+        return self._lines.id
+
+    @property
+    def portion(self) -> float | None:
+        """The part of the file that the latest pass has read."""
+        return self._lines.portion
+
+    def episodes(self) -> Iterator[list[Message]]:
+        """Read the file once."""
+        file, read = str(self._lines.file), self._read
+        episode: list[Message] = []
+        for number_, line in self._lines:
+            try:
+                message = read(line)
+                if message is None:
+                    continue
+                _check_fields(message)
+            except BadData as fault:
+                self._on_fault(fault.at(file, number_))
+                continue
+            episode.append(message)
+            if message.pop("episode_done"):
+                yield episode
+                episode = []
+        if episode:
+            yield episode
+
+
+def read_line(line: str) -> Message | None:
+    """Read one line without ParlAI's quirks; None for a blank one; `BadData` names the field."""
+    fields: dict[str, Any] = {}
+    escaped = "\\" in line or "__PIPE__" in line
+    for part in line.split("\t"):
+        key, colon, value = part.partition(":")
+        if not colon:
+            if not part.strip():
+                continue
+            raise BadData(f"{part[:40]!r} has no colon: a field is key:value", field=part[:40])
+        if key in fields or key != key.strip() or not key:
+            raise BadData(_fault_of_key(key), field=key.strip() or None)
+        if key in LIST_FIELDS:
+            items = value.split("|")
+            fields[key] = [unescape(item) for item in items] if escaped else items
+        elif key == "reward":
+            fields[key] = _reward(value)
+        elif key == "episode_done":
+            fields[key] = _flag(value)
+        else:
+            fields[key] = unescape(value) if escaped else value
+    if not fields:
+        return None
+    fields.setdefault("episode_done", False)
+    return Message(fields)
+
+
+def read_as_parlai(line: str) -> Message | None:
+    """Read one line with all of ParlAI's quirks; `BadData` where ParlAI fails too."""
+    try:
+        return str_to_msg(line)
+    except ValueError as error:
+        raise BadData(f"not a number: {error}", field="reward") from None
+
+
+def write_line(message: dict[str, Any], ignore_fields: str = "") -> str:
+    """Write one line; `BadData` names the field that would not be the same when read again."""
+    kept = {key: one for key, one in message.items() if key not in ignore_fields.split(",")}
+    for key, value in kept.items():
+        if any(mark in key for mark in ":\t\n"):
+            raise BadData("the key has a colon, tab or newline", field=key)
+        if isinstance(value, list | tuple) and key not in LIST_FIELDS:
+            raise BadData("lists can be written only in the standard fields", field=key)
+    line = msg_to_str(kept)
+    try:
+        again = read_line(line)
+    except BadData as fault:
+        what = f"cannot be written as ParlAI dialog text: {fault.what}"
+        raise BadData(what, field=fault.field) from None
+    check_kept(kept, again or {}, "ParlAI dialog text")
+    return line
+
+
+class DialogTextWriter(TextWriter):
+    """Writes a file of ParlAI dialog text, with a blank line after each episode."""
+
+    def write(self, episode: Sequence[dict[str, Any]]) -> None:
+        """Write one episode; `BadData` where something would be lost."""
+        last = len(episode) - 1
+        messages = [{**one, "episode_done": place == last} for place, one in enumerate(episode)]
+        for message in messages:
+            _check_fields(message)
+        self.put("".join(f"{write_line(message)}\n" for message in messages) + "\n")
+
+
+def _check_fields(message: dict[str, Any]) -> None:
+    if "eval_labels" in message:
+        what = "gold answers belong into labels; the datatype makes eval_labels of them"
+        raise BadData(what, field="eval_labels")
+    for field in ("text", "labels"):
+        if field not in message:
+            raise BadData("is missing; every line has text and labels", field=field)
+
+
+def _fault_of_key(key: str) -> str:
+    if not key:
+        return "there is no key before the colon"
+    return "there are spaces around the key" if key != key.strip() else "the key occurs twice"
+
+
+def _reward(value: str) -> int | float:
+    try:
+        reward = number(value)
+    except ValueError:
+        raise BadData(f"{value[:40]!r} is not a number", field="reward") from None
+    if not math.isfinite(reward):
+        raise BadData(f"{value[:40]!r} is not a finite number", field="reward")
+    return reward
+
+
+def _flag(value: str) -> bool:
+    if value not in ("True", "False"):
+        raise BadData(f"{value[:40]!r} is neither True nor False", field="episode_done")
+    return value == "True"

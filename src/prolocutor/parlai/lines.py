@@ -1,0 +1,65 @@
+"""Lines: a text file read line by line, with numbers, and what to do about faults in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from prolocutor.errors import BadData, NotFound
+
+OnFault = Callable[[BadData], None]
+"""Is told of a part of the data that cannot be read; if it returns, the part is left out."""
+
+BOM: Final = "\ufeff"
+
+
+def refuse(fault: BadData) -> None:
+    """Raise the fault: what is not said otherwise."""
+    raise fault
+
+
+class Lines:
+    """A UTF-8 file, line by line; only a line feed ends a line.
+
+    `plain` leaves byte order marks and carriage returns where they are.
+    """
+
+    def __init__(
+        self, file: str | Path, on_fault: OnFault = refuse, *, plain: bool = False
+    ) -> None:
+        self.file = Path(file)
+        self._on_fault = on_fault
+        self._plain = plain
+        self._size = 0
+        self._read = 0
+
+    @property
+    def id(self) -> str:
+        """The file with its folder, as ParlAI names a task of a file."""
+        return os.path.join(*self.file.absolute().parts[-2:])
+
+    @property
+    def portion(self) -> float | None:
+        """The part of the file that the latest pass has read."""
+        return self._read / self._size if self._size else None
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        if not self.file.is_file():
+            raise NotFound(f"{self.file}: there is no such file", field="data")
+        self._size, self._read = self.file.stat().st_size, 0
+        with self.file.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                self._read += len(raw)
+                try:
+                    line = raw.decode()
+                except UnicodeDecodeError as error:
+                    fault = BadData(f"not UTF-8 at byte {error.start + 1} of the line")
+                    self._on_fault(fault.at(str(self.file), number))
+                    continue
+                if not self._plain:
+                    line = line.removesuffix("\n").removesuffix("\r")
+                    if number == 1:
+                        line = line.removeprefix(BOM)
+                yield number, line.removesuffix("\n")
