@@ -1,0 +1,146 @@
+"""BBAI: questions put to nineteen agents, their responses, and which of them were right.
+
+Source: the public data of "One Agent To Rule Them All" (Findings of ACL 2022) and its description.
+A folder with `train.json` and `test.json` (question -> votes, responses, intent, `human`: the gold
+agents), `train_classifier.json` and `test_classifier.json` (`[question, gold agents]`) and
+`descriptions.json`. Traps: `human` may hold "none" (no majority), alone or beside an agent;
+`human_vote` has the keys `none` and `intent` too; responses may be empty; `descriptions.json` says
+`sports` where all else says `sport`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.errors import BadData, BadInput, NotFound
+from prolocutor.parlai.lines import OnFault, refuse
+from prolocutor.parlai.message import Message
+
+AGENTS: Final = (
+    "alexa", "google", "houndify", "recipe", "dictionary", "task_manager", "hotel", "stock",
+    "math", "sport", "wikipedia", "mobile", "banking", "coffee", "event_search", "jokes",
+    "reminders", "adasa", "covid",
+)  # fmt: skip
+NONE: Final = "none"
+RENAMED: Final = {"sports": "sport"}
+LABELS: Final = ("agents", "responses")
+
+_decode: Final = msgspec.json.Decoder().decode
+
+
+class Bbai:
+    """One fold of a BBAI folder; every question is an episode.
+
+    `labels="agents"`: the labels are the gold agents, the candidates all agents.
+    `labels="responses"`: the gold agents' responses, and all responses. Questions without a gold
+    agent have no labels. Further fields: `intent`, `votes`, `responses`, `gold`. Where a fold's
+    responses are not to be had, its questions come from the classifier's file.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        fold: str = "test",
+        labels: str = "agents",
+        on_fault: OnFault = refuse,
+    ) -> None:
+        if labels not in LABELS:
+            raise BadInput(f"{labels!r} is neither agents nor responses", field="labels")
+        self._folder = Path(folder)
+        self._fold = "train" if fold == "train" else "test"
+        self._labels = labels
+        self._on_fault = on_fault
+        self._share: float | None = None
+
+    @property
+    def id(self) -> str:
+        """The folder and the fold."""
+        return f"{self._folder.absolute().name}/{self._fold}"
+
+    @property
+    def portion(self) -> float | None:
+        """The part of the questions that the latest pass has given."""
+        return self._share
+
+    @property
+    def has_responses(self) -> bool:
+        """Whether the responses of this fold are there."""
+        return (self._folder / f"{self._fold}.json").is_file()
+
+    def episodes(self) -> Iterator[list[Message]]:
+        """Read the fold's file."""
+        name = f"{self._fold}.json" if self.has_responses else f"{self._fold}_classifier.json"
+        file = self._folder / name
+        found = _read(file)
+        questions = list(found.items() if isinstance(found, dict) else found)
+        for place, question in enumerate(questions, 1):
+            try:
+                message = self._message(*_parts(question))
+            except BadData as fault:
+                what = f"question {place}: {fault.what}"
+                self._on_fault(BadData(what, file=str(file), field=fault.field))
+                continue
+            self._share = place / len(questions)
+            yield [message]
+
+    def descriptions(self) -> dict[str, str]:
+        """Give what each agent says of itself, under the names that all else uses."""
+        found = _read(self._folder / "descriptions.json")
+        if not isinstance(found, dict):
+            raise BadData("not an object", file=str(self._folder / "descriptions.json"))
+        return {RENAMED.get(str(name), str(name)): str(text) for name, text in found.items()}
+
+    def _message(self, text: str, entry: dict[str, Any]) -> Message:
+        gold = [name for name in entry.get("human", ()) if name != NONE]
+        message = Message(text=text)
+        responses = {name: entry[name] for name in AGENTS if name in entry}
+        if self._labels == "agents":
+            labels, candidates = gold, list(AGENTS)
+        else:
+            labels = [responses[name] for name in gold if name in responses]
+            candidates = list(dict.fromkeys(responses.values()))
+        if labels:
+            message["labels"] = labels
+        if candidates:
+            message["label_candidates"] = candidates
+        message["gold"] = gold
+        if "intent" in entry:
+            message["intent"] = entry["intent"]
+        if "human_vote" in entry:
+            message["votes"] = {name: entry["human_vote"].get(name, 0) for name in (*AGENTS, NONE)}
+        if responses:
+            message["responses"] = responses
+        return message
+
+
+def _read(file: Path) -> Any:
+    if not file.is_file():
+        raise NotFound(f"{file}: there is no such file", field="data")
+    try:
+        return _decode(file.read_bytes())
+    except ValueError as error:
+        raise BadData(f"not JSON: {error}", file=str(file)) from None
+
+
+def _parts(question: Any) -> tuple[str, dict[str, Any]]:
+    """Give a question's text and entry, of either kind of file, checked."""
+    if not isinstance(question, list | tuple) or len(question) != 2:
+        raise BadData("is no pair of text and agents")
+    text, entry = question
+    if isinstance(entry, list):
+        entry = {"human": entry}
+    if not isinstance(text, str) or not isinstance(entry, dict):
+        raise BadData("is no text with an object or a list of agents")
+    human, votes = entry.get("human", []), entry.get("human_vote", {})
+    if not isinstance(human, list) or not {*map(str, human)} <= {*AGENTS, NONE}:
+        raise BadData(f"{human!r:.80} are not agents", field="human")
+    if not isinstance(votes, dict):
+        raise BadData("is not an object", field="human_vote")
+    if wrong := [name for name in AGENTS if not isinstance(entry.get(name, ""), str)]:
+        raise BadData("the response is not a text", field=wrong[0])
+    return text, entry
