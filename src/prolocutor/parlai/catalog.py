@@ -1,0 +1,156 @@
+"""The data sets by kind: each is imported when it is first asked for.
+
+A package of somebody else's adds its own through an entry point in the group `prolocutor.data`:
+name -> a class made as `Class(path, **options)` that keeps `contracts.teacher.Source`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from prolocutor.contracts.teacher import Source
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.parlai.datatype import Datatype
+from prolocutor.parlai.images import ImageMode, Images
+from prolocutor.parlai.mutators import Chance, Mutator, MutatorOptions
+from prolocutor.parlai.teacher import Candidates, DialogTeacher, Scorer, all_labels
+
+GROUP: Final = "prolocutor.data"
+
+OURS: Final = {
+    "bbai": "prolocutor.parlai.bbai:Bbai",
+    "parlai": "prolocutor.parlai.dialog_text:DialogText",
+    "fbdialog": "prolocutor.parlai.fbdialog:FbDialog",
+    "conversations": "prolocutor.parlai.conversations:Conversations",
+    "jsonl": "prolocutor.parlai.json_lines:JsonLines",
+    "csv": "prolocutor.parlai.csv_table:CsvTable",
+    "store": "prolocutor.parlai.stored_dialogs:StoredDialogs",
+}
+WRITERS: Final = {
+    "parlai": "prolocutor.parlai.dialog_text:DialogTextWriter",
+    "fbdialog": "prolocutor.parlai.fbdialog:FbDialogWriter",
+    "conversations": "prolocutor.parlai.conversations:ConversationsWriter",
+    "jsonl": "prolocutor.parlai.json_lines:JsonLinesWriter",
+    "csv": "prolocutor.parlai.csv_table:CsvWriter",
+}
+FILES: Final = {
+    "parlai": ".txt",
+    "fbdialog": ".txt",
+    "conversations": ".jsonl",
+    "jsonl": ".jsonl",
+    "csv": ".csv",
+}
+"""The kinds that are files, and how the names of their folds' files end."""
+
+
+def kinds() -> list[str]:
+    """Give all kinds of data, ours and the installed ones."""
+    return [*OURS, *sorted({point.name for point in entry_points(group=GROUP)} - OURS.keys())]
+
+
+def split(data: str) -> tuple[str, str]:
+    """Take `KIND:PATH` apart."""
+    kind, colon, path = data.partition(":")
+    if not colon:
+        raise BadInput(f"{data!r} is not KIND:PATH, such as jsonl:questions.jsonl", field="data")
+    return kind, path
+
+
+def open_source(data: str, fold: str = "train", **options: Any) -> Source:
+    """Make the data set that `KIND:PATH` means; `BadInput` for what its kind does not know.
+
+    PATH is a file. If there is none of that name, it is `PATH_<fold>` with the kind's ending, or
+    the file `<fold>` with that ending in the folder PATH. `store` needs `dialogs`, see
+    `stored_dialogs.py`.
+    """
+    kind, path = split(data)
+    make = _load(kind)
+    given: dict[str, Any] = {}
+    if kind == "store":
+        given["name"] = data
+    elif kind in FILES:
+        given["file"] = file_of(Path(path), fold, FILES[kind])
+    elif kind in OURS:
+        given["folder"] = path
+    known = inspect.signature(make).parameters
+    if "fold" in known:
+        options["fold"] = fold
+    positional = [] if given else [path]
+    try:
+        inspect.signature(make).bind(*positional, **given, **options)
+    except TypeError as error:
+        raise BadInput(f"data of the kind {kind}: {error}", field="data") from None
+    source: Source = make(*positional, **given, **options)
+    return source
+
+
+def open_teacher(
+    data: str,
+    datatype: str = "test",
+    *,
+    mutators: str | Iterable[str | Mutator] = (),
+    mutator_options: MutatorOptions | None = None,
+    candidates: Candidates | Literal["labels"] | None = None,
+    image_mode: ImageMode = "raw",
+    hide_labels: bool = False,
+    chance: Chance = random,
+    scorer: Scorer | None = None,
+    **options: Any,
+) -> DialogTeacher:
+    """Make the teacher of the data that `KIND:PATH` means.
+
+    `candidates="labels"`: all labels of the data are the candidates. Paths of images are looked for
+    beside the data. Further options are those of the kinds.
+    """
+    source = open_source(data, Datatype(datatype).fold, **options)
+    return DialogTeacher(
+        source,
+        datatype,
+        mutators=mutators,
+        mutator_options=mutator_options,
+        candidates=_labels_of(source) if candidates == "labels" else candidates,
+        images=Images(image_mode, Path(split(data)[1]).parent),
+        hide_labels=hide_labels,
+        chance=chance,
+        scorer=scorer,
+    )
+
+
+def open_writer(kind: str, file: Any, **options: Any) -> Any:
+    """Make the writer of this kind for a file or an open text stream."""
+    if kind not in WRITERS:
+        raise BadInput(f"{kind} cannot be written; there are {', '.join(WRITERS)}", field="to")
+    return EntryPoint(kind, WRITERS[kind], GROUP).load()(file, **options)
+
+
+def file_of(path: Path, fold: str, suffix: str) -> Path:
+    """Find the file of a fold; `NotFound` names all the places."""
+    places = [path, Path(f"{path}_{fold}{suffix}"), path / f"{fold}{suffix}"]
+    for place in places:
+        if place.is_file():
+            return place
+    tried = ", ".join(map(str, places[1:]))
+    raise NotFound(f"{path}: there is no such file, nor {tried}", field="data")
+
+
+def _labels_of(source: Source) -> Callable[[], list[str]]:
+    return lambda: all_labels(source)
+
+
+def _load(kind: str) -> Callable[..., Any]:
+    if kind in OURS:
+        found = EntryPoint(kind, OURS[kind], GROUP).load()
+    else:
+        point = next(iter(entry_points(group=GROUP, name=kind)), None)
+        if point is None:
+            close = get_close_matches(kind, kinds(), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(kinds())}"
+            raise BadInput(f"there is no kind of data {kind!r}; {hint}", field="data")
+        found = point.load()
+    return found  # type: ignore[no-any-return]
