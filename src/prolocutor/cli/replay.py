@@ -90,9 +90,12 @@ def replay(
             out.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
         return
     told = ", ".join(f"{summary[change]:,} {_WORDS[change]}" for change in CHANGES)
-    click.echo(
-        f"{len(turns):,} turns in {dialogs:,} {'dialog' if dialogs == 1 else 'dialogs'}: {told}"
-    )
+    turns_said, dialogs_said = _counted(len(turns), "turn"), _counted(dialogs, "dialog")
+    click.echo(f"{turns_said} in {dialogs_said}: {told}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 async def _replay(
