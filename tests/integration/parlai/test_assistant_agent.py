@@ -11,6 +11,9 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.parlai_agent import FileAgent
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.assistant_agent import AssistantAgent, AssistantPartner
+from prolocutor.parlai.batch_world import BatchWorld
+from prolocutor.parlai.shared_teacher import SharedTeacher
+from prolocutor.parlai.worlds import DialogPartnerWorld, SelfChatWorld
 from prolocutor.pipeline.plan import Pipeline, Service
 
 
@@ -147,3 +150,29 @@ def test_a_file_is_an_agent_that_parlai_can_make(tmp_path: Path) -> None:
 def test_a_file_agent_without_a_file_says_what_it_needs() -> None:
     with pytest.raises(BadInput, match="--assistant-file"):
         FileAgent({})
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_it_runs_in_our_batches(agent: AssistantAgent, size: int) -> None:
+    data = [
+        {"text": "a", "labels": ["1: a"]},
+        {"text": "b", "labels": ["2: b"], "episode_done": True},
+        {"text": "c", "labels": ["1: c"], "episode_done": True},
+        {"text": "d", "labels": ["wrong"], "episode_done": True},
+    ]
+    opt = {"batchsize": size}
+    world = BatchWorld(opt, DialogPartnerWorld(opt, [SharedTeacher(data), agent]))
+
+    while not world.epoch_done():
+        world.parley()
+
+    assert (world.report()["exs"].value(), world.report()["accuracy"].value()) == (4, 0.75)
+
+
+def test_two_assistants_talk_to_each_other(agent: AssistantAgent) -> None:
+    world = SelfChatWorld({}, [agent, agent.clone()])
+
+    world.parley()
+    world.parley()
+
+    assert [act and act["text"] for act in world.acts] == ["1: 1: Hi!", "2: 1: 1: Hi!"]

@@ -1,0 +1,97 @@
+"""AsyncWorld: many episodes at once, each told to a partner of its own, in one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from prolocutor.parlai.message import Message
+from prolocutor.parlai.worlds import Act, checked_act
+
+Said = Mapping[str, Any]
+
+
+class Partner(Protocol):
+    """Whoever observes and acts; `act` may be a coroutine, so that others go on meanwhile."""
+
+    def observe(self, observation: Any) -> Any:
+        """Take note of a message."""
+
+    def act(self) -> Any:
+        """Say something, or give what can be awaited for it."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One episode that is over: its place in the data, what was said, and what came back.
+
+    `error` is what the partner raised; then there are fewer acts than messages.
+    """
+
+    number: int
+    messages: Sequence[Said]
+    acts: Sequence[Act]
+    error: Exception | None = None
+
+
+class AsyncWorld:
+    """Tells episodes to partners, at most `in_flight` at a time.
+
+    `episodes` may be longer than the memory: the next one is asked for when there is room.
+    `make_partner` gives the partner of one episode. The last message of an episode is observed
+    with `episode_done`, if the data does not say so itself. A partner that raises ends its own
+    episode alone.
+    """
+
+    def __init__(
+        self,
+        episodes: Iterable[Sequence[Said]],
+        make_partner: Callable[[], Partner],
+        *,
+        in_flight: int = 8,
+    ) -> None:
+        if in_flight < 1:
+            raise ValueError("at least one episode has to be in flight")
+        self._episodes = episodes
+        self._make = make_partner
+        self._most = in_flight
+
+    async def run(self) -> AsyncIterator[Told]:
+        """Give the episodes as they end, whatever their order; leaving early cancels the rest."""
+        waiting = iter(enumerate(self._episodes))
+        running: set[asyncio.Task[Told]] = set()
+        try:
+            self._fill(running, waiting)
+            while running:
+                ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                running -= ended
+                self._fill(running, waiting)
+                for task in ended:
+                    yield task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _fill(
+        self, running: set[asyncio.Task[Told]], waiting: Iterator[tuple[int, Sequence[Said]]]
+    ) -> None:
+        while len(running) < self._most and (following := next(waiting, None)) is not None:
+            running.add(asyncio.create_task(self._tell(*following)))
+
+    async def _tell(self, number: int, messages: Sequence[Said]) -> Told:
+        acts: list[Act] = []
+        try:
+            partner = self._make()
+            for message in messages:
+                said = Message(message)
+                said.setdefault("episode_done", message is messages[-1])
+                partner.observe(said)
+                act = partner.act()
+                acts.append(checked_act(await act if inspect.isawaitable(act) else act, partner))
+        except Exception as error:
+            return Told(number, messages, acts, error)
+        return Told(number, messages, acts)

@@ -1,0 +1,97 @@
+"""SharedTeacher: a teacher for batches, whose copies take their episodes from the same data."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from prolocutor.parlai.message import Message
+from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
+
+
+class SharedTeacher:
+    """Tells the messages of a pass through some data, such as a `DialogTeacher`, to many.
+
+    Each copy takes the next episode when it is through with its own, and says padding when there
+    is none left. All score in the same place. Messages carry `episode_done` and their labels.
+    """
+
+    def __init__(
+        self,
+        messages: Iterable[Mapping[str, Any]] | _Desk,
+        scorer: TeacherMetrics | None = None,
+        *,
+        id: str | None = None,
+    ) -> None:
+        name = getattr(messages, "id", None)
+        self.id = id or (name if isinstance(name, str) else "teacher")
+        self._desk = messages if isinstance(messages, _Desk) else _Desk(messages)
+        self._scorer = scorer or TeacherMetrics()
+        self._episode: deque[Mapping[str, Any]] = deque()
+        self._labels: Any = None
+
+    def act(self) -> Message:
+        """Say the next example, or padding."""
+        if not self._episode:
+            self._episode = deque(self._desk.take())
+        if not self._episode:
+            self._labels = None
+            return Message.padding_example()
+        said = Message(self._episode.popleft())
+        said.setdefault("id", self.id)
+        self._labels = said.get("labels") or said.get("eval_labels")
+        return said
+
+    def observe(self, observation: Message) -> Message:
+        """Score the answer to what was said last."""
+        if self._labels is not None:
+            self._scorer.evaluate_response(observation, self._labels)
+            self._labels = None
+        return observation
+
+    def epoch_done(self) -> bool:
+        """Tell whether nothing is left to say."""
+        return not self._episode and self._desk.empty()
+
+    def report(self) -> dict[str, Any]:
+        """Give the scores of all copies."""
+        return self._scorer.report()
+
+    def reset_metrics(self) -> None:
+        """Forget all scores."""
+        self._scorer.clear()
+
+    def getID(self) -> str:  # noqa: N802 - ParlAI's name
+        """Give its name."""
+        return self.id
+
+    def clone(self) -> SharedTeacher:
+        """Give a copy that takes its episodes from the same data."""
+        return SharedTeacher(self._desk, self._scorer, id=self.id)
+
+
+class _Desk:
+    """The episodes that nobody took yet; the next one is read ahead."""
+
+    def __init__(self, messages: Iterable[Mapping[str, Any]]) -> None:
+        self._episodes = _episodes(messages)
+        self._next = next(self._episodes, [])
+
+    def take(self) -> list[Mapping[str, Any]]:
+        taken, self._next = self._next, next(self._episodes, [])
+        return taken
+
+    def empty(self) -> bool:
+        return not self._next
+
+
+def _episodes(messages: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    episode: list[Mapping[str, Any]] = []
+    for message in messages:
+        episode.append(message)
+        if message.get("episode_done"):
+            yield episode
+            episode = []
+    if episode:
+        yield episode
