@@ -73,7 +73,7 @@ function row(dialog, metric) {
   line.append(
     make("td", dialog.name, "number"), make("td", dialog.group), make("td", first.text, "said"),
     make("td", first.error === null ? first.answer : first.error, `said ${first.error === null ? "" : "failed"}`),
-    make("td", [...dialog.who].join(", ")), make("td", String(dialog.turns.length), "number"),
+    make("td", [...dialog.who].filter(Boolean).join(", ")), make("td", String(dialog.turns.length), "number"),
     make("td", shown(score), `number ${mark}`), make("td", `${dialog.seconds.toFixed(3)} s`, "number"),
   );
   const open = () => {

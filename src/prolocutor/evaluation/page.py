@@ -26,6 +26,7 @@ from prolocutor.parlai.metrics.estimates import Estimate
 _HERE: Final = Path(__file__)
 _MOST_CANDIDATES: Final = 20
 _MOST_GROUPS: Final = 40
+_BY_GROUP: Final = ("accuracy", "f1", "hits@1")
 
 _PAGE: Final = """<!doctype html>
 <html lang="en">
@@ -85,7 +86,7 @@ def page_of(run: Run, report: Report, rows: Sequence[Row]) -> str:
     names = list(report.metrics)
     title = f"{run.configuration.get('subject')} on {run.options.get('data', 'data')}"
     figures = _estimate_table({**report.metrics, **report.figures})
-    return _PAGE.format(
+    page = _PAGE.format(
         policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'",
         title=escape(title),
         style=style,
@@ -96,6 +97,7 @@ def page_of(run: Run, report: Report, rows: Sequence[Row]) -> str:
         data=_script_data({"metrics": names, "dialogs": _dialogs(rows)}),
         script=script,
     )
+    return page.encode("utf-8", "replace").decode()
 
 
 def _summary(run: Run, report: Report) -> str:
@@ -110,7 +112,7 @@ def _summary(run: Run, report: Report) -> str:
 
 def _plots(report: Report, rows: Sequence[Row]) -> list[str]:
     plots = [interval_plot(report.metrics, "Scores, with 95 % intervals")]
-    for name in list(report.metrics)[:3]:
+    for name in _BY_GROUP:
         of_groups = {
             group or "-": found[name]
             for group, found in list(report.groups.items())[:_MOST_GROUPS]
@@ -119,7 +121,7 @@ def _plots(report: Report, rows: Sequence[Row]) -> list[str]:
         plots.append(interval_plot(of_groups, f"{name} by group"))
     if "f1" in report.metrics:
         scores = [score for row in rows if (score := row.scores.get("f1")) is not None]
-        plots.append(histogram(scores, "Examples by f1"))
+        plots.append(histogram(scores, "Examples by f1", ends=(0.0, 1.0)))
     answered = [row.seconds for row in rows if row.error is None]
     plots.append(histogram(answered, "Examples by latency", " s"))
     if len(report.by) > 1:

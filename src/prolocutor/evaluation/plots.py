@@ -39,12 +39,17 @@ def interval_plot(estimates: Mapping[str, Estimate], title: str) -> str:
     return _drawing(title, height, parts)
 
 
-def histogram(values: Sequence[float], title: str, unit: str = "") -> str:
-    """Draw how many values lie where, in up to 20 bars of equal width."""
+def histogram(
+    values: Sequence[float], title: str, unit: str = "", *, ends: tuple[float, float] | None = None
+) -> str:
+    """Draw how many values lie where, in about 20 bars of equal width, from one end to another."""
     seen = [value for value in values if isfinite(value)]
     if not seen:
         return ""
-    low, high, step = _scale(min(seen), max(seen))
+    if ends is None:
+        low, high, step = _scale(min(seen), max(seen))
+    else:
+        low, high, step = *ends, (ends[1] - ends[0]) / _BARS
     counts = [0] * max(1, round((high - low) / step))
     for value in seen:
         counts[min(len(counts) - 1, int((value - low) / step))] += 1

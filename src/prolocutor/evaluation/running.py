@@ -90,9 +90,12 @@ class Runner:
     async def run(self, subject: Subject, episodes: Iterable[Episode]) -> None:
         """Ask a subject, as many episodes at once as the options say."""
         tasks = self._tasks(episodes)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._options.concurrency):
-                group.create_task(self._work(subject, tasks))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._options.concurrency):
+                    group.create_task(self._work(subject, tasks))
+        except ExceptionGroup as faults:
+            raise faults.exceptions[0] from None
 
     async def _work(self, subject: Subject, tasks: Iterator[Task]) -> None:
         for task in tasks:

@@ -165,13 +165,14 @@ def test_a_changed_configuration_is_refused_and_named(tmp_path: Path) -> None:
         run(tmp_path / "run", questions(4), configuration={**CONFIGURATION, "seed": 7})
 
 
-def test_changed_data_are_refused_and_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_changed_data_are_refused_and_named(concurrency: int, tmp_path: Path) -> None:
     run(tmp_path / "run", questions(4))
     changed = questions(4)
     changed[2]["eval_labels"] = ["answer 4"]
 
     with pytest.raises(Conflict, match="example 2 of the data is not what it was"):
-        run(tmp_path / "run", changed)
+        run(tmp_path / "run", changed, concurrency=concurrency)
 
 
 def test_only_what_failed_is_asked_again_and_only_when_told_so(tmp_path: Path) -> None:
