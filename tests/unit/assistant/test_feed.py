@@ -8,7 +8,9 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.feed import FeedMessage, reply_messages
+from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
+from prolocutor.stores.memory import MemoryStore
 from tests.unit.assistant.talks import assistant, echo
 from tests.unit.pipeline.talk import hypothesis, says, settle_down
 
@@ -121,6 +123,27 @@ async def test_a_wake_up_that_is_missed_loses_nothing() -> None:
         await it.reply("b", user="ann")
         await it.reply("c", user="ann")
         assert texts(await take(feed, 4)) == ["b", "re: b", "c", "re: c"]
+
+
+async def test_a_follower_rests_while_nothing_comes() -> None:
+    looks = 0
+
+    class Counts(MemoryStore):
+        async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
+            nonlocal looks
+            looks += 1
+            return await super().feed(user, after, limit)
+
+    async with assistant(store=Counts()) as it:
+        await it.reply("hi", user="ann")
+        following = asyncio.create_task(take(it.feed("ann"), 3))
+        await settle_down()
+        it._wakers.wake("ann")
+        await settle_down()
+        seen = looks
+        await settle_down()
+        assert looks == seen
+        following.cancel()
 
 
 async def test_no_memory_is_kept_of_followers_who_left() -> None:

@@ -241,6 +241,18 @@ async def test_waiting_too_long_is_told_and_the_input_not_taken() -> None:
     assert open_up.asked == ["a", "c"]
 
 
+async def test_a_turn_that_began_in_time_may_last_longer_than_the_wait() -> None:
+    open_up, service = doors()
+    async with assistant(service, queue_timeout=0.02) as it:
+        first, second = (asyncio.create_task(it.reply(text, user="ann")) for text in "ab")
+        await settle_down()
+        open_up.open("a")
+        await first
+        await asyncio.wait([second], timeout=0.04)
+        open_up.open("b")
+        assert (await second).text == "re: b"
+
+
 async def test_no_memory_is_kept_of_people_who_are_idle() -> None:
     async with assistant() as it:
         await asyncio.gather(*(it.reply("hi", user=str(n)) for n in range(20)))

@@ -155,12 +155,22 @@ async def test_whatever_a_batch_raises_is_its_failure(fault: BaseException) -> N
 
 
 async def test_who_stopped_waiting_is_not_sent() -> None:
-    connector = FakeConnector(plainly)
+    back = asyncio.Event()
+
+    async def slow(batch: Given) -> list[Plain]:
+        await back.wait()
+        return plainly(batch)
+
+    connector = FakeConnector(slow)
     batcher = Batcher(connector, 32)
-    gone, stays = (asyncio.create_task(ask(batcher, n)) for n in range(2))
+    first = asyncio.create_task(ask(batcher, "first"))
+    await settle_down()
+    gone, stays = (asyncio.create_task(ask(batcher, text)) for text in ("gone", "stays"))
+    await settle_down()
     gone.cancel()
-    assert await stays == [1]
-    assert connector.batches == [[1]]
+    back.set()
+    await asyncio.gather(first, stays)
+    assert connector.batches == [["first"], ["stays"]]
 
 
 async def test_a_batch_that_nobody_waits_for_is_cancelled_and_the_next_goes_out() -> None:

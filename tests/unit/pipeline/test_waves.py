@@ -13,6 +13,7 @@ from tests.unit.pipeline.talk import (
     FALLBACK,
     Talk,
     asked,
+    errors,
     hypothesis,
     outcomes,
     says,
@@ -123,6 +124,7 @@ async def test_more_sees_what_was_said_so_far_and_the_seconds_left() -> None:
     turn = await take(pipeline)
     assert seen == [(["b"], True), (["b", "c"], True)]
     assert outcomes(turn) == {"selector": "done", "a": "skipped", "b": "done", "c": "done"}
+    assert errors(turn) == {}
 
 
 async def test_more_is_asked_whenever_a_called_skill_settles() -> None:
