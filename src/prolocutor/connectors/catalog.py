@@ -23,6 +23,7 @@ OURS: Final = {
     "process": "prolocutor.connectors.process:ProcessConnector",
     "http": "prolocutor.connectors.http:HttpConnector",
     "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
+    "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
 }
 
 

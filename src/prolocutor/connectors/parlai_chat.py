@@ -1,0 +1,174 @@
+"""ParlaiChatConnector: a bot behind ParlAI's websocket chat service as a skill.
+
+Source: ParlAI 1.7.2, `parlai/chat_service/services/websocket`. The client sends `{"text"}` and gets
+`{"text", "quick_replies"}`. A session is a socket and lost with it, so each dialog has its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import urldefrag
+
+import aiohttp
+import msgspec
+
+from prolocutor.contracts.connector import Request
+from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
+from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
+
+CONFIDENCE: Final = 0.5
+QUIET: Final = 0.7
+"""Seconds of silence after which the service has said all: its worlds look around every 0.5 s."""
+
+Replies = Sequence[Plain | ServiceError]
+
+
+class ParlaiChatConnector:
+    """The way to a chat service: `ws://host:35496/websocket#begin,begin`.
+
+    What stands behind `#` is said first in every session, to get through the overworld and the
+    onboarding of the service; with a comma between two messages, and each only when the service is
+    silent. The service's overworld throws the first message away: where nothing stands behind `#`
+    every message counts. The last `max_dialogs` sessions are kept open; one that is lost begins
+    anew, without memory. The reply is the first text that comes after what was said;
+    further ones are thrown away.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        batched: bool = False,
+        max_dialogs: int = 100,
+        confidence: float = CONFIDENCE,
+        quiet: float = QUIET,
+    ) -> None:
+        address, fragment = urldefrag(str(url))
+        if not address.startswith(("ws://", "wss://", "http://", "https://")):
+            raise ConfigError(f"{url!r} is no address of a chat service, ws://host:port/websocket")
+        self.name = name
+        self._url = address
+        self._opening = [text for text in fragment.split(",") if text]
+        self._batched = batched
+        self._most = max_dialogs
+        self._confidence = confidence
+        self._quiet = quiet
+        self._kept: OrderedDict[str, _Session] = OrderedDict()
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        """Say the last utterance of each dialog and give what comes back."""
+        if not self._batched:
+            return [await self._ask(requests[0])]
+        asked = [self._ask_alone(request) for request in requests]
+        return await asyncio.gather(*asked)
+
+    async def aclose(self) -> None:
+        """Close all sessions."""
+        kept, self._kept = self._kept, OrderedDict()
+        for session in kept.values():
+            await session.aclose()
+
+    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
+        try:
+            return await self._ask(request)
+        except ServiceError as error:
+            return error
+
+    async def _ask(self, request: Request) -> Plain:
+        dialog, text = _said(request.value())
+        session = self._kept.pop(dialog, None)
+        if session is not None and await session.is_lost():
+            await session.aclose()
+            session = None
+        fresh = session is None
+        session = session or _Session(self._url)
+        try:
+            if fresh:
+                await session.open(self._opening, self._quiet)
+            reply = await session.answer(text)
+        except BaseException:
+            await session.aclose()
+            raise
+        await self._keep(dialog, session)
+        return check([{"text": reply, "confidence": self._confidence}] if reply else [])
+
+    async def _keep(self, dialog: str, session: _Session) -> None:
+        lost = self._kept.pop(dialog, None)
+        self._kept[dialog] = session
+        if lost is None and len(self._kept) > self._most:
+            _, lost = self._kept.popitem(last=False)
+        if lost is not None:
+            await lost.aclose()
+
+
+class _Session:
+    """One socket to the service, over a connection of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._http = aiohttp.ClientSession()
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+
+    async def open(self, opening: Sequence[str], quiet: float) -> None:
+        """Connect, and say what gets through the service's first worlds."""
+        try:
+            self._socket = await self._http.ws_connect(self._url, max_msg_size=MAX_BYTES)
+        except (aiohttp.ClientError, OSError) as error:
+            raise ServiceUnreachable(f"{self._url}: {error}") from None
+        for text in opening:
+            await self.answer(text)
+            await self._throw_away(quiet)
+
+    async def answer(self, text: str) -> str:
+        """Say something and give the first text that comes after it."""
+        assert self._socket is not None
+        try:
+            await self._socket.send_str(encode({"text": text}).decode())
+        except (aiohttp.ClientError, OSError) as error:
+            raise ServiceUnreachable(f"{self._url}: {error}") from None
+        return await self._hear()
+
+    async def is_lost(self) -> bool:
+        """Throw away what came unasked, and tell whether the service has hung up."""
+        try:
+            await self._throw_away(0)
+        except ServiceError:
+            return True
+        return self._socket is None or self._socket.closed
+
+    async def aclose(self) -> None:
+        """Cut the line; a service that does not answer is not waited for."""
+        await self._http.close()
+
+    async def _throw_away(self, quiet: float) -> None:
+        """Throw away what comes until the service is silent; 0: what is there already."""
+        with suppress(TimeoutError):
+            while True:
+                async with asyncio.timeout(quiet):
+                    await self._hear()
+
+    async def _hear(self) -> str:
+        assert self._socket is not None
+        message = await self._socket.receive()
+        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+            raise ServiceUnreachable(f"{self._url} closed the session")
+        try:
+            text = msgspec.json.decode(message.data)["text"]
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            raise BadReply(f"a message of a chat service has a text ({error!r})") from None
+        if not isinstance(text, str):
+            raise BadReply("a message of a chat service has a text")
+        return text
+
+
+def _said(state: Any) -> tuple[str, str]:
+    """Read the agent state: which dialog it is, and what was said last."""
+    try:
+        return state["dialog_id"], state["utterances"][-1]["text"]
+    except (KeyError, TypeError, IndexError) as error:
+        raise BadReply(f"a bot needs the agent state, without a formatter ({error!r})") from None
