@@ -5,6 +5,7 @@ import os
 import resource
 import select
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from tests.acceptance.commands import PATIENCE, PROGRAM, Commands
 
+BBAI = Path(__file__).parents[3] / "shared" / "data" / "bbai"
 AGENTS = """
 import os, random
 
@@ -93,31 +95,45 @@ def test_a_run_is_kept_reported_and_found_again(commands: Commands, folder: Path
     assert kept["versions"]["python"]
 
 
-@pytest.mark.parametrize("killed_at", [1, 57, 130])
-def test_a_run_that_was_killed_goes_on_and_is_as_if_it_never_was(
-    killed_at: int, commands: Commands, folder: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("stop", "status", "complaint"),
+    [
+        (signal.SIGKILL, -9, ""),
+        (signal.SIGINT, 130, "\nended: interrupted; the same command goes on from here\n"),
+    ],
+)
+@pytest.mark.parametrize("after", [1, 57, 130])
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_run_that_was_ended_goes_on_and_is_as_if_it_never_was(
+    stop: int, status: int, complaint: str, after: int, concurrency: int,
+    commands: Commands, folder: Path,
+) -> None:  # fmt: skip
     commands.output(*RUN, "--out", "whole")
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDWR)
-    killed = subprocess.Popen(
-        [PROGRAM, *RUN, "--out", "killed"],
+    ended = subprocess.Popen(
+        [PROGRAM, *RUN, "--out", "ended", "--concurrency", str(concurrency)],
         env={**os.environ, "HOLD": str(pipe)},
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     seen = b""
-    while seen.count(b"\n") < killed_at:
+    while seen.count(b"\n") < after:
         ready, _, _ = select.select([reading], [], [], PATIENCE)
         assert ready
         seen += os.read(reading, 64)
-    killed.kill()
-    assert killed.wait(PATIENCE) == -9
+    ended.send_signal(stop)
+    assert ended.communicate(timeout=PATIENCE)[1] == complaint
+    assert ended.returncode == status
     os.close(reading)
 
-    commands.output(*RUN, "--out", "killed")
+    commands.output(*RUN, "--out", "ended")
 
-    assert rows_of(folder / "killed") == rows_of(folder / "whole")
+    assert [row["n"] for row in rows_of(folder / "ended")] == list(range(200))
+    if concurrency == 1:  # else agents share one generator, and who draws first is up to threads
+        assert rows_of(folder / "ended") == rows_of(folder / "whole")
 
 
 @pytest.mark.parametrize("size", [0.1, 0.5, 0.999])
@@ -209,6 +225,41 @@ def test_an_assistant_is_evaluated_and_each_episode_is_a_dialog(
     assert [row["act"]["text"] for row in rows][1::2] == ["cba", "cba"]
     assert all(row["calls"] >= 2 for row in rows)
     assert not commands.store.exists()
+
+
+def test_what_people_said_is_data_too(commands: Commands, own: Path, folder: Path) -> None:
+    commands.output("chat", own, "--user", "ann", said="hello\nsay abc backwards\n")
+
+    told = commands.output("evaluate", "run", own, "--data", f"store:{commands.store}")
+
+    assert told.splitlines()[1] == "2 examples in 1 episodes"
+    assert "accuracy  " in told
+    assert "1.0000" in next(line for line in told.splitlines() if line.startswith("accuracy  "))
+
+
+def test_several_data_sets_are_reported_each_for_itself(commands: Commands, folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / f"{name}.jsonl").write_text(f'{{"text": "{name}", "labels": ["one"]}}\n' * 2)
+
+    told = commands.output(
+        "evaluate", "run", "repeat_query", "--data", "jsonl:one.jsonl", "--data", "jsonl:two.jsonl"
+    )
+
+    assert "accuracy by group: ./one.jsonl 1.0000, ./two.jsonl 0.0000" in told.replace(
+        f"{folder.name}/", "./"
+    )
+
+
+def test_the_questions_of_bbai_are_data(commands: Commands, folder: Path) -> None:
+    if not BBAI.is_dir():
+        pytest.skip("BBAI data (../shared/data/bbai is absent)")
+
+    told = commands.output(
+        "evaluate", "run", "random_candidate", "--data", f"bbai:{BBAI}", "--limit", "200"
+    )
+
+    assert "200 examples in 200 episodes" in told
+    assert "accuracy by group: " in told
 
 
 def test_dialogs_are_replayed_against_a_changed_assistant(

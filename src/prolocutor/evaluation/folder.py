@@ -76,13 +76,12 @@ class RunFolder:
         self._owner = _own(path)
         try:
             self.run = _begin(path, configuration, options)
-            self._known = _survey(path / ROWS)
+            self._known, self._disorder = _survey(path / ROWS)
             self.found = sum(len(known.hashes) for known in self._known.values())
             self._writer = RowWriter(path / ROWS)
         except BaseException:
             os.close(self._owner)
             raise
-        self._disorder = False
         self._highest = max(self._known, default=(-1, 0))
 
     def __enter__(self) -> Self:
@@ -221,11 +220,14 @@ def _shown(value: Any) -> str:
     return "not there" if value is None else msgspec.json.encode(value).decode()
 
 
-def _survey(file: Path) -> dict[tuple[int, int], _Known]:
-    """See which episodes have rows, and cut a torn last line."""
+def _survey(file: Path) -> tuple[dict[tuple[int, int], _Known], bool]:
+    """See which episodes have rows, and whether out of order, and cut a torn last line."""
     known: dict[tuple[int, int], _Known] = {}
+    disorder, before = False, (-1, 0, 0)
     for place, _, _ in _places(file, cut=True):
         key = (place.episode, place.repeat)
+        disorder = disorder or (*key, place.turn) <= before
+        before = (*key, place.turn)
         if place.turn == 0 or key not in known:
             known[key] = _Known([])
         episode = known[key]
@@ -233,7 +235,7 @@ def _survey(file: Path) -> dict[tuple[int, int], _Known]:
             episode.hashes.append(place.example)
             episode.whole = place.last
             episode.failed = episode.failed or place.error is not None
-    return known
+    return known, disorder
 
 
 def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int, int]]:

@@ -143,6 +143,17 @@ def test_a_torn_last_line_is_cut_and_asked_again(cut: int, tmp_path: Path) -> No
     assert len(file.read_bytes().splitlines()) == 10
 
 
+def test_rows_that_came_out_of_order_are_put_in_order_at_the_end(tmp_path: Path) -> None:
+    whole = run(tmp_path / "run", questions(10, turns=1))
+    file = tmp_path / "run" / ROWS
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(reversed(lines)))
+
+    assert run(tmp_path / "run", questions(10, turns=1), lambda: Shy("-")) == whole
+
+    assert file.read_bytes().splitlines(keepends=True) == lines
+
+
 def test_an_interrupted_run_keeps_its_rows_and_goes_on(tmp_path: Path) -> None:
     def interrupted() -> Iterator[dict[str, Any]]:
         yield from questions(6)

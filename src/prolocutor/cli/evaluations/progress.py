@@ -15,6 +15,7 @@ Told = Callable[[int, list[Row]], None]
 
 _MOMENT: Final = 0.1
 _SHOWN: Final = 3
+_LEFT_OUT: Final = ("precision", "recall")
 
 
 @contextmanager
@@ -52,7 +53,8 @@ class Running:
 
     def show(self) -> None:
         """Show how it stands."""
-        means = [f"{name} {total / n:.3f}" for name, (total, n) in self._sums.items()][:_SHOWN]
+        names = [name for name in self._sums if name not in _LEFT_OUT][:_SHOWN]
+        means = [f"{name} {self._sums[name][0] / self._sums[name][1]:.3f}" for name in names]
         if self._failed:
             means.append(f"{self._failed:,} failed")
         self._show(self._done, "  ".join(means))
