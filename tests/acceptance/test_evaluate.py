@@ -195,7 +195,9 @@ def test_runs_are_rescored_compared_and_written_as_a_page(commands: Commands, fo
         "evaluate", "run", "repeat_label", "--data", "jsonl:numbers.jsonl", "--out", "after"
     )
 
-    assert "bleu-1" in commands.output("evaluate", "rescore", "before", "--metrics", "bleu")
+    (folder / "mine.py").write_text("def size(guess, labels):\n    return len(guess)\n")
+    rescored = commands.output("evaluate", "rescore", "before", "--metrics", "bleu,mine:size")
+    assert {"bleu-1", "size"} < {line.split()[0] for line in rescored.splitlines()}
     compared = json.loads(commands.output("evaluate", "compare", "before", "after", "--json"))
     accuracy = compared["metrics"][0]
     assert (compared["pairs"], accuracy["metric"], accuracy["second"]) == (200, "accuracy", 1.0)
@@ -225,6 +227,31 @@ def test_an_assistant_is_evaluated_and_each_episode_is_a_dialog(
     assert [row["act"]["text"] for row in rows][1::2] == ["cba", "cba"]
     assert all(row["calls"] >= 2 for row in rows)
     assert not commands.store.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"), [("self", "nothing"), ("self, opt, shared=None", "hello")]
+)
+def test_an_agent_gets_its_options_if_it_takes_any(
+    arguments: str, answer: str, commands: Commands, folder: Path
+) -> None:
+    lines = [
+        "class Own:",
+        f"    def __init__({arguments}):",
+        "        self.options = locals().get('opt', {})",
+        "    def observe(self, observation):",
+        "        return observation",
+        "    def act(self):",
+        "        return {'text': self.options.get('greeting', 'nothing')}",
+    ]
+    (folder / "own.py").write_text("\n".join(lines))
+
+    commands.output(
+        "evaluate", "run", "own:Own", "--data", "jsonl:numbers.jsonl", "--limit", "1",
+        "--opt", "greeting=hello", "--out", "run",
+    )  # fmt: skip
+
+    assert rows_of(folder / "run")[0]["act"]["text"] == answer
 
 
 def test_what_people_said_is_data_too(commands: Commands, own: Path, folder: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import Final
 
 import click
@@ -51,3 +53,6 @@ def evaluate() -> None:
       prolocutor evaluate compare runs/before runs/after
       prolocutor evaluate report runs/after
     """
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)  # where agents and metrics of one's own are found

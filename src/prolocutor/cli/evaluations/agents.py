@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from contextlib import closing
 from typing import Any
@@ -34,10 +35,10 @@ class ChosenAgent:
             runner.run_agent(subject, episodes)
 
     def _make(self) -> Agent:
-        """Make one, with its options if it takes any."""
-        takes_options = getattr(self._class.__init__, "__code__", None) is not None
+        """Make one, with its options as the first argument if it takes any, as ParlAI does."""
         try:
-            agent = self._class(dict(self._options)) if takes_options else self._class()
+            takes = bool(inspect.signature(self._class).parameters)
+            agent = self._class(dict(self._options)) if takes else self._class()
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise ConfigError(f"the agent {self.name} cannot be made: {what}") from error

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -38,9 +36,6 @@ def choose(words: str, settings: dict[str, Any], seed: int) -> Chosen:
     """Find whom the words mean; what only an assistant needs is loaded only for one."""
     path = Path(words)
     if words in BASELINES or (":" in words and not path.exists()):
-        here = os.getcwd()
-        if here not in sys.path:
-            sys.path.insert(0, here)
         agent: Chosen = _load(_AGENT)(words, {"seed": seed, "datatype": "valid", **settings})
         return agent
     if not path.exists():
