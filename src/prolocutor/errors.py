@@ -151,6 +151,8 @@ class ServiceError(ProlocutorError):
     code = "service"
     answered = False
     """Whether the service was reached and answered, be it with an error."""
+    passing = False
+    """Whether the same call may well succeed a moment later."""
 
 
 class ServiceRaised(ServiceError):
@@ -158,19 +160,27 @@ class ServiceRaised(ServiceError):
 
     code = "raised"
     answered = True
+    passing = True
 
 
 class ServiceUnreachable(ServiceError):
     """Nobody answered at the service's address, or the line broke half way."""
 
     code = "unreachable"
+    passing = True
 
 
 class ServiceRefused(ServiceError):
-    """The service answered with an error status."""
+    """The service answered with an error status; its code is `refused_4xx`, `refused_5xx`, …"""
 
     code = "refused"
     answered = True
+
+    def __init__(self, what: str, *, status: int) -> None:
+        self.status = status
+        self.code = f"refused_{status // 100}xx"
+        self.passing = status >= 500 or status in (408, 425, 429)
+        super().__init__(what)
 
 
 class BadReply(ServiceError):

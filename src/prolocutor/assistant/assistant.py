@@ -10,6 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
+from prolocutor.assistant.bounds import check_number, check_text
 from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.queue import Queues, Work
@@ -64,6 +65,15 @@ class Assistant:
         name: str = "assistant",
         observers: Sequence[Observer] = (),
     ) -> None:
+        check_number("deadline", deadline, above=True)
+        if reserve is not None:
+            check_number("reserve", reserve, below=deadline)
+        check_number("queue_timeout", queue_timeout, above=True)
+        check_number("queue_limit", queue_limit, least=1)
+        check_number("max_text", max_text, least=1)
+        check_number("max_attributes", max_attributes)
+        check_number("recover_within", recover_within)
+        check_text("fallback", fallback)
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
         self.observers = list(observers)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 
 import click
 import msgspec
 
+from prolocutor.assistant.running import run
 from prolocutor.cli.partners import partner
 from prolocutor.cli.places import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_data import TurnData
@@ -52,7 +52,7 @@ def ask(text: str, file: Path | None, user: str, store: str | None, json_file: s
     """
     if text == "-":
         text = sys.stdin.read().strip()
-    asyncio.run(_ask(text, file, user, store, json_file))
+    run(_ask(text, file, user, store, json_file))
 
 
 async def _ask(

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 import msgspec
-import uvloop
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.running import run
 from prolocutor.channels.catalog import channel_class, make_channel
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.logs import Form, log_to_stderr
@@ -107,8 +107,7 @@ def serve(
         store_given=store,
     )
     _check_free(plan)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(plan))
+    run(_serve(plan))
 
 
 def _check_free(plan: Plan) -> None:
@@ -130,6 +129,7 @@ async def _serve(plan: Plan) -> None:
     if stop is not None:
         observers.append(_Once(stop))
     async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
+        assistant.watchdog.arm()
         app = _app(plan, assistant, metrics, load)
 
         def tell(url: str) -> None:

@@ -55,12 +55,26 @@ def import_all(services: list[Written], findings: Findings) -> dict[str, Functio
                 found[written.path] = resolve(name)
             except ConfigError as error:
                 findings.add(written.call, error.what)
+            else:
+                _check_arguments(found[written.path], written, findings)
         for key in ("formatter", "response_formatter"):
             try:
                 resolve_formatter(getattr(service, key), "in", resolve)
             except ConfigError as error:
                 findings.add(_child(written.node, key), error.what)
     return found
+
+
+def _check_arguments(function: Function, written: Written, findings: Findings) -> None:
+    """Record a function that cannot be called with one argument, the request."""
+    if written.service.connector not in (None, "python", "process"):
+        return
+    try:
+        inspect.signature(function).bind(object())
+    except TypeError as error:
+        findings.add(written.call, f"cannot be called with a request alone: {error}")
+    except ValueError:  # a builtin that does not tell
+        return
 
 
 def is_plain(function: Function) -> bool:

@@ -139,7 +139,8 @@ class HttpConnector:
             ) as response:
                 answered = True
                 if response.status // 100 != 2:
-                    raise ServiceRefused(await _refusal(response))
+                    refusal = await _refusal(response)
+                    raise ServiceRefused(refusal, status=response.status)
                 return await _read(response, most)
         except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError) as error:
             if answered or key in self._fresh:

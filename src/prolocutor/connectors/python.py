@@ -10,7 +10,7 @@ import asyncio
 import functools
 import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from prolocutor.connectors.threads import Replies, Threads, failure_of, text_of
@@ -65,7 +65,8 @@ class PythonConnector:
                 return read(await self._target(asked))
             if self._inline:
                 return read(self._target(asked))
-            return await self._threads.run(self._target, asked, read)
+            replies = await self._threads.run(self._target, asked, _later(read))
+            return read(await replies) if isinstance(replies, Awaitable) else replies
         except ServiceError:
             raise
         except asyncio.CancelledError as error:
@@ -113,6 +114,11 @@ def _is_in_a_task() -> bool:
 
 def _one(result: Any) -> Replies:
     return (_checked(result),)
+
+
+def _later(read: Callable[[Any], Replies]) -> Callable[[Any], Any]:
+    """Check a result, but hand back to the loop what is to be awaited there first."""
+    return lambda result: result if isinstance(result, Awaitable) else read(result)
 
 
 def _many(results: Any, count: int) -> Replies:

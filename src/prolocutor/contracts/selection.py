@@ -19,6 +19,7 @@ enough: Final = Enough()
 """What `more` returns when no further answer is wanted; running skills are then cancelled."""
 
 More = Callable[[list[dict[str, Any]], float], Sequence[str] | Enough | None]
+"""Gets the hypotheses so far and the seconds left; a plain function, it must answer at once."""
 
 
 class Selection(msgspec.Struct, frozen=True):

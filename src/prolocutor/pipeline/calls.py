@@ -11,11 +11,12 @@ import asyncio
 import heapq
 from asyncio.tasks import _enter_task, _leave_task
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import Context
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+from prolocutor.contracts.connector import Request
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
 
 Token = TypeVar("Token")
@@ -117,6 +118,21 @@ class Calls(Generic[Token]):
             self._running.add(call)
             heapq.heappush(self._limits, (call.until, id(call), call))
         return call
+
+    def answer(self, ask: Callable[[Request], Any], request: Request, token: Token) -> None:
+        """Ask a service that never waits; the turn's task is not the current one meanwhile.
+
+        So whatever the service cancels, it is not the turn.
+        """
+        current = asyncio.current_task(self._loop)
+        if current is not None:
+            _leave_task(self._loop, current)
+        try:
+            outcome = ask(request)
+        finally:
+            if current is not None:
+                _enter_task(self._loop, current)
+        self.settled.append((token, outcome))
 
     def drop(self, call: Call[Token]) -> None:
         """Cancel a call whose outcome is no longer wanted."""

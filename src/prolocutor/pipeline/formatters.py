@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Formatter
+from prolocutor.pipeline.plan import Formatter, Service
 
 State = dict[str, Any]
 
@@ -29,6 +29,15 @@ def resolve_formatter(
     if not _takes_mode(function):
         return function
     return lambda payload: function(payload, mode=mode)
+
+
+def reply_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Formatter | None:
+    """Find what formats a service's replies: its own, or its `formatter` if that does both."""
+    if service.response_formatter is not None or service.formatter is None:
+        return resolve_formatter(service.response_formatter, "out", resolve)
+    both = service.formatter
+    function = _find(both, resolve) if isinstance(both, str) else both
+    return resolve_formatter(function, "out", resolve) if _takes_mode(function) else None
 
 
 def wants_hypotheses(formatter: Formatter | None) -> bool:
@@ -76,6 +85,11 @@ def _example_out(reply: Any) -> list[State]:
     return [{"text": text, "confidence": confidence, "name": name}]
 
 
+def _chitchat_odqa_out(reply: Any) -> list[str]:
+    kind = reply[0] if isinstance(reply, list) else reply
+    return ["chitchat"] if kind in ("speech", "negative") else ["odqa"]
+
+
 BUILT_IN: dict[str, Formatter] = {
     "base_last_utterances_formatter_in": lambda state: {"x": [_last_text(state)]},
     "chitchat_formatter_in": lambda state: {"q": [_last_text(state)]},
@@ -92,9 +106,7 @@ BUILT_IN: dict[str, Formatter] = {
     },
     "ner_formatter_out": _ner_out,
     "sentiment_formatter_out": lambda reply: reply,
-    "chitchat_odqa_formatter_out": lambda reply: (
-        ["chitchat"] if reply in ("speech", "negative") else ["odqa"]
-    ),
+    "chitchat_odqa_formatter_out": _chitchat_odqa_out,
     "add_confidence_formatter_out": lambda reply: [{"text": reply[0], "confidence": 0.5}],
     "chitchat_example_formatter_out": _example_out,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -90,7 +91,11 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     """
     stages: dict[Stage, list[Node]] = {stage: [] for stage in Stage}
     nodes: list[Node] = []
-    for stage, service in pipeline.services():
+    services: Iterable[tuple[Stage, Any]] = pipeline.services()
+    for stage, service in services:
+        if not isinstance(service, Service):
+            kind = type(service).__name__
+            raise ConfigError(f"expected a Service, found {kind}", key=str(stage))
         node = Node(len(nodes), stage, service)
         nodes.append(node)
         stages[stage].append(node)
@@ -125,7 +130,9 @@ def _check_bounds(node: Node) -> None:
     service = node.service
     bounds: list[tuple[str, bool, str]] = [
         ("timeout", service.timeout > 0, "more than 0 seconds"),
-        ("window", service.window is None or service.window >= 1, "1 or more, or all"),
+        ("window", service.last is None or service.last >= 1, "1 or more, or all"),
+        ("wire", service.wire in ("native", "deeppavlov"), "native or deeppavlov"),
+        ("context", service.context in ("own", "all", "none"), "own, all or none"),
         ("batch_size", service.batch_size >= 1, "1 or more"),
         ("max_in_flight", service.max_in_flight >= 1, "1 or more"),
         ("retries", service.retries >= 0, "0 or more"),

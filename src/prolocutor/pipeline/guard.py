@@ -164,7 +164,7 @@ class Guard:
     async def _call_patiently(self, request: Request) -> Plain | ServiceError:
         for attempt in range(self.service.retries):
             error = await self._attempt(request)
-            if not isinstance(error, ServiceError):
+            if not isinstance(error, ServiceError) or not error.passing:
                 return error
             self.note(error)
             if self.breaker.state == "open":

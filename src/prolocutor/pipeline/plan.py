@@ -19,8 +19,8 @@ Formatter = Callable[..., Any]
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     """When to leave a failing service alone.
 
-    After `failures` failed calls within `window` seconds no call is made for `cooldown` seconds;
-    then one call tries whether it is back.
+    After `failures` failed calls in a row, within `window` seconds, no call is made for `cooldown`
+    seconds; then one call tries whether it is back.
     """
 
     failures: int = 5
@@ -50,7 +50,7 @@ class Service(msgspec.Struct, frozen=True):
     after: Sequence[str] | None = None
     requires: Sequence[str] = ()
     timeout: float = 2.0
-    window: int | None = 5
+    window: int | Literal["all"] | None = 5
     formatter: Formatter | str | None = None
     response_formatter: Formatter | str | None = None
     wire: Literal["native", "deeppavlov"] = "native"
@@ -66,6 +66,11 @@ class Service(msgspec.Struct, frozen=True):
     connector: str | None = None
     breaker: Breaker = Breaker()
     context: Literal["own", "all", "none"] = "all"
+
+    @property
+    def last(self) -> int | None:
+        """The number of last utterances that are shown; None: all."""
+        return None if self.window == "all" else self.window
 
 
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
-from prolocutor.pipeline.formatters import resolve_formatter, wants_hypotheses
+from prolocutor.pipeline.formatters import reply_formatter, resolve_formatter, wants_hypotheses
 from prolocutor.pipeline.graph import Graph, Node, compile_graph
 from prolocutor.pipeline.guard import BreakerState, Guard
 from prolocutor.pipeline.interpreting import INTERPRETERS
@@ -47,7 +47,7 @@ class Prepared:
                 node,
                 Guard(service, connect(service), breaker_changed),
                 resolve_formatter(service.formatter, "in", resolve),
-                resolve_formatter(service.response_formatter, "out", resolve),
+                reply_formatter(service, resolve),
                 limits,
             )
 
@@ -67,7 +67,7 @@ class Prepared:
 
         The last one is needed in any case: its time is the dialog's `date_finish`.
         """
-        windows = [one.service.window for one in self.every()]
+        windows = [one.service.last for one in self.every()]
         sizes = [size for size in windows if size is not None]
         return None if len(sizes) < len(windows) else max(1, max(sizes) - 1)
 
@@ -75,7 +75,7 @@ class Prepared:
     def hypotheses(self) -> int:
         """Of how many earlier human utterances some formatter wants the hypotheses."""
         asking = [one for one in self.every() if wants_hypotheses(one.format_request)]
-        return max((one.service.window or 1 << 30 for one in asking), default=0)
+        return max((one.service.last or 1 << 30 for one in asking), default=0)
 
     def every(self) -> list[Step]:
         """Give every service, the last chance included and at the end."""

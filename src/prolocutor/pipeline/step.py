@@ -99,7 +99,7 @@ class Step:
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
-        self.window = 1 if service.context == "none" else service.window
+        self.window = 1 if service.context == "none" else service.last
         self.only = service.name if service.context == "own" else None
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR
         self._tail = b'","service":%b' % plain.encode(node.name)

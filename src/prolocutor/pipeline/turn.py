@@ -120,7 +120,7 @@ class Turn:
         for position, request in enumerate(requests):
             token = (asking, position)
             if guard.immediate:
-                calls.settled.append((token, guard.answer(request)))
+                calls.answer(guard.answer, request, token)
                 continue
             call = calls.start(guard.call(request), token, seconds, now)
             if not call.over:

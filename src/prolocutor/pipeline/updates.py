@@ -88,7 +88,10 @@ class Draft:
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
-        of_skill = [c for c in self.candidates() if choice.skill_name in (c.skill, _shown_skill(c))]
+        every = self.candidates()
+        of_skill = [one for one in every if one.skill == choice.skill_name] or [
+            one for one in every if one.value.get("skill_name") == choice.skill_name
+        ]
         for candidate in of_skill:
             if candidate.value["text"] == choice.text:
                 return [candidate]
@@ -179,7 +182,7 @@ class Draft:
                 by="selector",
                 text=choice.text,
                 orig_text=choice.text,
-                active_skill=choice.skill_name,
+                active_skill=self._slot_of(choice.skill_name, chosen),
                 confidence=choice.confidence,
                 chosen=[candidate.id for candidate in chosen],
                 attributes=encode(attributes),
@@ -199,7 +202,7 @@ class Draft:
         if not candidates:
             return False
         best = max(
-            candidates,
+            [one for one in candidates if _says_something(one)] or candidates,
             key=lambda c: c.value["confidence"] + (margin if c.skill == preferred else 0.0),
         )
         choice = Choice(
@@ -282,6 +285,10 @@ class Draft:
         return self._current_bot().state
 
     # -- inside -----------------------------------------------------------------------------
+
+    def _slot_of(self, skill: str, chosen: list[Candidate]) -> str:
+        """Give a skill's own name, where a hypothesis was known by another that it gave itself."""
+        return skill if skill in self._candidates or not chosen else chosen[0].skill
 
     def _speak(self, reply: Reply) -> None:
         self.reply = reply
@@ -378,6 +385,10 @@ class Draft:
             self.bot = next_version(self.begun.bot, every, max_attributes, fault)
 
 
+def _says_something(candidate: Candidate) -> bool:
+    return bool(candidate.value["text"].strip() or candidate.value.get("messages"))
+
+
 def _turns_of(skill: str, window: list[Said]) -> list[Said]:
     """Give the turns in which a skill spoke: what it was told, and its reply."""
     turns = [
@@ -386,7 +397,3 @@ def _turns_of(skill: str, window: list[Said]) -> list[Said]:
         if said.by_bot and not before.by_bot and _bot(said.body).active_skill == skill
     ]
     return [said for turn in turns for said in turn]
-
-
-def _shown_skill(candidate: Candidate) -> Any:
-    return candidate.value.get("skill_name")

@@ -7,6 +7,7 @@ annotators look at its hypotheses. A plain list of names is one wave.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from inspect import iscoroutine
 from typing import Any
 
 from prolocutor.contracts.observer import Outcome
@@ -99,9 +100,12 @@ class Waves:
         self, more: More, fault: Fault, hypotheses: list[dict[str, Any]], seconds_left: float
     ) -> list[str] | Enough:
         try:
-            answer = more(hypotheses, seconds_left)
+            answer: Any = more(hypotheses, seconds_left)
             if isinstance(answer, Enough):
                 return answer
+            if iscoroutine(answer):
+                answer.close()
+                raise BadReply("is async; `more` must answer at once")
             return selected([] if answer is None else answer, self._known, fault)[0]
         except BadReply as error:
             fault(f"choosing more skills: {error}")

@@ -100,9 +100,7 @@ def _generator(_: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "target", [lambda r: _coroutine(r), _async_generator, _generator, lambda _: Unequal()]
-)
+@pytest.mark.parametrize("target", [_async_generator, _generator, lambda _: Unequal()])
 async def test_what_is_no_reply_is_a_bad_reply(
     way: Callable[[Target], PythonConnector], target: Target
 ) -> None:
@@ -111,6 +109,21 @@ async def test_what_is_no_reply_is_a_bad_reply(
     gc.collect()
 
     assert type(error) is BadReply
+
+
+async def test_what_a_plain_function_gives_to_be_awaited_is_awaited_in_the_loop() -> None:
+    async def answer(request: Any) -> Any:
+        return request
+
+    async with closing(_plain(lambda request: answer(request))) as connector:
+        reply = await ask(connector)
+
+    assert isinstance(reply, Plain)
+
+
+async def test_an_inline_function_that_gives_something_to_be_awaited_is_a_bad_reply() -> None:
+    async with closing(_inline(lambda request: _coroutine(request))) as connector:
+        assert type(await ask(connector)) is BadReply
 
 
 @pytest.mark.parametrize("batched", [False, True])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from prolocutor import Assistant, Pipeline, Service
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
 from prolocutor.pipeline.calls import Calls, Strays, start_now
 from tests.unit.pipeline.talk import PATIENCE, settle_down
@@ -277,3 +278,17 @@ def test_a_service_error_has_its_text(run: Run) -> None:
         assert str(outcome) == "ValueError: the cupboard is bare"
 
     run(test())
+
+
+async def test_an_inline_service_that_cancels_the_current_task_does_not_cancel_the_turn() -> None:
+    def suicidal(_: dict[str, Any]) -> dict[str, Any]:
+        task = asyncio.current_task()
+        if task is not None:
+            task.cancel()
+        return {"text": "still here", "confidence": 1.0}
+
+    pipeline = Pipeline(skills=[Service("suicidal", suicidal, inline=True)])
+    async with Assistant(pipeline, store="memory:") as assistant:
+        reply = await assistant.reply("hello", user="ann")
+
+    assert reply.text == "still here"

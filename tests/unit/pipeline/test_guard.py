@@ -17,6 +17,7 @@ from prolocutor.errors import (
     ServiceError,
     ServiceLate,
     ServiceRaised,
+    ServiceRefused,
     ServiceUnreachable,
 )
 from prolocutor.pipeline import plan
@@ -331,8 +332,18 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return kept
 
 
+@pytest.mark.parametrize("error", [BadReply("odd"), ServiceRefused("no such page", status=404)])
+async def test_what_cannot_get_better_is_not_tried_again(
+    naps: list[float], error: ServiceError
+) -> None:
+    connector = FakeConnector(error, "fine")
+    assert await guard(connector, retries=2).call(FakeRequest()) is error
+    assert (connector.sent, naps) == (1, [])
+
+
 @pytest.mark.parametrize(
-    "error", [ServiceUnreachable("gone"), BadReply("odd"), ServiceRaised("no")]
+    "error",
+    [ServiceUnreachable("gone"), ServiceRefused("busy", status=503), ServiceRaised("no")],
 )
 async def test_a_failed_call_is_tried_again_where_retries_are_set(
     naps: list[float], error: ServiceError

@@ -197,7 +197,15 @@ async def test_a_skill_is_found_by_the_name_that_it_gave_itself_too() -> None:
     for name in ("other", "chat"):
         pipeline = Pipeline(skills=[said], response_selector=picks(skill_name=name))
         state, _, bot = await after(pipeline)
-        assert (state["human"]["attributes"], bot["active_skill"]) == ({"n": 1}, name)
+        assert (state["human"]["attributes"], bot["active_skill"]) == ({"n": 1}, "chat")
+
+
+async def test_a_name_that_a_skill_gives_itself_is_not_taken_for_another_skill() -> None:
+    poser = says("a", [hypothesis(skill_name="b", confidence=0.9, human_attributes={"who": "a"})])
+    honest = says("b", [hypothesis(confidence=0.3, human_attributes={"who": "b"})])
+    pipeline = Pipeline(skills=[poser, honest], response_selector=picks(skill_name="b"))
+    state, _, _ = await after(pipeline)
+    assert state["human"]["attributes"] == {"who": "b"}
 
 
 async def test_a_key_of_its_own_does_not_make_a_hypothesis_another() -> None:
