@@ -64,8 +64,8 @@ lock: ## remake requirements/*.lock from pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))
 	@rm -rf build/lock
 	@$(PYTHON) -m venv build/lock/dev
-	@build/lock/dev/bin/python $(PIP) install '.[demo,dev]'
-	@$(call freeze,dev,.[demo$(comma)dev])
+	@build/lock/dev/bin/python $(PIP) install '.[demo,dev,eval]'
+	@$(call freeze,dev,.[demo$(comma)eval$(comma)dev])
 	@$(PYTHON) -m venv build/lock/core
 	@build/lock/core/bin/python $(PIP) install --constraint requirements/dev.lock .
 	@$(call freeze,core,.)
