@@ -101,21 +101,23 @@ def read_as_parlai(line: str) -> Message | None:
         raise BadData(f"not a number: {error}", field="reward") from None
 
 
-def write_line(message: dict[str, Any], ignore_fields: str = "") -> str:
+def write_line(message: dict[str, Any]) -> str:
     """Write one line; `BadData` names the field that would not be the same when read again."""
-    kept = {key: one for key, one in message.items() if key not in ignore_fields.split(",")}
-    for key, value in kept.items():
+    for key, value in message.items():
         if any(mark in key for mark in ":\t\n"):
             raise BadData("the key has a colon, tab or newline", field=key)
         if isinstance(value, list | tuple) and key not in LIST_FIELDS:
             raise BadData("lists can be written only in the standard fields", field=key)
-    line = msg_to_str(kept)
+    line = msg_to_str(message)
+    if line.endswith("\r"):
+        what = "a carriage return at the end of the line would be lost"
+        raise BadData(what, field=line.rpartition("\t")[2].partition(":")[0])
     try:
         again = read_line(line)
     except BadData as fault:
         what = f"cannot be written as ParlAI dialog text: {fault.what}"
         raise BadData(what, field=fault.field) from None
-    check_kept(kept, again or {}, "ParlAI dialog text")
+    check_kept(message, again or {}, "ParlAI dialog text")
     return line
 
 
