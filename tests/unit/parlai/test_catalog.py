@@ -1,0 +1,164 @@
+"""Data sets are found by kind and path."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.parlai.catalog import OURS, kinds, open_source, open_teacher, open_writer
+
+LINE = "text:a\tlabels:b\n"
+
+
+def test_all_kinds_are_known() -> None:
+    assert {*kinds()} >= {
+        "bbai", "parlai", "fbdialog", "conversations", "jsonl", "csv", "store",
+    }  # fmt: skip
+    assert list(OURS) == kinds()[: len(OURS)]
+
+
+@pytest.mark.parametrize("name", ["mine_valid.txt", "mine/valid.txt", "mine"])
+def test_a_path_is_a_file_or_where_the_folds_are(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(LINE)
+
+    assert open_teacher(f"parlai:{tmp_path / 'mine'}", "valid").act()["text"] == "a"
+
+
+def test_a_missing_file_is_named_with_all_places(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"mine: there is no such file, nor .*mine_test\.txt"):
+        open_source(f"parlai:{tmp_path / 'mine'}", "test")
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ("dialogs.txt", "is not KIND:PATH"),
+        ("parlay:x", "did you mean 'parlai'"),
+        ("zzz:x", "there are bbai, parlai"),
+    ],
+)
+def test_unknown_data_are_refused(data: str, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        open_source(data)
+
+
+def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(LINE)
+
+    with pytest.raises(BadInput, match="label_turns"):
+        open_source(f"parlai:{file}", label_turns="both")
+
+
+def test_stores_need_their_dialogs() -> None:
+    with pytest.raises(BadInput, match="dialogs"):
+        open_source("store:x.db")
+
+
+def test_labels_of_the_data_can_be_the_candidates(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(LINE + "text:c\tlabels:d|b\n")
+
+    teacher = open_teacher(f"parlai:{file}", candidates="labels")
+
+    assert teacher.act()["label_candidates"] == ["b", "d"]
+
+
+def test_only_formats_can_be_written() -> None:
+    with pytest.raises(BadInput, match="store cannot be written"):
+        open_writer("store", "x")
+
+
+SAMPLES: dict[str, list[list[dict[str, Any]]]] = {
+    "wikimovies": [
+        [
+            {
+                "id": "wikimovies",
+                "text": "what movies are about ginger rogers?",
+                "labels": ["Top Hat", "Kitty Foyle", "The Barkleys of Broadway"],
+            }
+        ]
+    ],
+    "babi": [
+        [
+            {
+                "id": "babi:task1k:15",
+                "text": "Cats are afraid of sheep.\nWinona is a cat.\nWhat is winona afraid of?",
+                "labels": ["sheep"],
+                "label_candidates": ["wolf", "mouse", "cat", "sheep"],
+            },
+            {
+                "id": "babi:task1k:15",
+                "text": "What is emily afraid of?",
+                "labels": ["mouse"],
+                "label_candidates": ["wolf", "mouse", "cat", "sheep"],
+            },
+        ]
+    ],
+    "squad": [
+        [
+            {
+                "id": "squad",
+                "text": "Architecturally, the school has a Catholic character.\nTo whom?",
+                "labels": ["Saint Bernadette Soubirous"],
+                "answer_starts": [515],
+            }
+        ]
+    ],
+    "mnist": [
+        [
+            {
+                "text": "Which number is in the image?",
+                "labels": ["4", "four"],
+                "label_candidates": [*map(str, range(10)), "zero", "four", "nine"],
+                "image": "@@\n;;",
+            }
+        ]
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_samples_of_parlais_documentation_survive(name: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{name}.jsonl"
+    with open_writer("jsonl", file) as writer:
+        for episode in SAMPLES[name]:
+            writer.write(episode)
+
+    said = list(open_teacher(f"jsonl:{file}", "train:ordered"))
+
+    expected = []
+    for episode in SAMPLES[name]:
+        for place, message in enumerate(episode):
+            done = place == len(episode) - 1
+            task = f"{tmp_path.name}/{name}.jsonl"
+            expected.append({**message, "episode_done": done, "id": task})
+    assert said == expected
+
+
+@pytest.mark.parametrize("name", ["wikimovies", "babi"])
+def test_the_samples_are_kept_by_parlais_own_format(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "sample.txt"
+    with open_writer("parlai", file) as writer:
+        for episode in SAMPLES[name]:
+            writer.write(episode)
+
+    assert list(open_source(f"parlai:{file}").episodes()) == SAMPLES[name]
+
+
+def test_images_are_found_beside_the_data(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image", reason="images (Pillow is not installed)")
+    image.new("L", (28, 28)).save(tmp_path / "black.png")
+    file = tmp_path / "digits.jsonl"
+    file.write_text(json.dumps({"text": "which?", "labels": ["0"], "image": "black.png"}))
+
+    def image_in(mode: str) -> Any:
+        return open_teacher(f"jsonl:{file}", image_mode=mode).act().get("image")
+
+    assert image_in("ascii") == "\n".join(["@" * 28] * 28)
+    assert image_in("raw").mode == "RGB"
+    assert image_in("none") is None
