@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "Look up, export, rate and delete dialogs."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
     "replay": ("prolocutor.cli.replay:replay", "Say stored dialogs again to a changed assistant."),
+    "data": ("prolocutor.cli.data:data", "Show, count, check and convert data sets of dialogs."),
 }
 """Name -> where it lives and what the overview says of it; nothing else is loaded for that."""
 

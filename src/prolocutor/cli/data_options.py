@@ -1,0 +1,113 @@
+"""The options that say which data a command means, and the teachers made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final, TypeVar
+
+import click
+
+from prolocutor.cli.evaluations.stored import dialogs_of
+from prolocutor.contracts.teacher import Source
+from prolocutor.parlai.catalog import kinds, open_source, open_teacher, split
+from prolocutor.parlai.conversations import LABEL_TURNS
+from prolocutor.parlai.multitask import MultiTaskTeacher
+from prolocutor.parlai.mutators import SEED
+from prolocutor.parlai.teacher import DialogTeacher
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Options = dict[str, Any]
+
+_OF_KINDS: Final = {
+    "parlai": ("quirks",),
+    "fbdialog": ("cloze",),
+    "conversations": ("label_turns",),
+    "jsonl": ("text", "labels"),
+    "csv": ("text", "labels"),
+    "bbai": ("labels",),
+}
+
+DATA_OPTION: Final = click.option(
+    "--data",
+    required=True,
+    multiple=True,
+    metavar="KIND:PATH",
+    help="The data. Kinds: bbai (a folder), parlai, fbdialog, conversations, jsonl, csv (files), "
+    "store (a store of dialogs; an empty PATH is your own). May be given several times.",
+)
+
+ONE_DATA_OPTION: Final = click.option(
+    "--data", required=True, metavar="KIND:PATH", help="The data; see `prolocutor data show -h`."
+)
+
+SEED_OPTION: Final = click.option(
+    "--seed", type=int, default=SEED, show_default=True, help="Where chance begins."
+)
+
+MUTATORS_OPTION: Final = click.option(
+    "--mutators", default="", metavar="NAMES", help="Changes of the data: flatten+word_shuffle."
+)
+
+_FORMAT_OPTIONS: Final = (
+    click.option("--quirks", is_flag=True, help="parlai: read lines with all of ParlAI's quirks."),
+    click.option("--cloze", is_flag=True, help="fbdialog: the words of cloze tasks go first."),
+    click.option(
+        "--label-turns",
+        type=click.Choice(LABEL_TURNS),
+        help="conversations: whose turns are labels.  [default: secondspeaker]",
+    ),
+    click.option("--text", metavar="NAME", help="jsonl, csv: the field that is the text."),
+    click.option(
+        "--labels",
+        metavar="NAME",
+        help="jsonl, csv: the field that is the labels; bbai: agents or responses.",
+    ),
+)
+
+
+def format_options(command: Command) -> Command:
+    """Add the options of single kinds to a command."""
+    for option in reversed(_FORMAT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def options_of(data: str, given: Options) -> Options:
+    """Choose of the options of single kinds those that were given; usage error for others'."""
+    kind, path = split(data)
+    options = {name: value for name, value in given.items() if value}
+    for name in options:
+        if name not in _OF_KINDS.get(kind, options if kind not in kinds() else ()):
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is not for data of the kind {kind}")
+    if kind == "store":
+        options["dialogs"] = dialogs_of(path)
+    return options
+
+
+def source_of(data: str, fold: str, given: Options, **more: Any) -> Source:
+    """Make the data set that is meant."""
+    return open_source(data, fold, **options_of(data, given), **more)
+
+
+def teachers_of(
+    data: tuple[str, ...], datatype: str, given: Options, *, seed: int, weights: str, **more: Any
+) -> DialogTeacher | MultiTaskTeacher:
+    """Make the teacher that is meant, of one data set or several."""
+    chance = Random(seed)
+    teachers = [
+        open_teacher(one, datatype, chance=chance, **options_of(one, given), **more) for one in data
+    ]
+    if len(teachers) == 1:
+        return teachers[0]
+    return MultiTaskTeacher(teachers, _weights(weights), chance=chance)
+
+
+def _weights(text: str) -> Any:
+    if text in ("", "stochastic"):
+        return text or ()
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError("--weights are numbers with commas between, or stochastic") from None
