@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prolocutor.dialog.utterances import HumanUtterance as HumanUtterance
     from prolocutor.dialog.utterances import Hypothesis as Hypothesis
     from prolocutor.errors import ProlocutorError as ProlocutorError
+    from prolocutor.parlai.message import Message as Message
     from prolocutor.pipeline.plan import Breaker as Breaker
     from prolocutor.pipeline.plan import Pipeline as Pipeline
     from prolocutor.pipeline.plan import Service as Service
@@ -35,6 +36,7 @@ _PLACES = {
     "Human": "prolocutor.dialog.profiles",
     "HumanUtterance": "prolocutor.dialog.utterances",
     "Hypothesis": "prolocutor.dialog.utterances",
+    "Message": "prolocutor.parlai.message",
     "Pipeline": "prolocutor.pipeline.plan",
     "ProlocutorError": "prolocutor.errors",
     "Selection": "prolocutor.contracts.selection",
