@@ -73,51 +73,65 @@ def test_only_formats_can_be_written() -> None:
         open_writer("store", "x")
 
 
-SAMPLES: dict[str, list[list[dict[str, Any]]]] = {
+ANIMALS = """\
+Cats are afraid of sheep.
+Sheep are afraid of mice.
+Wolves are afraid of sheep.
+Gertrude is a cat.
+Winona is a cat.
+Emily is a sheep.
+Jessica is a cat.
+Mice are afraid of cats.
+What is winona afraid of?"""
+SCHOOL = (
+    "Architecturally, the school has a Catholic character. Atop the Main Building's gold dome is a "
+    "golden statue of the Virgin Mary. Immediately in front of the Main Building and facing it, is "
+    'a copper statue of Christ with arms upraised with the legend "Venite Ad Me Omnes". Next to '
+    "the Main Building is the Basilica of the Sacred Heart. Immediately behind the basilica is the "
+    "Grotto, a Marian place of prayer and reflection. It is a replica of the grotto at Lourdes, "
+    "France where the Virgin Mary reputedly appeared to Saint Bernadette Soubirous in 1858. At the "
+    "end of the main drive (and in a direct line that connects through 3 statues and the Gold "
+    "Dome), is a simple, modern stone statue of Mary.\n"
+    "To whom did the Virgin Mary allegedly appear in 1858 in Lourdes France?"
+)
+DIGITS = "zero one two three four five six seven eight nine".split()
+SAMPLES: dict[str, list[dict[str, Any]]] = {
     "wikimovies": [
-        [
-            {
-                "id": "wikimovies",
-                "text": "what movies are about ginger rogers?",
-                "labels": ["Top Hat", "Kitty Foyle", "The Barkleys of Broadway"],
-            }
-        ]
+        {
+            "id": "wikimovies",
+            "text": "what movies are about ginger rogers?",
+            "labels": ["Top Hat", "Kitty Foyle", "The Barkleys of Broadway"],
+        }
     ],
     "babi": [
-        [
-            {
-                "id": "babi:task1k:15",
-                "text": "Cats are afraid of sheep.\nWinona is a cat.\nWhat is winona afraid of?",
-                "labels": ["sheep"],
-                "label_candidates": ["wolf", "mouse", "cat", "sheep"],
-            },
-            {
-                "id": "babi:task1k:15",
-                "text": "What is emily afraid of?",
-                "labels": ["mouse"],
-                "label_candidates": ["wolf", "mouse", "cat", "sheep"],
-            },
-        ]
+        {
+            "id": "babi:task1k:15",
+            "text": text,
+            "labels": [label],
+            "label_candidates": ["wolf", "mouse", "cat", "sheep"],
+        }
+        for text, label in (
+            (ANIMALS, "sheep"),
+            ("What is jessica afraid of?", "sheep"),
+            ("What is gertrude afraid of?", "sheep"),
+            ("What is emily afraid of?", "mouse"),
+        )
     ],
     "squad": [
-        [
-            {
-                "id": "squad",
-                "text": "Architecturally, the school has a Catholic character.\nTo whom?",
-                "labels": ["Saint Bernadette Soubirous"],
-                "answer_starts": [515],
-            }
-        ]
+        {
+            "id": "squad",
+            "text": SCHOOL,
+            "labels": ["Saint Bernadette Soubirous"],
+            "answer_starts": [515],
+        }
     ],
     "mnist": [
-        [
-            {
-                "text": "Which number is in the image?",
-                "labels": ["4", "four"],
-                "label_candidates": [*map(str, range(10)), "zero", "four", "nine"],
-                "image": "@@\n;;",
-            }
-        ]
+        {
+            "text": "Which number is in the image?",
+            "labels": ["4", "four"],
+            "label_candidates": [*map(str, range(10)), *DIGITS],
+            "image": "@@@@\n@; @\n@, @",
+        }
     ],
 }
 
@@ -126,28 +140,30 @@ SAMPLES: dict[str, list[list[dict[str, Any]]]] = {
 def test_the_samples_of_parlais_documentation_survive(name: str, tmp_path: Path) -> None:
     file = tmp_path / f"{name}.jsonl"
     with open_writer("jsonl", file) as writer:
-        for episode in SAMPLES[name]:
-            writer.write(episode)
+        writer.write(SAMPLES[name])
 
     said = list(open_teacher(f"jsonl:{file}", "train:ordered"))
 
-    expected = []
-    for episode in SAMPLES[name]:
-        for place, message in enumerate(episode):
-            done = place == len(episode) - 1
-            task = f"{tmp_path.name}/{name}.jsonl"
-            expected.append({**message, "episode_done": done, "id": task})
-    assert said == expected
+    last = len(SAMPLES[name]) - 1
+    assert said == [
+        {**message, "episode_done": place == last, "id": f"{tmp_path.name}/{name}.jsonl"}
+        for place, message in enumerate(SAMPLES[name])
+    ]
+
+
+def test_an_extended_field_points_at_the_answer() -> None:
+    [squad] = SAMPLES["squad"]
+
+    assert squad["text"][squad["answer_starts"][0] :].startswith(squad["labels"][0])
 
 
 @pytest.mark.parametrize("name", ["wikimovies", "babi"])
 def test_the_samples_are_kept_by_parlais_own_format(name: str, tmp_path: Path) -> None:
     file = tmp_path / "sample.txt"
     with open_writer("parlai", file) as writer:
-        for episode in SAMPLES[name]:
-            writer.write(episode)
+        writer.write(SAMPLES[name])
 
-    assert list(open_source(f"parlai:{file}").episodes()) == SAMPLES[name]
+    assert list(open_source(f"parlai:{file}").episodes()) == [SAMPLES[name]]
 
 
 def test_images_are_found_beside_the_data(tmp_path: Path) -> None:
