@@ -15,11 +15,13 @@ from prolocutor.services.demo.todo_words import (
     aside,
     chosen,
     clean,
+    entries_of,
     first_time,
     list_named,
     listed,
     nothing,
     repeated,
+    staying,
     when,
     without_nouns,
 )
@@ -28,18 +30,48 @@ from prolocutor.services.demo.when.moments import find_moment, say_day, say_mome
 
 NAME = "todo"
 WHAT = "What shall I remind you of?"
+MOST_AT_ONCE = 3
 DECLINE = "That is nothing for your todo list or your reminders."
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Adds, lists, ticks off, moves and removes todos and reminders; declines all else."""
-    todo = TodoList(attributes_of(request).get(NAME), now_of(request))
-    asked = Asked(bare(text_of(request)), todo, _said_before(request))
-    reply = _reply(asked) or Reply(DECLINE, 0.05)
+    text, before = bare(text_of(request)), _said_before(request)
+    todo = TodoList(None, now_of(request))
+    for read in (_replies, _reply):
+        todo = TodoList(attributes_of(request).get(NAME), now_of(request))
+        if reply := read(Asked(text, todo, before)):
+            break
+    else:
+        reply = Reply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
         hypothesis["human_attributes"] = {NAME: todo.kept()}
     return [hypothesis]
+
+
+def _replies(asked: Asked) -> Reply | None:
+    """Does two or three things said at once, one after the other, if each is understood."""
+    parts = phrases.AND_THEN.split(asked.text)
+    if not 1 < len(parts) <= MOST_AT_ONCE:
+        return None
+    parts = _with_list(parts)
+    replies = [reply for part in parts if (reply := _reply(asked._replace(text=part)))]
+    if len(replies) < len(parts) or min(reply.confidence for reply in replies) < 0.7:
+        return None
+    text = " ".join(reply.text for reply in replies)
+    return Reply(text, 0.95, any(reply.changed for reply in replies))
+
+
+def _with_list(parts: list[str]) -> list[str]:
+    """The parts, each with the list that only the last one names."""
+    tail = phrases.OF_LIST_AT_END.search(parts[-1])
+    if tail is None:
+        return parts
+    return [
+        part if phrases.OF_LISTS.search(part) or phrases.REMINDERS.search(part) else part + tail[0]
+        for part in parts
+    ]
 
 
 def _reply(asked: Asked) -> Reply | None:
@@ -67,9 +99,10 @@ def _add(asked: Asked, found: re.Match[str]) -> Reply | None:
     what = clean(moment.rest if moment else said)
     if not what:
         return Reply(WHAT, 0.8)
+    around = _around(asked.text, found)
     remind = phrases.REMINDERS.search(asked.text) is not None
-    texts = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", what) if named == "shopping" else [what]
-    texts = [text for text in map(clean, texts) if text]
+    remind = remind or (due is not None and phrases.OF_LISTS.search(around) is None)
+    texts = [what] if remind else entries_of(what, named)
     if len(asked.todo.open) + len(texts) > MOST_ITEMS:
         return Reply(f"Your list is full: it holds {MOST_ITEMS} entries. Tick some off first.", 0.9)
     items = [asked.todo.add(Item(0, text, named, due, every, reminder=remind)) for text in texts]
@@ -84,6 +117,8 @@ def _add_loosely(asked: Asked, found: re.Match[str]) -> Reply | None:
 
 def _added(asked: Asked, items: list[Item], remind: bool) -> str:
     texts, last = ", ".join(item.text for item in items), items[-1]
+    if last.due and not remind:
+        return f"Added to your {last.list} list: {texts}, {when(last, asked.now)}."
     if last.due:
         first = len([item for item in asked.todo.open if item.due]) == len(items)
         hint = " Ask me for your reminders: I do not speak up by myself yet." if first else ""
@@ -116,14 +151,23 @@ def _shown(asked: Asked, confidence: float) -> Reply:
         items, what = [item for item in items if item.due and item.due < now], f"overdue {what}"
     items, period = _in_period(asked, items)
     if not items:
-        return Reply(nothing(asked, period), confidence)
+        return Reply(_ended(nothing(asked, period), asked), confidence)
     if re.search(r"\bhow many\b", text, re.IGNORECASE):
         count = len(items)
         return Reply(f"There {'is 1' if count == 1 else f'are {count}'} on {what}.", confidence)
     if re.search(r"\b(?:next|when)\b", text, re.IGNORECASE) and any(item.due for item in items):
         items = _next(asked, items)
     todo.last = items[0].list if len({item.list for item in items}) == 1 else todo.last
-    lines = [f"{item.id}. {item.text}{aside(item, now, what)}" for item in items]
+    lines = [
+        f"{item.id}. {item.text}{aside(item, now, what)}" for item in items if not item.reminder
+    ]
+    reminders = [
+        f"{item.id}. {item.text}{aside(item, now, what)}" for item in items if item.reminder
+    ]
+    if reminders:
+        lines += ["Your reminders:", *reminders] if lines else reminders
+    elif asked.todo.reminders:
+        lines.append(f"{staying(asked)}.")
     return Reply("\n".join([f"{what[:1].upper()}{what[1:]}:", *lines]), confidence)
 
 
@@ -175,7 +219,7 @@ def _finish_item(asked: Asked, item: Item) -> str:
     again = (
         f" The next time is {say_moment(after.due, asked.now)}." if after.due and item.every else ""
     )
-    left = len(asked.todo.open)
+    left = len([one for one in asked.todo.open if one.reminder == item.reminder])
     rest = again or (f" {left} left." if left else " That was the last one.")
     return f"Ticked off: {item.text}.{rest}"
 
@@ -202,12 +246,36 @@ def _with_items(
 
 
 def _clear(asked: Asked, found: re.Match[str]) -> Reply | None:
+    """Clears one list, or the reminders; what else there is stays."""
     items, what = chosen(asked)
+    if phrases.REMINDERS.search(asked.text):
+        items = asked.todo.reminders
+    else:
+        items = [item for item in items if not item.reminder]
+        lists = sorted({item.list for item in items})
+        if len(lists) > 1:
+            return Reply(f"Which one: your {' list or your '.join(lists)} list?", 0.9)
     if not items:
-        return Reply(nothing(asked), 0.9)
+        return Reply(_ended(nothing(asked), asked), 0.9)
     asked.todo.remove(items)
     count = "1 entry" if len(items) == 1 else f"{len(items)} entries"
-    return Reply(f"Done: {count} removed from {what}.", 0.93, changed=True)
+    return Reply(_ended(f"Done: {count} removed from {what}.", asked), 0.93, changed=True)
+
+
+def _ended(said: str, asked: Asked) -> str:
+    """The reply with a word on the reminders that stay, if there are any."""
+    stay = asked.todo.reminders and not phrases.REMINDERS.search(asked.text)
+    return f"{said} {staying(asked)} as before." if stay else said
+
+
+def _clear_all(asked: Asked, found: re.Match[str]) -> Reply | None:
+    reminders, count = len(asked.todo.reminders), len(asked.todo.open)
+    if not count:
+        return Reply("There is nothing on your lists, and you have no reminders.", 0.7)
+    asked.todo.remove(asked.todo.open)
+    entries = "1 entry" if count - reminders == 1 else f"{count - reminders} entries"
+    kept = "1 reminder" if reminders == 1 else f"{reminders} reminders"
+    return Reply(f"Done: {entries} and {kept} removed.", 0.93, changed=True)
 
 
 def _move(asked: Asked, found: re.Match[str]) -> Reply | None:
@@ -284,6 +352,7 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., Reply | None]], ...] = (
     (phrases.ADD, _add),
+    (phrases.CLEAR_ALL, _clear_all),
     (phrases.CLEAR, _clear),
     (phrases.FINISH, _finish),
     (phrases.REMOVE, _remove),

@@ -55,6 +55,11 @@ class TodoList:
         """What is still to do."""
         return [item for item in self.items if not item.done]
 
+    @property
+    def reminders(self) -> list[Item]:
+        """The open reminders; they stand on no list."""
+        return [item for item in self.open if item.reminder]
+
     def add(self, item: Item) -> Item:
         """Adds an item under the next free number."""
         number = max((one.id for one in self.items), default=0) + 1 if self.open else 1

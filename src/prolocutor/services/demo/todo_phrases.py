@@ -65,6 +65,12 @@ CLEAR = _patterns(
     r"(?:clear|delete|cancel|remove) (?:every|each) (?:reminder|task|to-?do)",
     rf"(?:start|begin) (?:a new|over|afresh)\b.*{_ANY_LIST}",
 )
+_KIND = r"(?:all )?(?:of )?(?:my |the )?(?:(?:to-?do |task )?lists?|to-?dos|tasks|reminders)"
+CLEAR_ALL = _patterns(
+    r"(?:clear|wipe|erase|delete|remove|cancel|forget|empty) (?:out )?"
+    r"(?:everything|it all|all(?: of (?:it|them))?|all (?:of )?my (?:lists|entries|notes))",
+    rf"(?:clear|delete|remove|wipe|cancel|erase) {_KIND} and {_KIND}",
+)
 FINISH = _patterns(
     r"(?:you (?:can|may) )?(?:tick|check|cross|strike|scratch) (?:off|out) (?P<what>.+?)"
     rf"(?: (?:off|from|on|in) {_INTO})?",
@@ -84,7 +90,8 @@ REMOVE = _patterns(
     rf"(?:remove|delete|cancel|forget|drop|erase|dismiss|scrap)(?: the| my| that)? {_ITEM}\b"
     r"(?: (?:to|about|for|of|that|on))?(?P<what>.*)",
     rf"(?:remove|delete|cancel|forget|drop|erase|dismiss|scrap) (?P<what>.+) {_ITEM}",
-    r"(?:remove|delete|drop|erase|scrap) (?P<what>(?:number|no\.?|#) ?\w+|the \w+ one)",
+    r"(?:remove|delete|drop|erase|scrap) (?P<what>(?:(?:number|no\.?|#) ?)?\d{1,3}"
+    r"|(?:number|no\.?) \w+|the \w+ one)",
 )
 MOVE = _patterns(
     r"(?:move|push|postpone|reschedule|shift|change|delay|snooze|bring forward)(?: back)?"
@@ -143,6 +150,24 @@ AND_ALSO = re.compile(r"(?:and|also|plus)(?: also)? (?P<what>[^?]{2,80})", re.IG
 NO_TIME = re.compile(r"(?:no|none|never ?mind|no time|no idea|any ?time|whenever)", re.IGNORECASE)
 OPENING = re.compile(r"^[\s,:;.-]*(?:later )?(?:(?:to|that|about|of|for)\b\s*)?", re.IGNORECASE)
 REMINDERS = re.compile(rf"\breminders?\b|\b{_REMIND} me\b", re.IGNORECASE)
+AND_THEN = re.compile(
+    r"(?:[,;.]|,?\s+and)(?:\s+(?:then|also|please))*\s+"
+    rf"(?=(?:{_REMIND} me|add|put|tick|check off|cross|remove|delete|clear|show|read|mark)\b)",
+    re.IGNORECASE,
+)
+OF_LIST_AT_END = re.compile(
+    r"\s(?:to|on|onto|from|off|in)\s+(?:my|the|our)\s+[a-z -]{0,20}\b(?:list|to-?dos|tasks)$",
+    re.IGNORECASE,
+)
+OF_LISTS = re.compile(r"\b(?:lists?|to-?dos?|tasks?)\b", re.IGNORECASE)
+# Words that begin something to do: "call mum and dad" is one thing, "eggs and bread" are two.
+VERB = re.compile(
+    r"(?:ask|bake|book|bring|buy|call|check|clean|collect|cook|do|email|feed|fetch|find|finish|fix"
+    r"|get|give|go|invite|learn|mail|make|meet|message|order|pack|paint|pay|phone|pick|plan|play"
+    r"|read|repair|return|ring|see|sell|send|sort|take|tell|text|thank|tidy|visit|walk|wash|watch"
+    r"|water|write)\b",
+    re.IGNORECASE,
+)
 LIST_NAME = re.compile(r"\b(?P<list>[a-z]+|to[- ]do)[- ]lists?\b", re.IGNORECASE)
 UNNAMED = frozenset(
     "todo to-do to do task tasks my the our your this that a todos off of new same".split()

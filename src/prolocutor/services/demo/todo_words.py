@@ -8,7 +8,7 @@ from dateutil import relativedelta
 
 from prolocutor.services.demo import todo_phrases as phrases
 from prolocutor.services.demo.todo_list import Item, TodoList, next_time
-from prolocutor.services.demo.when.moments import say_moment
+from prolocutor.services.demo.when.moments import find_moment, say_moment
 
 
 class Reply(NamedTuple):
@@ -51,9 +51,11 @@ def chosen(asked: Asked) -> tuple[list[Item], str]:
     if phrases.REMINDERS.search(asked.text):
         return [item for item in items if item.due or item.reminder], "your reminders"
     named = list_named(asked.text)
-    if named is None or (named == "todo" and not any(item.list == "todo" for item in items)):
-        return ([] if named else items), "your list" if items else "your todo list"
-    return [item for item in items if item.list == named], f"your {named} list"
+    if named is None:
+        return items, "your list" if items else "your todo list"
+    timed = find_moment(asked.text, asked.now) is not None
+    items = [item for item in items if item.list == named and (timed or not item.reminder)]
+    return items, f"your {named} list"
 
 
 def nothing(asked: Asked, period: str = "") -> str:
@@ -62,6 +64,21 @@ def nothing(asked: Asked, period: str = "") -> str:
     if what == "your reminders":
         return f"You have no reminders{period}."
     return f"There is nothing on {what}{period}."
+
+
+def staying(asked: Asked) -> str:
+    """Says how many reminders there are besides the lists."""
+    count = len(asked.todo.reminders)
+    return f"You have {'1 reminder' if count == 1 else f'{count} reminders'}"
+
+
+def entries_of(what: str, named: str) -> list[str]:
+    """The entries that are named at once: "eggs and bread", "call Tom, buy milk"."""
+    commas = re.split(r"\s*,\s*(?:and\s+)?", what)
+    entries = [each for one in commas for each in re.split(r"\s+and\s+", one)]
+    things = all(len(one.split()) < 4 and not phrases.VERB.match(one) for one in entries)
+    split = entries if named == "shopping" or things else commas
+    return [text for text in map(clean, split) if text]
 
 
 def listed(items: list[Item], now: dt.datetime) -> str:
