@@ -15,6 +15,7 @@ from prolocutor.services.demo.timer_words import (
     ask_which,
     capital,
     lengths_said,
+    lengths_too_long,
     new_name,
     none_running,
     state_of,
@@ -49,6 +50,8 @@ def _reply(asked: Asked) -> Reply | None:
         return None
     if HOW_LONG in asked.before and (reply := _given_length(asked)):
         return reply
+    if phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
+        return impossible
     for pattern, do in _INTENTS:
         if pattern.fullmatch(asked.text) and (reply := do(asked)):
             return reply
@@ -95,6 +98,19 @@ def _set(asked: Asked) -> Reply | None:
     if len(lengths) == 1 or not phrases.SEVERAL.search(asked.text):
         return _started(asked, [(new_name(asked), lengths[0].seconds)])
     return _started(asked, [("", length.seconds) for length in lengths[:5]])
+
+
+def _impossible(asked: Asked) -> Reply | None:
+    """Says why no timer can run for so long, or for less than nothing."""
+    if phrases.QUESTION.match(asked.text):
+        return None
+    if phrases.BELOW_ZERO.search(asked.text):
+        return Reply("A timer runs forwards: tell me a length of a second or more.", 0.9)
+    if phrases.TOO_LONG.search(asked.text) and phrases.NOUN.search(asked.text):
+        return Reply("That is too long for me: I run timers of less than a year.", 0.9)
+    if lengths_too_long(asked):
+        return Reply("That is too long for me: I run timers of less than a year.", 0.9)
+    return None
 
 
 def _set_until(asked: Asked) -> Reply | None:

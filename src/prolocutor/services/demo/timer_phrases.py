@@ -59,6 +59,15 @@ JUST = {
     "restart": _pattern(r"(?:restart|reset|repeat)(?: it| that)?|(?:start |once )?(?:it )?again"),
     "left": _pattern(r"(?:and )?(?:how (?:long|much)|what)(?: about)? (?:now|left|is left)|now"),
 }
+BELOW_ZERO = _pattern(
+    r"(?:(?<![\w:-])(?<!\d )[-\u2212\u2013]\s?|\b(?:minus|negative) )"
+    r"(?:\d|an?\b|one|two|three|five|ten|half)"
+    r"|\b(?:0|zero|no) (?:minutes?|mins?|seconds?|secs?|hours?)\b"
+)
+TOO_LONG = _pattern(
+    r"\b(?:\d[\d,.]*|an?|one|two|three|five|ten|a hundred|a thousand|a million)"
+    r" (?:years?|decades?|centur(?:y|ies)|millenni(?:a|um))\b|\bforever\b"
+)
 SECONDS = _pattern(r"(?:start a )?count-?\s?down (?:from|of) (\d{1,4})")
 SEVERAL = _pattern(r"\btimers\b|\b(?:one|another) for\b|\bboth\b")
 ALL = _pattern(r"\b(?:all|every|both|everything|timers|alarms)\b")

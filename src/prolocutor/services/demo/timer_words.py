@@ -85,6 +85,11 @@ def lengths_said(asked: Asked) -> list[Length]:
     return lengths_in(asked.text, clock=True)
 
 
+def lengths_too_long(asked: Asked) -> bool:
+    """Whether a length of time is said that is longer than any timer."""
+    return not lengths_said(asked) and bool(lengths_in(asked.text, longest=float("inf")))
+
+
 def name_said(asked: Asked) -> str:
     """The name by which a timer is meant: "pasta" in "how long is left on the pasta timer"."""
     for pattern in (phrases.NAMED, phrases.NAMED_FOR, phrases.NAMED_BEFORE):

@@ -19,7 +19,7 @@ _WORDS |= {"a quarter of an": 0.25, "quarter of an": 0.25, "three quarters of an
 _WORDS |= {"a couple of": 2, "a couple": 2, "a few": 3, "fourty": 40, "a hundred": 100}
 
 NUMBER = (
-    rf"(?:\d{{1,7}}(?:[.,]\d{{1,4}})?|(?:{'|'.join(_TENS)})[ -](?:{'|'.join(_ONES[1:10])})|"
+    rf"(?:\d{{1,12}}(?:[.,]\d{{1,4}})?|(?:{'|'.join(_TENS)})[ -](?:{'|'.join(_ONES[1:10])})|"
     + "|".join(sorted((re.escape(word) for word in _WORDS), key=len, reverse=True))
     + r")"
 )
@@ -56,13 +56,13 @@ def number_of(words: str) -> float:
     return _WORDS[tens] + _WORDS[ones]
 
 
-def lengths_in(text: str, clock: bool = False) -> list[Length]:
+def lengths_in(text: str, clock: bool = False, longest: float = LONGEST) -> list[Length]:
     """All lengths of time in the text, in order; with `clock` also "1:30" (minutes, seconds)."""
     found = [_short(match) for match in _SHORT.finditer(text)]
     found = found or _joined(text, [_length(match) for match in _LENGTH.finditer(text)])
     if clock and not found:
         found = [_clock(match) for match in _CLOCK.finditer(text)]
-    return [length for length in found if 0 < length.seconds <= LONGEST]
+    return [length for length in found if 0 < length.seconds <= longest]
 
 
 def say_length(seconds: float) -> str:
