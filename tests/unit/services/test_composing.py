@@ -67,12 +67,39 @@ def test_an_agent_hardly_surer_of_the_whole_leaves_no_clause_unanswered() -> Non
     assert ids == ["timer.1", "todo.2"]
 
 
-def test_a_clause_that_nobody_knows_leaves_the_best_whole_answer() -> None:
-    ids, _ = chosen(
-        said("sums", "12", 0.82), said("sums", "12", 0.97, 1), said("sums", "no", 0.05, 2)
+def test_a_clause_that_nobody_knows_is_named() -> None:
+    hypotheses = [
+        said("sums", "12", 0.97),
+        said("sums", "12", 0.97, 1),
+        said("sums", "no", 0.05, 2),
+    ]
+    words = [{"text": "what is 3 * 4, and what is the weather like?"}]
+
+    choice = choose({"hypotheses": hypotheses, "human_utterances": words})
+
+    assert choice["text"] == "12. I have no answer to: “what is the weather like”."
+
+
+def test_an_answer_to_the_whole_that_says_more_than_one_to_a_clause_stays() -> None:
+    ids, text = chosen(
+        said("todo", "Noted: call and sing.", 0.95),
+        said("todo", "Noted: call.", 0.95, 1),
+        said("todo", "no", 0.05, 2),
     )
 
-    assert ids == ["sums.0"]
+    assert (ids, text) == (["todo.0"], "Noted: call and sing.")
+
+
+def test_what_would_undo_an_earlier_answer_has_to_be_asked_for_again() -> None:
+    attributes = {"human_attributes": {"jokes": [1]}}
+    ids, text = chosen(
+        said("jokes", "A duck.", 0.9, 0, **attributes),
+        said("jokes", "A duck.", 0.9, 1, **attributes),
+        said("jokes", "A hen.", 0.9, 2, **attributes),
+    )
+
+    assert ids == ["jokes.1"]
+    assert "ask again" in text
 
 
 def test_what_somebody_knows_of_it_is_said_where_nobody_knows_the_whole() -> None:

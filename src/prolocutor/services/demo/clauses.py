@@ -9,15 +9,25 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-MOST: Final = 4
+from prolocutor.services.demo.ellipsis import completed, leans_on
+
+MOST: Final = 5
 """Clauses in one utterance; with more of them only the whole is asked for."""
 
 LONGEST_TEXT: Final = 500
 
+_STARTS_ANEW: Final = (
+    r"(?:(?:what|how|when|who|where|which)(?:'s|s)?|tell me|convert|define|set|flip|roll|remind me"
+    r"|give me|show me)\b"
+)
 _BREAK: Final = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z)]\.)\s+"
-    r"|\s*[,;]?\s+(?:(?:and|then|plus|also|&)\s+)+(?:(?:then|also)\s+)?|\s*;\s*",
+    r"|\s*[,;]?\s+(?:(?:and|then|plus|also|&)\s+)+(?:(?:then|also)\s+)?|\s*;\s*"
+    rf"|,\s+(?={_STARTS_ANEW})|,?\s+or\s+(?=\d|(?:what|how|when|who|where|which)\b)",
     re.IGNORECASE,
+)
+_COMPARES: Final = re.compile(
+    r"\b(?:which|bigger|smaller|larger|more|less|greater|pick|choose|either)\b", re.IGNORECASE
 )
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))"
@@ -39,6 +49,8 @@ _REQUEST: Final = re.compile(
     r"flip|toss|roll|throw|pick|choose|draw|generate|define|explain|translate|spell|count|"
     r"divide|multiply|i want to know|i'd like to know|i would like to know|i wonder|do you know|"
     r"let me know|let me hear|make me laugh|the time|the weather|the meaning|the capital|the date|"
+    r"use|(?:the )?(?:population|capital|currency|area|languages?|(?:syno|anto)nyms?|opposite"
+    r"|definition|meaning) (?:of|for)|"
     r"another (?:one|joke)|one more|help|time in|time at)\b"
     r"|[-(]?\d[\d.,]*\s*(?:[-+*/^x×÷%]|plus|minus|times|divided|percent|[a-z°]+ (?:to|in|into) )",
     re.IGNORECASE,
@@ -58,7 +70,7 @@ def clauses_of(text: str) -> list[str]:
     """Give the clauses of a text that is more than one request, or one after a greeting; else none.
 
     It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on
-    either side reads like a request of its own.
+    either side reads like a request of its own, or like the rest of the one before.
     """
     if len(text) > LONGEST_TEXT:
         return []
@@ -72,11 +84,15 @@ def clauses_of(text: str) -> list[str]:
     start = 0
     for gap in _BREAK.finditer(text):
         before, after = text[start : gap.start()], text[gap.end() :]
-        if _is_request(before) and _is_request(after):
+        if "or" in gap[0].lower().split() and _COMPARES.search(text):
+            continue
+        if _is_request(before) and (_is_request(after) or leans_on(after, before)):
             clauses.append(before)
             start = gap.end()
-    clauses = [_without_joint(clause.strip()) for clause in (*clauses, text[start:])]
-    return clauses if len(clauses) <= MOST and (len(clauses) > 1 or greeting) else []
+    clauses = [clause.strip() for clause in (*clauses, text[start:])]
+    if len(clauses) > MOST or not (len(clauses) > 1 or greeting):
+        return []
+    return [_without_joint(clause) for clause in completed(clauses)]
 
 
 def _without_joint(clause: str) -> str:
