@@ -12,7 +12,9 @@ from prolocutor.services.demo.wording import LIKELY, SURE, Reading, read_whole_o
 DECLINING = "I only know how to calculate."
 
 _LEAD = re.compile(
-    r"(?:(?:what(?: is|s| are| does| do| would)?|calculate|compute|evaluate|solve|"
+    r"(?:(?:what (?:do|would|will|did) (?:i|you|we) (?:get|have) (?:if|when) (?:i|you|we)|"
+    r"what happens (?:if|when) (?:i|you|we)|what(?: is|s| are| does| do| would)?|"
+    r"calculate|compute|evaluate|solve|"
     r"how much (?:is|are)|the (?:result|value|answer) (?:of|to)|find|add up|do the sum)\s+)+"
 )
 _TAIL = re.compile(r"\s*(?:(?:be )?equals?(?: to)?|is|make|give|come to|=)?[\s?.=]*$")

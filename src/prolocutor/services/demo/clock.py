@@ -55,6 +55,17 @@ def _time(found: re.Match[str], now: dt.datetime) -> str | None:
     return " ".join(_time_in(place, now) for place in known)
 
 
+def _time_with_date(found: re.Match[str], now: dt.datetime) -> str | None:
+    name = found["place"]
+    if name is None:
+        return f"It is {now:%H:%M} on {said(now)}."
+    place = find_place(name)
+    if place is None:
+        return None
+    there = now.astimezone(place.clock)
+    return f"In {place.name} it is {there:%H:%M} on {said(there)}."
+
+
 def _later(found: re.Match[str], now: dt.datetime) -> str | None:
     if not found["hours"] and not found["minutes"]:
         return None
@@ -168,6 +179,12 @@ _PLACE = r"(?P<place>[^\d?]+?)"
 _ONE_OTHER = r"(?P<one>[^\d?]+?) (?:and|to|from|vs|versus) (?P<other>[^\d?]+?)"
 _QUESTIONS = [
     *FACTS,
+    question(
+        _time_with_date,
+        r"(?:what (?:is|are) )?(?:the |today's )?(?:current |local )?",
+        r"(?:time and (?:the )?(?:date|day)|(?:date|day) and (?:the )?time)(?: is it| today)?",
+        rf"(?: {_IN}{_PLACE})?{_NOW}",
+    ),
     question(_time, rf"{_ASK}{_NOW}(?: here)?"),
     question(
         _later,

@@ -24,6 +24,7 @@ from prolocutor.services.demo.wording import (
 DECLINING = "I only exchange currencies, and that was no exchange I could read."
 MOST_STRAY_WORDS = 2
 LONGEST_SPELLING = 3
+MOST_TARGETS = 4
 LARGEST_AMOUNT = 1e15
 DAYS_WITHOUT_RATES = 10
 
@@ -34,7 +35,7 @@ _FILLER = set(
     "worth come cost costs rate rates price value current today now these days conversion foreign "
     "strong strength doing going compared versus vs need want have know like can you could me give "
     "tell please s my if then so equal equals more less which bigger currently latest buy sell "
-    "right or ok there make makes one only by trade trading traded quote cents".split()
+    "right or ok there make use makes one only by trade trading traded quote cents".split()
 )
 _CENTS = [
     (re.compile(r"(\d+(?:\.\d+)?) euro ?cents?\b"), "eur"),
@@ -73,17 +74,18 @@ def _read(words: str, today: dt.date) -> Reading | None:
     said_words = set(words.split())
     if len(exchange.stray) > MOST_STRAY_WORDS:
         return None
-    conversion = _conversion(exchange, words)
-    if conversion is None:
+    conversions = _conversions(exchange, words)
+    if not conversions:
         return None
-    amount, source, target = conversion
     if exchange.stray and not _STORY.search(words):
         return None
     if not exchange.amounts and len(exchange.bare) == 1 and not said_words & _ABOUT:
         return None
-    text = _converted(amount, source, target, day)
-    if text is None:
+    texts = [_converted(*conversion, day) for conversion in conversions]
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts):
         return None
+    text = " ".join(dict.fromkeys(known))
     return text, LOOSE if exchange.stray else LIKELY if exchange.guessed else SURE
 
 
@@ -153,6 +155,16 @@ def _ends_at(tokens: list[str], at: int) -> Currency | None:
     """The currency spelled just before `at`."""
     spellings = (" ".join(tokens[at - back : at]) for back in range(1, LONGEST_SPELLING + 1))
     return next((CURRENCIES[text] for text in spellings if text in CURRENCIES), None)
+
+
+def _conversions(exchange: Exchange, words: str) -> list[tuple[float, Currency, Currency]]:
+    """What is asked for: one conversion, or one amount in several currencies; [] if unclear."""
+    amounts, bare = exchange.amounts, list(dict.fromkeys(exchange.bare))
+    several = len(amounts) == 1 and 1 < len(bare) <= MOST_TARGETS and not exchange.stray
+    if several and amounts[0][1] not in bare and re.search(r"\band\b|,|\bor\b", words):
+        return [(*amounts[0], target) for target in bare]
+    one = _conversion(exchange, words)
+    return [one] if one else []
 
 
 def _conversion(exchange: Exchange, words: str) -> tuple[float, Currency, Currency] | None:

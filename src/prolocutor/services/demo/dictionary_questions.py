@@ -182,7 +182,7 @@ def asked_of(text: str) -> Asked | None:
 def _asked(kind: str, confidence: float, match: re.Match[str]) -> Asked | None:
     groups = match.groupdict()
     word = re.sub(r"^(?:the|an?|to) (?=.)", "", groups["word"]).strip(" '-")
-    if not word or word == "life" or set(word.split()) & _FOREIGN:
+    if not word or word in _POINTERS or set(word.split()) & _FOREIGN:
         return None
     if kind == "loose" and set(word.split()) & _NO_WORDS:
         return None
@@ -191,6 +191,7 @@ def _asked(kind: str, confidence: float, match: re.Match[str]) -> Asked | None:
     return Asked("define" if kind == "loose" else kind, word, part, confidence)
 
 
+_POINTERS = frozenset({"life", "it", "that", "this", "them", "these", "that word", "this word"})
 _FOREIGN = frozenset({"timer", "timers", "todo", "reminder", "reminders", "you", "your", "my"})
 
 

@@ -51,7 +51,8 @@ def _reply(plain: str, said: str, state: State, waiting: bool) -> _Reply | None:
     if waiting and _STOP.fullmatch(plain):
         state.script = None
         return _Reply("All right, some other time.", 0.8)
-    if waiting and not _is_aside(plain, state) and (reply := _continue(said, state)):
+    asks = said.endswith("?") and _ASKS.match(plain) is not None
+    if waiting and not asks and not _is_aside(plain, state) and (reply := _continue(said, state)):
         return reply
     reply = _aside(plain, said, state)
     return _back_to(reply, state) if reply and waiting and not _LEAVING.match(plain) else reply
@@ -61,6 +62,8 @@ def _is_aside(plain: str, state: State) -> bool:
     """Whether something is said to the assistant rather than as an answer."""
     script = state.script
     names = script is not None and script.steps[state.steps[script.name] - 1].key == "name"
+    if _ASKS_US.match(plain):
+        return True
     return _ABOUT_US.match(plain) is not None and not (names and _WORDS.named.fullmatch(plain))
 
 
@@ -224,8 +227,8 @@ _ELSEWHERE = re.compile(
     r"\d|\b(?:jokes?|one-?liners?|puns?|riddles?|laugh|funny|do you know"
     r"|timers?|alarms?|remind\w*|lists?|tasks?|to-?dos?|dice"
     r"|coins?|random|convert|exchange|rate|capital|population|holidays? (?:in|on)|weather|define"
-    r"|defin\w+|meaning|means?|synonyms?|antonyms?|spell\w*|words?|days|date|clock|percent|how many"
-    r"|how much|time is|time in)\b"
+    r"|defin\w+|meaning|means?|synonyms?|antonyms?|spell\w*|words?|translat\w*"
+    r"|do (?:you|i|they) say|days|date|clock|percent|how many|how much|time is|time in)\b"
 )
 _TO_ME = re.compile(
     r"(?:are|did|were|have) you [a-z' ]+|do you (?!know|have|think|remember|mean)[a-z' ]+"
@@ -251,6 +254,14 @@ _LEAVING = re.compile(
 _ABOUT_US = re.compile(
     rf"(?:who|what|how|where) (?:are|r) you\b|(?:what|how)(?: is|'s) your\b|can you help|who am i\b"
     rf"|what(?:'s| is) my name|(?:my name is|call me) (?=\w)|{_LEAVING.pattern}"
+)
+_ASKS = re.compile(
+    r"(?:what|who|whose|when|where|why|how|which|do|does|did|are|is|can|could|would|will|have)"
+    r" \w+ \w"
+)
+_ASKS_US = re.compile(
+    r"(?:do|did|are|were|have|can|could|would|will) you \w"
+    r"|(?:what|why|how|which) (?:do|did|are) you\b"
 )
 _QUESTION = re.compile(
     r"\?|\d|^(?:what|who|whose|when|where|why|how|which|can|could|is|are|do|does|tell|set|remind)\b",
