@@ -1,6 +1,6 @@
 import pytest
 
-from prolocutor.services.demo.clauses import ask_each, clauses_of
+from prolocutor.services.demo.together.clauses import ask_each, clauses_of
 from tests.unit.services.demo_requests import agents_with_phrasings, phrasings
 
 

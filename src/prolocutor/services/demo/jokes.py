@@ -5,7 +5,7 @@ import hashlib
 import re
 from typing import Any
 
-from prolocutor.services.demo.request import attributes_of, text_of
+from prolocutor.services.demo.reading.request import attributes_of, text_of
 
 _DECLINED = "I only tell jokes."
 _TOLD = "jokes_told"

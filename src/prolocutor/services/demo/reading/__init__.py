@@ -1,0 +1,1 @@
+"""What several agents read with: the request, wording, numbers, dates, countries."""

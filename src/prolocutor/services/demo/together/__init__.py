@@ -1,0 +1,1 @@
+"""What makes one reply of several agents' answers: clauses, and composing."""
