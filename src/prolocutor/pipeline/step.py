@@ -14,6 +14,8 @@ from prolocutor.pipeline.stages import Stage
 
 MAX_RESERVE: Final = 1.0
 
+_CONDITIONAL: Final = (Stage.SKILL_SELECTOR, Stage.RESPONSE_SELECTOR)
+
 
 class Limits(msgspec.Struct, frozen=True):
     """Until when each stage may take, in seconds since the turn's start.
@@ -54,12 +56,13 @@ class Step:
     """A service in its place in the graph, with its guard and its formatters.
 
     `before`, `requires` and `then` are the indices of its neighbours in the graph, `end` the
-    seconds after a turn's start when its stage is over.
+    seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
     """
 
     __slots__ = (
         "_tail",
         "before",
+        "conditional",
         "end",
         "fan_out",
         "format_reply",
@@ -99,6 +102,7 @@ class Step:
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
+        self.conditional = bool(node.requires) or node.stage in _CONDITIONAL
         self.window = 1 if service.context == "none" else service.last
         self.only = service.name if service.context == "own" else None
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR

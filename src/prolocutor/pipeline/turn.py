@@ -137,7 +137,8 @@ class Turn:
         self._ends[index] = monotonic()
         self._unsettled -= 1
         if step.stage is Stage.SKILL:
-            self._skills.settled(self, step)
+            if outcome != "skipped" or self.waves.wants(step.name):
+                self._skills.settled(self, step)
         elif step.stage is Stage.SKILL_SELECTOR:
             self._selectors -= 1
             if not self._selectors:
@@ -199,7 +200,7 @@ class Turn:
         """All that a service waits for has settled: call it, hold it or skip it."""
         if self.outcomes[step.index] is not None:
             return
-        if self._must_skip(step):
+        if step.conditional and self._must_skip(step):
             self.settle(step, "skipped")
         elif step.stage is Stage.SKILL:
             self._skills.enter(self, step)
