@@ -28,7 +28,7 @@ _PATTERNS = [
     (0.93, r"\bmake (?:me|us) (?:laugh|giggle|smile|chuckle)"),
     (0.9, rf"\b(?:tell|say|share|show|do|try|about|be|give)\b.{{0,20}}\b{_FUNNY}"),
     (0.9, rf"\b{_JOKES}\b.*\b(?:another|more|(?:do|can) you)\b"),
-    (0.85, r"^(?:crack me up|amuse me|be funny|make a joke)\b"),
+    (0.85, r"^(?:crack me up|cheer (?:me|us) up|amuse me|be funny|make a joke)\b"),
     (0.85, r"\bchuck norris\b|\bdad joke|\bsense of humou?r\b"),
     (0.8, r"\b(?:need|use|want|like|have) (?:a )?(?:good |big )?laugh\b|\bmake me giggle\b"),
     (0.75, rf"\b{_JOKES}$"),

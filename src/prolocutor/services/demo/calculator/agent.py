@@ -21,9 +21,10 @@ _LEAD = re.compile(
     r"(?:(?:what (?:do|would|will|did) (?:i|you|we) (?:get|have) (?:if|when) (?:i|you|we)|"
     r"what happens (?:if|when) (?:i|you|we)|what(?: is|s| are| does| do| would)?|"
     r"calculate|compute|evaluate|solve|"
-    r"how much (?:is|are)|the (?:result|value|answer) (?:of|to)|find|add up|do the sum)\s+)+"
+    r"(?:i need|i want|give me)(?= the )|how much (?:is|are)|"
+    r"the (?:result|value|answer) (?:of|to)|find|add up|do the sum)\s+)+"
 )
-_TAIL = re.compile(r"\s*(?:(?:be )?equals?(?: to)?|is|make|give|come to|=)?[\s?.=]*$")
+_TAIL = re.compile(r"\s*(?:(?:be )?equals?(?: to)?|be|is|make|give|come to|=)?[\s?.=]*$")
 _MONEY = re.compile(
     r"(?P<sign>[$€£])(?= ?\d)|(?<=\d)(?P<after>[$€£])| (?P<word>dollar|euro|pound|buck)s?\b"
 )
@@ -45,6 +46,8 @@ _REWRITES = [
         (r"\b(?:raised )?to the (\d+)(?:st|nd|rd|th)(?: power)?", r"^\1"),
         (r"\bplus\b|\badded to\b", "+"),
         (r"\b(?:minus|negative|less|subtract(?:ed)?|take away)\b", "-"),
+        (r"(?:the )?\bsquare of (-?[\d.]+)", r"(\1)^2"),
+        (r"(?:the )?\bcube of (-?[\d.]+)", r"(\1)^3"),
         (r"(?:the )?\bfactorial (?:of )?(-?[\d.]+)", r"\1!"),
         (r"(?<=\d) ?factorial\b", "!"),
         (r"(?:the )?(\d+)(?:st|nd|rd|th) root(?: of)?", r" \1 root "),
@@ -65,6 +68,9 @@ _REWRITES = [
         (r"(\d+) (?:quarters|fourths) of\b", r"(\1/4) of"),
         (r"(\d+) thirds of\b", r"(\1/3) of"),
         (r"(\d+) fifths of\b", r"(\1/5) of"),
+        (r"\b(?:a|1) fifth of\b", "(1/5) of"),
+        (r"\b(?:an?|1) (?:eigh|8)th of\b", "(1/8) of"),
+        (r"\b(?:a|1) tenth of\b", "(1/10) of"),
         (r"\b(?:double|twice) ", "2 * "),
         (r"\b(?:triple|thrice) ", "3 * "),
         (r"(?<![\d./^])(\d+) (\d+)/(\d+)(?![\d./])", r"(\1+\2/\3)"),
@@ -92,10 +98,11 @@ def _read(words: str) -> Reading | None:
 
 
 def _without_ordinals(words: str) -> str:
-    if " root" not in words and " power" not in words:
+    if not re.search(r" root| power| to the ", words):
         return words
     for number, ordinal in enumerate(_ORDINALS, start=1):
         words = re.sub(rf"\b{ordinal}(?= (?:root|power))", f"{number}th", words)
+        words = re.sub(rf"\bto the {ordinal}\b", f"to the {number}th", words)
     return words
 
 

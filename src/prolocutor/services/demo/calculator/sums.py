@@ -24,7 +24,7 @@ _EACH = r"(?:,? (?:how much|what).*)?"
 _SIGNS = {"sqrt ": "√", "cbrt ": "∛", "(1 ÷ 2) of": "½ of", "(1 ÷ 3) of": "⅓ of"}
 _SIGNS |= {"(2 ÷ 3) of": "⅔ of", "(1 ÷ 4) of": "¼ of", "(3 ÷ 4) of": "¾ of"}
 _LIST = re.compile(
-    r"(?:the )?(?P<name>sum|total|product|average|mean|median|maximum|max|minimum|min|"
+    r"(?:the )?(?P<name>add(?: up| together)?(?=[^,]*,)|sum|total|product|average|mean|median|maximum|max|minimum|min|"
     r"greatest common (?:divisor|factor)|gcd|gcf|hcf|(?:least|lowest) common multiple|lcm)"
     r" ?(?:of|between|for)? ?\(?(?P<list>[-\d., and]+)\)?"
 )
@@ -201,11 +201,12 @@ def _read_list(words: str) -> Reading | None:
     found = _LIST.fullmatch(words)
     if not found:
         return None
+    name = "sum" if found["name"].startswith("add") else found["name"]
     numbers = [Fraction(text) for text in re.findall(r"-?\d+(?:\.\d+)?", found["list"])]
     if len(numbers) < 2:
         return None
     listed = ", ".join(map(_shown, numbers[:-1])) + f" and {_shown(numbers[-1])}"
-    return f"The {found['name']} of {listed} is {_shown(_of_list(found['name'], numbers))}.", SURE
+    return f"The {name} of {listed} is {_shown(_of_list(name, numbers))}.", SURE
 
 
 def _of_list(name: str, numbers: list[Fraction]) -> Fraction:

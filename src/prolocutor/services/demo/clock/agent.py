@@ -18,7 +18,7 @@ from prolocutor.services.demo.reading.wording import (
 
 DECLINING = "I can only tell the time and the date."
 
-_NOW = r"(?: (?:right )?now| at the moment| currently| these days)?"
+_NOW = r"(?: (?:right )?now| at the moment| currently| these days| yet)?"
 _IN = r"(?:over )?(?:in|at|for|on|within) "
 _LATE = r"how late is it"
 _ASK = (
@@ -182,7 +182,7 @@ def _clock_time(text: str) -> dt.time | None:
 _HOURS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (18, 23), "night": (21, 30)}
 _HOURS |= {"daytime": (6, 20), "day": (6, 20), "dark": (20, 30)}
 _PLACE = r"(?P<place>[^\d?]+?)"
-_ONE_OTHER = r"(?P<one>[^\d?]+?) (?:and|to|from|vs|versus) (?P<other>[^\d?]+?)"
+_ONE_OTHER = r"(?P<one>[^\d?]+?) (?:and|to|from|vs|versus|-) (?P<other>[^\d?]+?)"
 _QUESTIONS = [
     *FACTS,
     question(
@@ -199,6 +199,11 @@ _QUESTIONS = [
     ),
     question(_time, r"(?:do you have|have you got|you got|got|give me|have) the time"),
     question(_time, rf"{_ASK}{_NOW} {_IN}{_PLACE}{_NOW}"),
+    question(
+        _time,
+        rf".* (?:in|to|from) {_PLACE},? (?:so |and |but )?(?:what time is it|what is the time)",
+        rf"(?: over)? there{_NOW}",
+    ),
     question(_time, rf"what time (?:do they have|have they got) {_IN}{_PLACE}{_NOW}"),
     question(_time, rf"{_ASK} (?P<place>utc|gmt|[ecmp][sd]t|ce[s]?t|bst|jst|ist){_NOW}"),
     question(_time, rf"(?:what is (?:the )?)?{_PLACE}(?:'s)? (?:local |current )?time{_NOW}"),
@@ -225,7 +230,7 @@ _QUESTIONS = [
     ),
     question(
         _difference,
-        r"(?:what is )?(?:the )?(?:time(?: ?zone)?|hour) difference (?:between|from) ",
+        r"(?:what is )?(?:the )?(?:time(?: ?zone)?|hour) difference (?:between |from )?",
         _ONE_OTHER,
     ),
     question(

@@ -23,7 +23,7 @@ def compared(question: Question, measure: str) -> tuple[str, str] | None:
     else:
         fact = f"{first.title} is larger than {second.name}: {extent(first)}"
         fact += f" against {extent(second)}."
-    if not re.match(YES_NO, question.rest):
+    if not re.match(YES_NO, question.rest) or question.asks("or"):
         return fact, ""
     less = question.asks("smaller|fewer|less")
     return ("Yes. " if (first is pair[0]) != less else "No. ") + fact, "has"

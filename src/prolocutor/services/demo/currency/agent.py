@@ -44,6 +44,13 @@ _CENTS = [
 ]
 _ABOUT = set("worth rate rates exchange convert change value strong doing price swap".split())
 _SUM = re.compile(r"%|\bpercent\b|[*+]|\btimes\b")
+_THAT_IN = re.compile(
+    r"\b(?:what|how much) (?:is|are|would|was|does|will) (?:that|this|it)\b"
+    r"(?: come to| be| make)? (?:in|to|into) (?P<target>.+)"
+)
+_MONEY = re.compile(
+    r"(?:[$€£¥] ?)?\d[\d.,]*(?: ?(?:k|hundred|thousand|million)\b)?(?: [a-z]+){0,2}(?! ?\d)"
+)
 _STORY = re.compile(r"\b(?:costs?|was|were|is|for|paid|pay)\b.*\b(?:in|to|into)\b")
 
 
@@ -68,6 +75,7 @@ def _read(words: str, today: dt.date) -> Reading | None:
     if _SUM.search(words):
         return None
     day, words = _dated(words, today)
+    words = _told_before(words)
     words = re.sub(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])", r"\1.\2", words)
     words = re.sub(r"\bhalf an? (?!million)", "0.5 ", joined_groups(words))
     exchange = _exchange(_without_cents(with_digits(words)))
@@ -87,6 +95,13 @@ def _read(words: str, today: dt.date) -> Reading | None:
         return None
     text = " ".join(dict.fromkeys(known))
     return text, LOOSE if exchange.stray else LIKELY if exchange.guessed else SURE
+
+
+def _told_before(words: str) -> str:
+    """The exchange alone, where a story leads to it: "I earn 3000 CHF a month, what is that in"."""
+    found = _THAT_IN.search(words)
+    money = list(_MONEY.finditer(words[: found.start()])) if found else []
+    return f"{money[0][0]} in {found[1]}" if found and len(money) == 1 else words
 
 
 def _dated(words: str, today: dt.date) -> tuple[dt.date | None, str]:

@@ -37,6 +37,9 @@ _SPAN = (
     r"(?:(?:working |business |week ?)?days?|weeks?|fortnights?|months?|years?|decades?|hours?)"
     r"(?:(?: and|,)? \d+ (?:days?|weeks?|months?))*)"
 )
+_TRAILING = re.compile(
+    r"(?<=\w) (?:is|was|will be|would be|falls? on) (?:when|(?:what|which) (?:date|day))$"
+)
 _ASKING = r"(?:[.,]? (?:when|what|which)\b.*)?"
 
 
@@ -52,6 +55,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
 def _read(words: str, now: dt.datetime, birthday: str) -> Reading | None:
     words = re.sub(r"\s*\+\s*", " plus ", with_digits(words))
     words = re.sub(r"\s+-\s+", " minus ", words)
+    words = _TRAILING.sub("", words)
     try:
         if reading := read_age(words, now.date(), birthday):
             return reading

@@ -36,6 +36,7 @@ _PATTERNS: list[tuple[str, float, str]] = [
             rf" {_THE}{_WORD}"
         ),
     ),
+    ("synonyms", 0.9, rf"syns? (?:of|for) {_THE}{_WORD}"),
     ("synonyms", 0.9, rf"{_ANY}words? (?:like|similar to) {_THE}{_WORD}"),
     ("synonyms", 0.9, rf"(?:thesaurus|synonyms?(?: help)?)(?: for)?[:, -]+{_WORD}"),
     ("synonyms", 0.92, rf"{_WORD}[:, -]+(?:synonyms?|thesaurus)"),

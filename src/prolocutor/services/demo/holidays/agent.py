@@ -30,7 +30,8 @@ _LONGEST = 140
 _LONGEST_NAME = 6
 _HOLIDAY = re.compile(
     r"\b(?:holidays?|hol[ia]{1,2}days?|hoildays?|holliday?s?|days? off|long weekend|off work"
-    r"|(?:shops|stores|banks|schools|offices) (?:be )?(?:closed|open|shut)|(?:free|have .+ off)$)\b"
+    r"|(?:shops|stores|banks|schools|offices) (?:be )?(?:closed|open|shut)"
+    r"|(?:free|(?:have|get) .+ off)$)\b"
 )
 _FOREIGN = re.compile(
     r"\b(?:remind|reminder|todo|timer|alarm|list it|define|definition|meaning|mean|means|synonym"
@@ -247,7 +248,7 @@ def _whole_year(question: Question, year: int) -> Found:
     real = [one for one in kept if not is_substitute(one)]
     if not real:
         return None
-    if "how many" in question.text:
+    if re.search(r"how many|number of", question.text):
         days = len({one.day for one in real})
         return f"{_capital(question.place.name)} has {days} public holidays in {year}.", 0.95
     clear = question.placed or re.search(r"\blist|which|what|public|bank", question.text)

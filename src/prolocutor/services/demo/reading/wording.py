@@ -33,10 +33,12 @@ _SPELLINGS = {
     r"(?:pls|plz|plese|pleas)": "please",
     r"untill?|til|till": "until",
     r"u": "you",
+    r"rn": "right now",
 }
 _SPELLING = [(re.compile(rf"(?<![\w'])(?:{old})(?![\w'])"), new) for old, new in _SPELLINGS.items()]
 _POLITE_START = re.compile(
-    r"(?:(?:hey|hi|hello|ok|okay|well|so|and|please|sorry|excuse me|quick question|quick maths?)"
+    r"(?:(?:(?:hey|hi|hello)(?: there)?|ok|okay|well|so|and|please|sorry|excuse me|"
+    r"quick question|quick maths?)"
     r"[\s,:!.]+|(?:can|could|would|will) you (?:please |kindly |quickly |maybe )*"
     r"(?:(?:tell|show|give) (?:me|us) |(?=\w))|(?:do|did) you (?:happen to )?know |"
     r"(?:please )?(?:tell|show) (?:me|us) |(?:i would|i) (?:like|want|need) to know |"

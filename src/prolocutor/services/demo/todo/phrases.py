@@ -40,7 +40,8 @@ ADD = _patterns(
     r"remember (?=to |that )(?P<what>.+)",
     rf"(?P<what>.+?)[,;.] (?:so |please |and )*(?:{_REMIND} me|don'?t let me forget)"
     r"(?: (?:of|about) (?:it|that|this))?(?P<tail>(?: .*)?)",
-    r"(?:my |the )?(?P<list>shopping|grocery|to-?do|packing) list\s*[:–-]\s*(?P<what>.+)",
+    r"(?:my |the )?(?P<list>shopping|grocer(?:y|ies)|to-?do|packing)"
+    r"(?: list\s*[:–-]|\s*:)\s*(?P<what>.+)",
     rf"(?:add|put|write|enter)(?: something| this| an?(?: new)? (?:item|entry|task|thing))?"
     rf" (?:to|on|onto) {_INTO}\s*[:,-]?\s*(?P<what>.+)",
     r"(?:i (?:have|need|want|'ve got) to |i need )?(?P<what>.+?)[,.;:]?"

@@ -228,6 +228,8 @@ def _in(quantity: Quantity, unit: Unit) -> str:
 
 def _in_two(quantity: Quantity, first: Unit, second: Unit) -> str:
     large, small = sorted((first, second), key=lambda unit: -unit.factor)
+    if (large.factor / small.factor).denominator != 1:
+        return f"{_in(quantity, first)} = {_in(quantity, second)}"
     whole = quantity.value // large.factor
     rest = Quantity("", small, quantity.value - whole * large.factor)
     return f"{shown(whole)} {large.named(shown(whole))} {_in(rest, small)}"
