@@ -47,6 +47,23 @@ DOUBLES: Final = (
     ("when is Christmas in Germany? what's 100 km in miles?", "holidays units", "62"),
     ("tell me a joke and what is the square root of 144", "jokes calculator", "12"),
     ("Hello! What is 7 times 8?", "calculator", "56"),
+    (
+        "what is 5 + 5, what is the capital of Peru, and when is Easter?",
+        "calculator countries holidays",
+        "10.*Lima.*Easter",
+    ),
+    ("What time is it in Tokyo? And in London?", "clock", "Tokyo.*London"),
+    ("synonyms of happy and antonyms of sad", "dictionary", "happy.*sad"),
+    (
+        "is 25 December a holiday in Japan and how many days until then",
+        "holidays days",
+        "No.*days until",
+    ),
+    (
+        "what is the capital of Peru and what is the weather in Lima?",
+        "countries",
+        "no answer.*weather",
+    ),
 )
 
 
