@@ -26,6 +26,14 @@ def test_what_a_clause_leaves_out_is_put_back(text: str, second: str) -> None:
     assert clauses_of(text)[1] == second
 
 
+def test_each_clause_leans_on_the_one_before() -> None:
+    assert clauses_of("what is the capital of Peru, and its population, and its currency?") == [
+        "what is the capital of Peru",
+        "the population of Peru",
+        "the currency of Peru?",
+    ]
+
+
 def test_two_things_asked_of_one_are_both_asked_of_it() -> None:
     assert clauses_of("what's the population and the capital of Chile") == [
         "what's the population of Chile",

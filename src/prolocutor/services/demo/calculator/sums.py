@@ -24,7 +24,8 @@ _EACH = r"(?:,? (?:how much|what).*)?"
 _SIGNS = {"sqrt ": "√", "cbrt ": "∛", "(1 ÷ 2) of": "½ of", "(1 ÷ 3) of": "⅓ of"}
 _SIGNS |= {"(2 ÷ 3) of": "⅔ of", "(1 ÷ 4) of": "¼ of", "(3 ÷ 4) of": "¾ of"}
 _LIST = re.compile(
-    r"(?:the )?(?P<name>add(?: up| together)?(?=[^,]*,)|sum|total|product|average|mean|median|maximum|max|minimum|min|"
+    r"(?:the )?(?P<name>add(?: up| together)?(?=[^,]*,)|sum|total|product|average|mean|median|"
+    r"maximum|max|minimum|min|"
     r"greatest common (?:divisor|factor)|gcd|gcf|hcf|(?:least|lowest) common multiple|lcm)"
     r" ?(?:of|between|for)? ?\(?(?P<list>[-\d., and]+)\)?"
 )

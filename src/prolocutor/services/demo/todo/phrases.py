@@ -133,7 +133,8 @@ MENTION = _patterns(
     rf".*(?:(?:my|our) (?:[a-z-]+ )?(?:list|to-?dos|tasks|reminders)\b|{_ITEM} \d+\b).*"
 )
 ADD_LOOSELY = _patterns(
-    r"add (?P<what>(?!.*(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|and|plus|up"
+    r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
+    r"|two|three|four|five|six|seven|eight|nine|ten|and|plus|up"
     r"|timer|minutes?|vat|percent)\b))[^\W\d_][\w' -]{1,40})"
 )
 ELSEWHERE = re.compile(

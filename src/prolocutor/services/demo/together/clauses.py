@@ -86,7 +86,8 @@ def clauses_of(text: str) -> list[str]:
         before, after = text[start : gap.start()], text[gap.end() :]
         if "or" in gap[0].lower().split() and _COMPARES.search(text):
             continue
-        if _is_request(before) and (_is_request(after) or leans_on(after, before)):
+        whole = _is_request(before) or leans_on(before, clauses)
+        if whole and (_is_request(after) or leans_on(after, [*clauses, before])):
             clauses.append(before)
             start = gap.end()
     clauses = [clause.strip() for clause in (*clauses, text[start:])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PREPOSITION: Final = r"(?:in|at|for|on|from|of|to|into)"
+_PREPOSITION: Final = r"(?:in|at|for|on|from|of|to|into|until|till|since|with)"
 _PHRASE: Final = re.compile(rf"{_PREPOSITION}\s+\w", re.IGNORECASE)
 _NAME: Final = (
     r"(?P<name>(?!the\b|its\b|your?\b|me\b|an?\b|that\b|this\b)[\w.'-]+(?: [\w.'-]+){0,2})"
@@ -58,9 +58,9 @@ _NOUN_OF: Final = re.compile(
 )
 
 
-def leans_on(clause: str, before: str) -> bool:
-    """Whether the clause is no request of its own, but one together with the clause before it."""
-    return _completed(clause, before) != clause
+def leans_on(clause: str, before: list[str]) -> bool:
+    """Whether the clause is no request of its own, but one together with the clauses before it."""
+    return bool(before) and completed([*before, clause])[-1] != clause
 
 
 def completed(clauses: list[str]) -> list[str]:
