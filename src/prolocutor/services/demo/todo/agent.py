@@ -10,10 +10,12 @@ from prolocutor.services.demo.reading.request import attributes_of, now_of, text
 from prolocutor.services.demo.reading.when.lengths import lengths_in
 from prolocutor.services.demo.reading.when.moments import find_moment, say_day, say_moment
 from prolocutor.services.demo.todo import phrases
+from prolocutor.services.demo.todo.clearing import clear, clear_all
 from prolocutor.services.demo.todo.items import MOST_ITEMS, Item, TodoList, words_of
 from prolocutor.services.demo.todo.words import (
     Asked,
     Reply,
+    and_reminders,
     aside,
     chosen,
     clean,
@@ -151,7 +153,7 @@ def _shown(asked: Asked, confidence: float) -> Reply:
         items, what = [item for item in items if item.due and item.due < now], f"overdue {what}"
     items, period = _in_period(asked, items)
     if not items:
-        return Reply(_ended(nothing(asked, period), asked), confidence)
+        return Reply(and_reminders(nothing(asked, period), asked), confidence)
     if re.search(r"\bhow many\b", text, re.IGNORECASE):
         count = len(items)
         return Reply(f"There {'is 1' if count == 1 else f'are {count}'} on {what}.", confidence)
@@ -245,39 +247,6 @@ def _with_items(
     return Reply(do(asked, hits[0]), confidence, changed=True)
 
 
-def _clear(asked: Asked, found: re.Match[str]) -> Reply | None:
-    """Clears one list, or the reminders; what else there is stays."""
-    items, what = chosen(asked)
-    if phrases.REMINDERS.search(asked.text):
-        items = asked.todo.reminders
-    else:
-        items = [item for item in items if not item.reminder]
-        lists = sorted({item.list for item in items})
-        if len(lists) > 1:
-            return Reply(f"Which one: your {' list or your '.join(lists)} list?", 0.9)
-    if not items:
-        return Reply(_ended(nothing(asked), asked), 0.9)
-    asked.todo.remove(items)
-    count = "1 entry" if len(items) == 1 else f"{len(items)} entries"
-    return Reply(_ended(f"Done: {count} removed from {what}.", asked), 0.93, changed=True)
-
-
-def _ended(said: str, asked: Asked) -> str:
-    """The reply with a word on the reminders that stay, if there are any."""
-    stay = asked.todo.reminders and not phrases.REMINDERS.search(asked.text)
-    return f"{said} {staying(asked)} as before." if stay else said
-
-
-def _clear_all(asked: Asked, found: re.Match[str]) -> Reply | None:
-    reminders, count = len(asked.todo.reminders), len(asked.todo.open)
-    if not count:
-        return Reply("There is nothing on your lists, and you have no reminders.", 0.7)
-    asked.todo.remove(asked.todo.open)
-    entries = "1 entry" if count - reminders == 1 else f"{count - reminders} entries"
-    kept = "1 reminder" if reminders == 1 else f"{reminders} reminders"
-    return Reply(f"Done: {entries} and {kept} removed.", 0.93, changed=True)
-
-
 def _move(asked: Asked, found: re.Match[str]) -> Reply | None:
     words, to = found["what"], found["when"] or ""
     ours = re.search(r"\b(?:reminder|task|todo|item)\b", words, re.IGNORECASE)
@@ -352,8 +321,8 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., Reply | None]], ...] = (
     (phrases.ADD, _add),
-    (phrases.CLEAR_ALL, _clear_all),
-    (phrases.CLEAR, _clear),
+    (phrases.CLEAR_ALL, clear_all),
+    (phrases.CLEAR, clear),
     (phrases.FINISH, _finish),
     (phrases.REMOVE, _remove),
     (phrases.MOVE, _move),

@@ -72,6 +72,12 @@ def staying(asked: Asked) -> str:
     return f"You have {'1 reminder' if count == 1 else f'{count} reminders'}"
 
 
+def and_reminders(said: str, asked: Asked) -> str:
+    """The reply with a word on the reminders that stay, if there are any."""
+    stay = asked.todo.reminders and not phrases.REMINDERS.search(asked.text)
+    return f"{said} {staying(asked)} as before." if stay else said
+
+
 def entries_of(what: str, named: str) -> list[str]:
     """The entries that are named at once: "eggs and bread", "call Tom, buy milk"."""
     commas = re.split(r"\s*,\s*(?:and\s+)?", what)
