@@ -3,10 +3,11 @@
     python bench/evaluation.py [--examples N] [--json FILE]
 
 The file is synthetic: N examples (10,000) of a question and a label of 4 to 14 words, made from a
-seed. Beside each figure stands the one seen for ParlAI 1.7.2 on such a file. A parley here is the
-metrics' part: a message is read, `repeat_label` acts, the act is scored and the scores of the one
-example are written back to it; guess and label are then the same text. The figures of F1 and
-BLEU-4 are for guesses that are not the label, each text new.
+seed. Beside each figure stands the one seen for ParlAI 1.7.2 on such a file. A parley is a whole
+one: a teacher reads the file of ParlAI dialog text, `RepeatLabelAgent` answers, the teacher scores
+the answer. "Metrics' share" is what remains of it without teacher, agent and world: a line of JSON
+is decoded, the label is scored against itself and the scores of the one example are written back.
+The figures of F1 and BLEU-4 are for guesses that are not the label, each text new.
 """
 
 import argparse
@@ -24,7 +25,10 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.parlai.agents import RepeatLabelAgent
+from prolocutor.parlai.catalog import open_teacher, open_writer
 from prolocutor.parlai.metrics import BleuMetric, F1Metric, TeacherMetrics, normalize_answer
+from prolocutor.parlai.worlds import DialogPartnerWorld
 
 PARLAI = {
     "parleys, default metrics": 9_250,
@@ -53,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "examples.jsonl"
         file.write_bytes(b"\n".join(map(msgspec.json.encode, examples(options.examples))))
-        rows = [*figures(file, options.repeat)]
+        rows = [*figures(file, written_as_text(file), options.repeat)]
         seconds = min(whole_command(Path(folder), file) for _ in range(options.repeat))
     print(f"{'what':<32}{'a CPU second':>14}{'ParlAI 1.7.2':>14}{'times':>7}")
     for row in rows:
@@ -66,12 +70,14 @@ def main() -> None:
         options.json.write_text(json.dumps(rows, indent=1))
 
 
-def figures(file: Path, repeat: int) -> Iterator[dict[str, Any]]:
+def figures(file: Path, text: Path, repeat: int) -> Iterator[dict[str, Any]]:
     lines = file.read_bytes().split(b"\n")
     pairs = [(one["guess"], one["labels"]) for one in map(msgspec.json.decode, lines)]
     texts = [guess for guess, _ in pairs]
     for what, names in (("default metrics", "default"), ("F1 only", "f1"), ("all", "all,mrr")):
-        yield figure(f"parleys, {what}", len(lines), repeat, lambda n=names: parley(lines, n))
+        yield figure(f"parleys, {what}", len(lines), repeat, lambda n=names: parleys(text, n))
+        share = f"metrics' share, {what}"
+        yield figure(share, len(lines), repeat, lambda n=names: metrics_share(lines, n))
     yield figure("normalize_answer", len(texts), repeat, lambda: [*map(normalize_answer, texts)])
     yield figure("F1", len(pairs), repeat, lambda: [F1Metric.compute(*pair) for pair in pairs])
     yield figure(
@@ -90,7 +96,16 @@ def whole_command(folder: Path, file: Path) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def parley(lines: list[bytes], names: str) -> None:
+def parleys(file: Path, names: str) -> None:
+    """Go once through the file as an evaluation in a world does."""
+    teacher = open_teacher(f"parlai:{file}", "valid", scorer=TeacherMetrics(names))
+    with DialogPartnerWorld({}, [teacher, RepeatLabelAgent({})]) as world:
+        while not world.epoch_done():
+            world.parley()
+        world.report()
+
+
+def metrics_share(lines: list[bytes], names: str) -> None:
     metrics = TeacherMetrics(metrics_list=names)
     for line in lines:
         message = msgspec.json.decode(line)
@@ -108,6 +123,16 @@ def figure(what: str, number: int, repeat: int, work: Callable[[], object]) -> d
         work()
         best = min(best, time.process_time() - started)
     return {"what": what, "rate": number / best}
+
+
+def written_as_text(file: Path) -> Path:
+    """Write the examples as ParlAI dialog text, each an episode of its own."""
+    text = file.with_suffix(".txt")
+    with open_writer("parlai", text) as writer:
+        for line in file.read_bytes().split(b"\n"):
+            one = msgspec.json.decode(line)
+            writer.write([{"text": one["text"], "labels": one["labels"]}])
+    return text
 
 
 def examples(number: int) -> Iterator[dict[str, Any]]:
