@@ -83,9 +83,9 @@ class RepeatLabelAgent(_Observer):
 
     def act(self) -> Act:
         """Say a label."""
-        if self.observation is None:
+        if (seen := self.observation) is None:
             return self._says(NOTHING)
-        labels = self._seen("labels") or self._seen("eval_labels")
+        labels = seen.get("labels") or seen.get("eval_labels")
         if not labels or (self._silent and self._chance.random() < self._silent):
             return self._says(self._excuse)
         if isinstance(labels, str):

@@ -32,13 +32,10 @@ class Lines:
         self.file = Path(file)
         self._on_fault = on_fault
         self._plain = plain
+        self.id: Final = os.path.join(*self.file.absolute().parts[-2:])
+        """The file with its folder, as ParlAI names a task of a file."""
         self._size = 0
         self._read = 0
-
-    @property
-    def id(self) -> str:
-        """The file with its folder, as ParlAI names a task of a file."""
-        return os.path.join(*self.file.absolute().parts[-2:])
 
     @property
     def portion(self) -> float | None:

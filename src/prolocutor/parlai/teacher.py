@@ -83,7 +83,7 @@ class DialogTeacher:
         self._scorer = scorer
         self._shelf: Shelf | None = None
         self._counts: tuple[int, int] | None = None
-        self._said: Example | None = None
+        self._gold: Sequence[str] | None = None
         self._restart()
 
     @property
@@ -105,11 +105,11 @@ class DialogTeacher:
             self._fill()
         if not self._buffer:
             self._epoch_done = True
-            self._said = None
+            self._gold = None
             return self._padding()
         message = self._buffer.popleft()
         self._epoch_done = self._last and not self._buffer
-        self._said = message
+        self._gold = message.get("labels")
         return self._outward(message)
 
     def observe(self, observation: Example) -> Example:
@@ -120,14 +120,12 @@ class DialogTeacher:
         if self._scorer is None:
             return observation
         self._scorer.clear_recent()
-        if self._said is not None and (labels := self._said.get("labels")) is not None:
-            self._scorer.evaluate_response(observation, labels)
-            self._said = None
+        if self._gold is not None:
+            self._scorer.evaluate_response(observation, self._gold)
+            self._gold = None
         if not (recent := self._scorer.report_recent()):
             return observation
-        scored = Message(observation)
-        scored.force_set("metrics", recent)
-        return scored
+        return Message(observation, metrics=recent)
 
     def epoch_done(self) -> bool:
         """Tell whether what was said last was the end of the data."""
@@ -184,7 +182,7 @@ class DialogTeacher:
         self._episodes = self._walk()
         self._last = False
         self._epoch_done = False
-        self._said = None
+        self._gold = None
 
     def _fill(self) -> None:
         """Get the next episode that mutators leave something of; at the end none."""
@@ -245,8 +243,8 @@ class DialogTeacher:
         return message
 
     def _outward(self, message: Message) -> Message:
-        """Give a message as it leaves, after mutators."""
-        outward = message.copy()
+        """Give a message as it leaves: a copy after mutators, which may keep theirs."""
+        outward = message.copy() if self._mutators else message
         outward.force_set("id", self.id)
         if not self.datatype.training and "labels" in outward:
             labels = outward.pop("labels")

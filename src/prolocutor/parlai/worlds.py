@@ -143,6 +143,15 @@ class DialogPartnerWorld(MultiAgentDialogWorld):
         if len(self.agents) != 2:
             raise ConfigError(f"this world is for two agents, not for {len(self.agents)}")
 
+    def parley(self) -> None:
+        """Let the teacher say one thing, and the other answer it."""
+        teacher, learner = self.agents
+        self.acts[0] = said = checked_act(teacher.act(), teacher)
+        learner.observe(said)
+        self.acts[1] = answer = checked_act(learner.act(), learner)
+        teacher.observe(answer)
+        self.total_parleys += 1
+
     def episode_done(self) -> bool:
         """Tell whether the first agent's act ends the episode."""
         return _ends(self.acts[0])

@@ -252,3 +252,18 @@ def observed(act: dict[str, Any], labels: Any, *, names: Any = "default") -> dic
     metrics = TeacherMetrics(metrics_list=names)
     metrics.evaluate_response(act, labels)
     return dict_report(metrics.report())
+
+
+@pytest.mark.parametrize("names", ["default", "all"])
+def test_the_report_of_one_example_is_that_of_a_run_of_one(names: str) -> None:
+    metrics = TeacherMetrics(names)
+
+    metrics.evaluate_response({"text": "a b c", "text_candidates": ["x", "a b"]}, ["a b"])
+
+    recent, whole = metrics.report_recent(), metrics.report()
+    assert [(name, type(one), one) for name, one in recent.items()] == [
+        (name, type(one), one) for name, one in whole.items()
+    ]
+    assert recent["f1"].observations() == whole["f1"].observations() == 1
+    doubled = recent["f1"] + whole["f1"]
+    assert doubled.standard_error() == 0

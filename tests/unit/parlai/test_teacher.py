@@ -322,3 +322,16 @@ def test_entries_that_parlai_refuses_are_refused(entry: Any, field: str | None) 
         message_of(entry)
 
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize("mutators", ["", "word_reverse"])
+def test_what_a_listener_does_to_a_message_is_neither_in_the_data_nor_scored(mutators: str) -> None:
+    teacher = DialogTeacher(Listed(TWO), "valid", mutators=mutators, scorer=TeacherMetrics())
+    before = [dict(message) for message in teacher]
+    (label,) = before[0]["eval_labels"]
+
+    teacher.act().clear()
+    answer = teacher.observe({"text": label})
+
+    assert answer["metrics"]["accuracy"] == 1
+    assert [dict(message) for message in teacher] == before

@@ -31,6 +31,8 @@ _CLASSES: Final[dict[str, type[AverageMetric]]] = {
     **dict.fromkeys(("intradistinct-1", "intradistinct-2"), IntraDistinctMetric),
 }
 
+_ONE: Final = SumMetric(1)
+
 
 class Tally:
     """Running totals of examples, scores, n-grams and metrics."""
@@ -88,11 +90,24 @@ class Tally:
             report[name] = metric if known is None else known + metric
         return report
 
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing to report."""
+        return not (self.examples or self.metrics or self.grams)
+
     def clear(self) -> None:
         """Forget everything."""
         self.examples = 0
         for part in (self.sums, self.grams, self.metrics, self.failures):
             part.clear()
+
+
+def report_of_example(scores: Mapping[str, float]) -> Report:
+    """Give the report of a tally that has seen this example and nothing else."""
+    report: Report = {"exs": _ONE}
+    class_of = _CLASSES.get
+    for name, score in scores.items():
+        report[name] = class_of(name, AverageMetric)(score)
+    return report
 
 
 def number_given(value: Any) -> float:

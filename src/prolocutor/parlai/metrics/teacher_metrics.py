@@ -21,7 +21,7 @@ from prolocutor.parlai.metrics.normalization import words_of
 from prolocutor.parlai.metrics.overlap import best_overlap
 from prolocutor.parlai.metrics.ranking import rank_of_first
 from prolocutor.parlai.metrics.reports import Report
-from prolocutor.parlai.metrics.tally import Tally, number_given
+from prolocutor.parlai.metrics.tally import Tally, number_given, report_of_example
 from prolocutor.parlai.metrics.text_metrics import intra_distinct, ngrams
 
 log = logging.getLogger(__name__)
@@ -50,6 +50,8 @@ class Metrics:
 
     def report_recent(self) -> Report:
         """Give the metrics of what was seen since `clear_recent`."""
+        if self._latest is not None and self._recent.is_empty():
+            return report_of_example(self._latest)
         self._settle()
         return self._recent.report()
 
@@ -63,9 +65,8 @@ class Metrics:
     def clear_recent(self) -> None:
         """Forget the latest example."""
         self._latest = None
-        recent = self._recent
-        if recent.examples or recent.metrics or recent.grams:
-            recent.clear()
+        if not self._recent.is_empty():
+            self._recent.clear()
 
     def clear(self) -> None:
         """Forget everything, also for those that share it."""
