@@ -14,11 +14,12 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from prolocutor.errors import BadReply
 from prolocutor.evaluation.agent_subject import AgentSubject, Raised
 from prolocutor.evaluation.episodes import Episode, group_of
 from prolocutor.evaluation.folder import RunFolder
 from prolocutor.evaluation.rows import Row
-from prolocutor.evaluation.scoring import kept_metrics
+from prolocutor.evaluation.scoring import kept_metrics, plain_act
 from prolocutor.evaluation.subjects import Answer, Message, Subject
 
 LONGEST_ERROR: Final = 2000
@@ -151,13 +152,17 @@ class Runner:
         act = dict(answer.act)
         scores: dict[str, float | None] = {}
         metrics: dict[str, list[Any]] = {}
-        try:
-            scores = self._scorer.score(message, act if error is None else {"text": ""})
-            if "metrics" in act:
+        if error is None:
+            try:
+                act = plain_act(act)
                 metrics = kept_metrics(act)
-                del act["metrics"]
-        except Exception as fault:
-            error = f"the answer cannot be scored: {told_error(fault)}"
+                act.pop("metrics", None)
+                scores = self._scorer.score(message, act)
+            except Exception as fault:
+                what = str(fault) if isinstance(fault, BadReply) else told_error(fault)
+                error = f"the answer cannot be scored: {what}"[:LONGEST_ERROR]
+        if error is not None:
+            scores, metrics = self._scorer.score(message, {"text": ""}), {}
         return Row(
             n=episode.first + turn,
             episode=episode.number,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
+from prolocutor.errors import BadReply
 from prolocutor.evaluation.rows import Row
 from prolocutor.parlai.metrics import averages, metric
 from prolocutor.parlai.metrics.conversion import observed_metric
@@ -36,7 +37,7 @@ class TeacherScorer:
         if labels is None:
             labels = message.get("labels")
         self._scored.clear_recent()
-        self._scored.evaluate_response(act, labels)
+        self._scored.evaluate_response(act, _texts(labels))
         scores: Scores = {}
         for name, value in self._scored.recent_scores().items():
             scores[name] = value if isfinite(value) else None
@@ -53,21 +54,68 @@ class TeacherScorer:
         return self._scored.report()
 
 
+def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
+    """Give an act as a row keeps it, its candidates as a list; `BadReply` if it cannot be scored.
+
+    What can be read only once is so read before anybody scores it.
+    """
+    plain = dict(act)
+    text, candidates = plain.get("text"), plain.get("text_candidates")
+    if text is not None and not isinstance(text, str):
+        raise BadReply(f"the act's text is of type {type(text).__name__}, not a text")
+    if candidates is not None:
+        if isinstance(candidates, str | bytes) or not isinstance(candidates, Iterable):
+            kind = type(candidates).__name__
+            raise BadReply(f"the act's text_candidates are of type {kind}, not a list of texts")
+        plain["text_candidates"] = given = list(candidates)
+        for one in given:
+            if not isinstance(one, str):
+                kind = type(one).__name__
+                raise BadReply(f"one of the act's text_candidates is of type {kind}, not a text")
+    return plain
+
+
 def kept_metrics(act: Mapping[str, Any]) -> Kept:
-    """Give what an act's field `metrics` holds in a form that a row can keep."""
+    """Give what an act's field `metrics` holds in a form that a row can keep.
+
+    `BadReply` for what is no number.
+    """
     given = act.get("metrics")
-    if not isinstance(given, Mapping):
+    if given is None:
         return {}
+    if not isinstance(given, Mapping):
+        raise BadReply(f"the act's metrics are of type {type(given).__name__}, not a dictionary")
     kept = {}
     for name, value in given.items():
         if value is not None:
-            own = observed_metric(value)
+            own = _own_metric(name, value)
             for parts in _PARTS:
                 if all(hasattr(own, part) for part in parts):
                     known = f"USER_{name}" if name in ALL_METRICS else str(name)
                     kept[known] = [_class_name(own), *(getattr(own, part) for part in parts)]
                     break
     return kept
+
+
+def _own_metric(name: str, value: Any) -> Metric:
+    """Read one metric of an agent's own; its parts have to be numbers that JSON can say."""
+    try:
+        own = observed_metric(value)
+        finite = isfinite(own.value())
+    except Exception:
+        raise BadReply(f"the act's metric {name!r} is no number: {value!r:.100}") from None
+    if not finite:
+        raise BadReply(f"the act's metric {name!r} is {own.value()}")
+    return own
+
+
+def _texts(labels: Any) -> list[str] | None:
+    """Give labels as texts, also where the data have numbers."""
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        return [str(labels)]
+    return [label if isinstance(label, str) else str(label) for label in labels]
 
 
 def own_report(rows: Iterable[Row]) -> Report:

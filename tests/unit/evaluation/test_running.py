@@ -9,6 +9,7 @@ import pytest
 
 from prolocutor.errors import BadInput, Conflict, StoreLocked
 from prolocutor.evaluation.folder import ROWS, RunFolder, load_rows, load_run
+from prolocutor.evaluation.rescoring import rescore
 from prolocutor.parlai.agents import RandomCandidateAgent
 from tests.unit.evaluation.made import CONFIGURATION, message, run, without_times
 
@@ -247,3 +248,50 @@ def test_metrics_of_an_agents_own_are_kept_and_added_up(tmp_path: Path) -> None:
 
     assert report.metrics["ppl"].value == pytest.approx(2.718281828459045**1.5)
     assert report.metrics["USER_f1"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("act", "what"),
+    [
+        ({"text": 5}, "the act's text is of type int, not a text"),
+        ({"text": "answer 3", "metrics": {"own": "much"}}, "the act's metric 'own' is no number"),
+        ({"text": "answer 3", "metrics": {"own": float("nan")}}, "the act's metric 'own' is nan"),
+        ({"text": "answer 3", "metrics": 5}, "the act's metrics are of type int, not a dictionary"),
+        ({"text": "answer 3", "text_candidates": "abc"}, "text_candidates are of type str, not a"),
+        (
+            {"text": "answer 3", "text_candidates": [1]},
+            "text_candidates is of type int, not a text",
+        ),
+    ],
+)
+def test_an_answer_that_cannot_be_scored_scores_as_an_empty_one(
+    act: dict[str, Any], what: str, tmp_path: Path
+) -> None:
+    class Odd(Shy):
+        def act(self) -> dict[str, Any]:
+            return dict(act)
+
+    [row] = run(tmp_path / "run", questions(1), Odd)
+
+    assert row.scores == {"accuracy": 0, "precision": 0, "recall": 0, "f1": 0}
+    assert row.error is not None
+    assert row.error.startswith("the answer cannot be scored: ")
+    assert what in row.error
+
+
+def test_candidates_that_can_be_read_once_are_kept_and_score_the_same_again(tmp_path: Path) -> None:
+    class Ranking(Shy):
+        def act(self) -> dict[str, Any]:
+            return {"text": "answer 2", "text_candidates": iter(["answer 2", "answer 3"])}
+
+    [row] = run(tmp_path / "run", questions(1), Ranking)
+
+    assert row.act["text_candidates"] == ["answer 2", "answer 3"]
+    assert (row.scores["hits@1"], row.scores["hits@5"]) == (0, 1)
+    assert rescore(tmp_path / "run", "f1").metrics["hits@5"].value == 1
+
+
+def test_labels_that_are_numbers_are_texts(tmp_path: Path) -> None:
+    [row] = run(tmp_path / "run", [message("7", label_candidates=["7"], eval_labels=[7])])
+
+    assert (row.error, row.scores["f1"]) == (None, 1)
