@@ -95,6 +95,8 @@ def teachers_of(
     data: tuple[str, ...], datatype: str, given: Options, *, seed: int, weights: str, **more: Any
 ) -> DialogTeacher | MultiTaskTeacher:
     """Make the teacher that is meant, of one data set or several."""
+    if weights and len(data) == 1:
+        raise click.UsageError("--weights is for several data, and there is one --data")
     chance = Random(seed)
     teachers = [
         open_teacher(one, datatype, chance=chance, **options_of(one, given), **more) for one in data

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from math import isfinite
 from typing import Any, Final, Literal
 
 from prolocutor.contracts.teacher import Example
@@ -40,8 +41,12 @@ class MultiTaskTeacher:
             raise BadInput("several tasks need one datatype", field="datatype")
         if weights == "stochastic":
             weights = [one.num_episodes() for one in teachers]
-        elif len(weights) > len(teachers) or any(weight < 0 for weight in weights):
-            raise BadInput("there is one weight, not below 0, for each task", field="weights")
+        elif len(weights) > len(teachers):
+            what = f"{len(weights)} weights are too many: there is one for each task"
+            raise BadInput(what, field="weights")
+        if bad := [one for one in weights if not (isfinite(one) and one >= 0)]:
+            what = f"{bad[0]} is no weight: that is a finite number, not below 0"
+            raise BadInput(what, field="weights")
         self.tasks: Final = list(teachers)
         self.datatype: Final = teachers[0].datatype
         self._numbers: Final = range(len(teachers))
@@ -49,6 +54,8 @@ class MultiTaskTeacher:
         self._cumulated: Final = list(accumulate(filled))
         if not self._cumulated[-1]:
             raise BadInput("one weight is above 0", field="weights")
+        if not isfinite(self._cumulated[-1]):
+            raise BadInput("the sum of the weights is not finite", field="weights")
         self._chance = chance
         self._aggregate = aggregate or _side_by_side
         self._present = -1

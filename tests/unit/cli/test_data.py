@@ -179,3 +179,22 @@ def test_what_cannot_be_is_told(
 ) -> None:
     assert run(["data", "stats", *words]) == status
     assert what in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("weights", ["nan,1", "inf,1", "1,-1", "1,2,3", "a,b"])
+def test_weights_that_cannot_be_are_an_error_not_a_traceback(
+    dialogs: str, weights: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = ["--data", dialogs, "--data", dialogs, "--datatype", "train"]
+
+    assert run(["data", "show", *two, "--weights", weights]) != 0
+
+    assert "weight" in capsys.readouterr().err
+
+
+def test_weights_for_a_single_data_set_are_refused(
+    dialogs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["data", "show", "--data", dialogs, "--weights", "1"]) != 0
+
+    assert "--weights is for several data" in capsys.readouterr().err

@@ -281,7 +281,9 @@ def test_the_reports_of_several_tasks_become_one() -> None:
     ]
 
 
-@pytest.mark.parametrize("weights", [[1, 1, 1], [-1], [0, 0]])
+@pytest.mark.parametrize(
+    "weights", [[1, 1, 1], [-1], [0, 0], [float("nan"), 1], [float("inf")], [1e308, 1e308]]
+)
 def test_weights_that_cannot_be_are_refused(weights: list[float]) -> None:
     tasks = [DialogTeacher(Listed(TWO), "train") for _ in range(2)]
 
