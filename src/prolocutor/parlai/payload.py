@@ -87,7 +87,9 @@ class _Conversion:
             return _text(str(given))
         if isinstance(given, int):
             return int(given)
-        if isinstance(given, bytes | bytearray | memoryview):
+        if isinstance(given, memoryview):
+            return base64.b64encode(given.tobytes()).decode()
+        if isinstance(given, bytes | bytearray):
             return base64.b64encode(given).decode()
         if isinstance(given, Set):
             items = self._items(list(given), path, depth)

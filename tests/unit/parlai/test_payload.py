@@ -49,6 +49,7 @@ class Tensor:
     [
         (b"\x00\xff", base64.b64encode(b"\x00\xff").decode()),
         (memoryview(b"ab"), "YWI="),
+        (memoryview(b"a-b-")[::2], "YWI="),
         ({"b", "a"}, ["a", "b"]),
         (frozenset({2, 1}), [1, 2]),
         ((1, (2,)), [1, [2]]),
