@@ -123,10 +123,19 @@ def open_teacher(
 
 
 def open_writer(kind: str, file: Any, **options: Any) -> Any:
-    """Make the writer of this kind for a file or an open text stream."""
+    """Make the writer of this kind for a file or an open text stream.
+
+    `csv` takes `fields`, the columns: unless given, those of the first episode. `BadInput` for a
+    kind that cannot be written and for options that it does not know.
+    """
     if kind not in WRITERS:
         raise BadInput(f"{kind} cannot be written; there are {', '.join(WRITERS)}", field="to")
-    return EntryPoint(kind, WRITERS[kind], GROUP).load()(file, **options)
+    make = EntryPoint(kind, WRITERS[kind], GROUP).load()
+    try:
+        inspect.signature(make).bind(file, **options)
+    except TypeError as error:
+        raise BadInput(f"data of the kind {kind}: {error}", field="to") from None
+    return make(file, **options)
 
 
 def file_of(path: Path, fold: str, suffix: str) -> Path:

@@ -96,27 +96,39 @@ class CsvTable:
 
 
 class CsvWriter(TextWriter):
-    """Writes examples as CSV; `fields` are the columns, in this order."""
+    """Writes examples as CSV.
 
-    def __init__(self, file: str | Path | TextIO, fields: Iterable[str]) -> None:
+    `fields` are the columns, in this order; unless given, the fields of the first episode. The
+    columns `text` and `labels` come first, and `episode_done` last, in any case.
+    """
+
+    def __init__(self, file: str | Path | TextIO, fields: Iterable[str] | None = None) -> None:
         super().__init__(file)
-        wanted = [one for one in fields if one not in ("text", "labels", "episode_done")]
-        self._head = ["text", "labels", *wanted, "episode_done"]
+        self._derived = fields is None
+        self._head = [] if fields is None else _columns(fields)
         self._begun = False
 
     def write(self, episode: Sequence[dict[str, Any]]) -> None:
         """Write one episode; `BadData` where something would be lost."""
+        if self._derived and not self._begun:
+            self._head = _columns(columns_of([episode]))
         rows = [] if self._begun else [self._head]
         for place, message in enumerate(episode):
             fields = {**message, "episode_done": place == len(episode) - 1}
             if missing := [key for key in fields if key not in self._head]:
-                raise BadData("there is no such column", field=missing[0])
+                hint = "; `fields` names those of all episodes" if self._derived else ""
+                raise BadData(f"there is no such column{hint}", field=missing[0])
             row = [_cell(key, fields.get(key)) for key in self._head]
             check_kept(fields, _example(self._head, row), "CSV")
             rows.append(row)
         self._begun = True
         for row in rows:
             self.put(",".join(map(_quoted, row)) + "\n")
+
+
+def _columns(fields: Iterable[str]) -> list[str]:
+    wanted = [one for one in fields if one not in ("text", "labels", "episode_done")]
+    return ["text", "labels", *wanted, "episode_done"]
 
 
 def _example(head: list[str], row: list[str]) -> Message:

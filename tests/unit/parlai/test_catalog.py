@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.errors import BadInput, NotFound
+from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.parlai.catalog import OURS, kinds, open_source, open_teacher, open_writer
 
 LINE = "text:a\tlabels:b\n"
@@ -71,6 +71,24 @@ def test_labels_of_the_data_can_be_the_candidates(tmp_path: Path) -> None:
 def test_only_formats_can_be_written() -> None:
     with pytest.raises(BadInput, match="store cannot be written"):
         open_writer("store", "x")
+
+
+def test_a_format_is_written_only_with_options_that_it_knows() -> None:
+    with pytest.raises(BadInput, match="jsonl: got an unexpected keyword argument 'fields'"):
+        open_writer("jsonl", "x", fields=["topic"])
+
+
+def test_the_columns_of_a_table_are_the_fields_of_the_first_episode(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    episode = [{"text": "a", "labels": ["b"]}, {"text": "c", "labels": ["d"], "topic": "t"}]
+
+    with open_writer("csv", file) as writer:
+        writer.write(episode)
+        with pytest.raises(BadData, match="`fields` names those of all episodes"):
+            writer.write([{"text": "e", "labels": ["f"], "mood": "m"}])
+
+    assert file.read_text().splitlines()[0] == "text,labels,topic,episode_done"
+    assert list(open_source(f"csv:{file}").episodes()) == [episode]
 
 
 ANIMALS = """\
