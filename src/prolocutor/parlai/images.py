@@ -63,10 +63,10 @@ class Images:
         pillow = _pillow()
         if isinstance(given, pillow.Image):
             image: Image = given
-            return image.convert("RGB")
+            return as_rgb(image)
         try:
             with pillow.open(io.BytesIO(self._bytes(given))) as image:
-                return image.convert("RGB")
+                return as_rgb(image)
         except (OSError, ValueError, SyntaxError) as error:
             raise BadData(f"cannot be read: {error}", field="image") from None
 
@@ -84,6 +84,14 @@ class Images:
         if self._folder is not None and (self._folder / path).is_file():
             path = self._folder / path
         return path.read_bytes()
+
+
+def as_rgb(image: Image) -> Image:
+    """Give an image as RGB; 16 bits of grey are scaled to 8: Pillow would cut off at white."""
+    if image.mode.startswith("I;16"):
+        grey = image.convert("I").point(lambda value: value * (1 / 257) + 0.5)
+        return grey.convert("L").convert("RGB")
+    return image.convert("RGB")
 
 
 def ascii_picture(image: Image) -> str:

@@ -26,6 +26,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import BadData
+from prolocutor.parlai.images import as_rgb
 
 MAX_DEPTH: Final = 64
 
@@ -132,7 +133,8 @@ class _Conversion:
 def png_url(image: Any) -> str:
     """Give a Pillow image as the data URL of a PNG; modes that PNG has not become RGB."""
     data = io.BytesIO()
-    plain = image if image.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else image.convert("RGB")
+    kept = image.mode in ("1", "I;16", "L", "LA", "P", "RGB", "RGBA")
+    plain = image if kept else as_rgb(image)
     plain.save(data, format="PNG")
     return f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
 

@@ -76,6 +76,19 @@ def test_raw_is_the_default_and_gives_rgb(digit: Path) -> None:
     assert (image.mode, image.size) == ("RGB", (28, 28))
 
 
+@pytest.mark.parametrize("ending", ["png", "tiff"])
+def test_sixteen_bits_of_grey_are_scaled_to_eight(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"grey.{ending}"
+    grey = Image.new("I;16", (3, 1))
+    for place, value in enumerate((256, 32768, 65535)):
+        grey.putpixel((place, 0), value)
+    grey.save(file)
+
+    for given in (grey, file):
+        image = Images().load(given)
+        assert [image.getpixel((place, 0))[0] for place in range(3)] == [1, 128, 255]
+
+
 def test_paths_bytes_and_data_urls_give_the_same_image(digit: Path) -> None:
     data = digit.read_bytes()
     url = "data:image/png;base64," + base64.b64encode(data).decode()

@@ -86,6 +86,16 @@ def test_an_image_becomes_the_data_url_of_a_png() -> None:
     assert (again.size, again.getpixel((1, 0))) == ((2, 1), (255, 0, 0))
 
 
+def test_an_image_of_sixteen_bits_keeps_them() -> None:
+    image = pytest.importorskip("PIL.Image", reason="images (Pillow is not installed)")
+    picture = image.new("I;16", (1, 1), 300)
+
+    url = to_json(Message(image=picture))["image"]
+
+    again = image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+    assert again.getpixel((0, 0)) == 300
+
+
 def test_the_message_itself_is_not_changed() -> None:
     message = Message(metrics={"f1": AverageMetric(1)}, labels=("a",))
 
