@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -122,10 +123,24 @@ def parse_object(text: bytes | str) -> dict[str, Any]:
     try:
         value = plain.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        if _has_lone_surrogate(text):
+            raise BadInput("a lone surrogate is no Unicode text") from None
         raise BadInput(f"this is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise BadInput("this should be a JSON object, {...}")
     return value
+
+
+def _has_lone_surrogate(text: bytes | str) -> bool:
+    """Tell whether this is JSON but for half of a character, of which msgspec does not speak."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def json_response(value: Any, status: int = 200) -> HttpResponse:

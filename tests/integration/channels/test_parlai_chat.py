@@ -122,3 +122,13 @@ def test_buttons_and_choices_are_quick_replies(
     attributes: dict[str, Any], expected: list[str] | None
 ) -> None:
     assert quick_replies({"attributes": attributes}) == expected
+
+
+async def test_half_of_a_character_is_told_as_what_it_is_and_the_session_goes_on() -> None:
+    async with parlai() as door, door.http.ws_connect("/websocket") as socket:
+        await socket.send_str(r'{"text": "\ud800"}')
+        told = await socket.receive_json()
+        again = await talk(socket, "hello")
+
+    assert told["text"] == "a lone surrogate is no Unicode text"
+    assert again == "1: hello"

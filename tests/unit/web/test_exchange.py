@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.errors import BadInput
 from prolocutor.web.auth import OPERATOR
-from prolocutor.web.exchange import Request
+from prolocutor.web.exchange import Request, parse_object
 from prolocutor.web.limits import Limits
 from prolocutor.web.refusals import Refused
 
@@ -80,3 +80,31 @@ async def test_a_client_that_waits_for_leave_is_not_listened_to() -> None:
 async def test_a_client_that_leaves_is_at_fault(pieces: list[bytes]) -> None:
     with pytest.raises(BadInput, match="left"):
         await Body(*pieces, ends=False).request().body()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        rb'{"text": "\ud800"}',
+        rb'{"text": "\ud800 and more"}',
+        rb'{"text": "\udc00"}',
+        rb'{"\ud83d": 1}',
+        b'{"text": "\xed\xa0\x80"}',
+    ],
+)
+def test_half_of_a_character_is_told_as_what_it_is(body: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^a lone surrogate is no Unicode text$"):
+        parse_object(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"no JSON", rb'{"text": "\ud800', rb'{"text": "\\ud800"', b'{"a": NaN}', b'"\xff"'],
+)
+def test_what_is_no_json_is_told_as_that(body: bytes) -> None:
+    with pytest.raises(BadInput, match=r"^this is not JSON"):
+        parse_object(body)
+
+
+def test_a_character_of_two_halves_is_text() -> None:
+    assert parse_object(rb'{"text": "\ud83d\ude00"}') == {"text": "\N{GRINNING FACE}"}
