@@ -7,6 +7,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,29 @@ def test_a_run_under_its_bound_fails(commands: Commands, folder: Path) -> None:
     assert commands.run(*run, "--fail-under", "accuracy=1").returncode == 0
     under = commands.run(*run, "--fail-under", "accuracy=1", "--fail-under", "small/f1=1.5")
     assert (under.returncode, under.stderr) == (1, "small/f1 is 1, under 1.5\n")
-    assert "the run has no metric 'blue'" in commands.run(*run, "--fail-under", "blue=1").stderr
+    assert commands.run(*run, "--fail-under", "exs=200").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [("repeat_label", "blue"), ("repeat_label", "small/acuracy"), ("my_agents:Guesser", "bleu-1")],
+)
+def test_a_bound_on_what_the_run_cannot_have_is_refused_before_it(
+    agent: str, name: str, commands: Commands, folder: Path
+) -> None:
+    run = ["evaluate", "run", agent, "--data", "jsonl:numbers.jsonl", "--out", "run"]
+
+    refused = commands.run(*run, "--fail-under", f"{name}=1")
+
+    assert refused.returncode == 2
+    assert f"the run will have no metric '{name}'" in refused.stderr
+    assert not Path("run").exists()
+
+
+def test_an_agents_own_metric_may_have_a_bound(commands: Commands, folder: Path) -> None:
+    refused = commands.run(*RUN, "--fail-under", "politeness=1")
+
+    assert "the run has no metric 'politeness'" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -268,13 +291,22 @@ def test_several_data_sets_are_reported_each_for_itself(commands: Commands, fold
     for name in ("one", "two"):
         (folder / f"{name}.jsonl").write_text(f'{{"text": "{name}", "labels": ["one"]}}\n' * 2)
 
-    told = commands.output(
-        "evaluate", "run", "repeat_query", "--data", "jsonl:one.jsonl", "--data", "jsonl:two.jsonl"
-    )
+    with (folder / "two.jsonl").open("a") as more:
+        more.write('{"text": "two", "labels": ["one"]}\n' * 4)
+    run = ["evaluate", "run", "repeat_query", "--data", "jsonl:one.jsonl", "--data",
+           "jsonl:two.jsonl", "--metrics", "f1", "--out", "run"]  # fmt: skip
 
-    assert "accuracy by group: ./one.jsonl 1.0000, ./two.jsonl 0.0000" in told.replace(
-        f"{folder.name}/", "./"
-    )
+    macro = figures_of(commands.output(*run, "--fail-under", "one/accuracy=1"))
+    micro = figures_of(commands.output(*run, "--aggregate", "micro"))
+
+    assert (macro["accuracy"], micro["accuracy"]) == ("0.5000", "0.2500")
+    assert (macro["one/accuracy"], macro["two/accuracy"]) == ("1.0000", "0.0000")
+    assert (macro["exs"], macro["one/exs"], macro["two/exs"]) == ("8", "2", "6")
+    assert figures_of(commands.output("evaluate", "rescore", "run")) == micro
+
+
+def figures_of(told: str) -> dict[str, str]:
+    return {line.split()[0]: line.split()[1] for line in told.splitlines() if "  " in line}
 
 
 def test_the_questions_of_bbai_are_data(commands: Commands, folder: Path) -> None:
@@ -323,6 +355,21 @@ def test_ten_thousand_examples_take_little(commands: Commands, folder: Path) -> 
 
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1.5
+
+
+def test_memory_does_not_grow_with_the_examples(commands: Commands, folder: Path) -> None:
+    def most(number: int) -> float:
+        write_data(folder / f"{number}.jsonl", number)
+        code = (
+            "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, "
+            "stdout=subprocess.DEVNULL); "
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+        )
+        command = ["evaluate", "run", "repeat_label", "--data", f"jsonl:{number}.jsonl"]
+        words = [sys.executable, "-c", code, str(PROGRAM), *command, "--metrics", "f1"]
+        return float(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+    assert most(20_000) - most(1_000) < 8  # MiB
 
 
 @pytest.mark.browser

@@ -183,7 +183,8 @@ def _estimate(scored: Sequence[tuple[int, float, float]]) -> Estimate:
         assert found is not None
         return found
     if len(clusters) > _FEW:
-        return clustered_mean([(episode, after - before) for episode, before, after in scored])
+        pairs = [(episode, after - before) for episode, before, after in scored]
+        return clustered_mean(pairs, difference=True)
     return bootstrap(list(clusters.values()), _ratio)
 
 

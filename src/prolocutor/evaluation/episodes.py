@@ -21,13 +21,14 @@ class Episode(msgspec.Struct):
     """The teacher's messages of one dialog, in order.
 
     `first` is the place of the first of them in the data; `hashes` are over each message and all
-    before it.
+    before it. `task` is the data set, where there are several.
     """
 
     number: int
     first: int
     messages: list[Message]
     hashes: list[str]
+    task: str = ""
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -57,12 +58,29 @@ def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterat
         yield Episode(number, count - len(said), said, hashes)
 
 
-def group_of(message: Message) -> str:
+def episodes_of_tasks(
+    tasks: Iterable[tuple[str, Iterable[Message]]], limit: int | None = None
+) -> Iterator[Episode]:
+    """Give the episodes of several data sets, one after the other, up to `limit` messages in all.
+
+    With one data set alone its episodes have no `task`.
+    """
+    sets = list(tasks)
+    number = first = 0
+    for task, messages in sets:
+        for episode in episodes_of(messages, None if limit is None else limit - first):
+            episode.number, episode.first = number, first
+            episode.task = task if len(sets) > 1 else ""
+            number, first = number + 1, first + len(episode)
+            yield episode
+
+
+def group_of(message: Message, task: str = "") -> str:
     """Give what an example belongs to: its `domain`, `task`, `intent`, or else its data set."""
     for field in _GROUP_FIELDS:
         if group := message.get(field):
             return str(group)
-    return str(message.get("id") or "")
+    return task or str(message.get("id") or "")
 
 
 def _hash(message: Message, before: str) -> str:

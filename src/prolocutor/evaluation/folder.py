@@ -23,7 +23,7 @@ import msgspec
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict, StoreLocked
 from prolocutor.evaluation.episodes import Episode
-from prolocutor.evaluation.rows import Row, RowWriter, read_rows
+from prolocutor.evaluation.rows import Row, RowWriter, decode, read_rows
 
 if sys.platform != "win32":
     import fcntl
@@ -58,12 +58,12 @@ class _Place(msgspec.Struct):
     error: str | None = None
 
 
-class _Known(msgspec.Struct):
-    """The rows that are there of one episode."""
+_HASH: Final = 8
+_WHOLE: Final = 1
+_FAILED: Final = 2
 
-    hashes: list[str]
-    whole: bool = False
-    failed: bool = False
+Known = dict[int, bytes]
+"""The rows that are there of an episode, by its number: flags, and 8 bytes of hash for each row."""
 
 
 class RunFolder:
@@ -77,12 +77,12 @@ class RunFolder:
         try:
             self.run = _begin(path, configuration, options)
             self._known, self._disorder = _survey(path / ROWS)
-            self.found = sum(len(known.hashes) for known in self._known.values())
+            self.found = sum(len(known) // _HASH for known in self._known.values())
             self._writer = RowWriter(path / ROWS)
         except BaseException:
             os.close(self._owner)
             raise
-        self._highest = max(self._known, default=(-1, 0))
+        self._highest = max(self._known, default=-1)
 
     def __enter__(self) -> Self:
         return self
@@ -95,25 +95,26 @@ class RunFolder:
 
     def has(self, episode: Episode, repeat: int, *, retry_failed: bool = False) -> bool:
         """Tell whether all rows of an episode are there; `Conflict` if they are of other data."""
-        known = self._known.get((episode.number, repeat))
+        known = self._known.get(_key(episode.number, repeat))
         if known is None:
             return False
-        both = list(zip(known.hashes, episode.hashes, strict=False))
-        for turn, (before, now) in enumerate(both):
-            if before != now:
-                raise Conflict(
-                    f"{self.path}: example {episode.first + turn} of the data is not what it was; "
-                    "choose another folder with --out"
-                )
-        whole = known.whole and len(known.hashes) >= len(episode)
-        if whole and not (retry_failed and known.failed):
+        there = (len(known) - 1) // _HASH
+        now = bytes.fromhex("".join(episode.hashes[:there]))
+        if not known.startswith(now, 1):
+            turn = next(n for n in range(len(now)) if known[n + 1] != now[n]) // _HASH
+            raise Conflict(
+                f"{self.path}: example {episode.first + turn} of the data is not what it was; "
+                "choose another folder with --out"
+            )
+        whole, failed = known[0] & _WHOLE and there >= len(episode), known[0] & _FAILED
+        if whole and not (retry_failed and failed):
             return True
         self._disorder = True
         return False
 
     def write(self, rows: list[Row]) -> None:
         """Keep the rows of one episode."""
-        place = rows[0].place[:2]
+        place = _key(rows[0].episode, rows[0].repeat)
         if place < self._highest:
             self._disorder = True
         else:
@@ -127,6 +128,7 @@ class RunFolder:
     def complete(self) -> None:
         """Put the rows in order and say that all are there."""
         self._writer.flush()
+        self._known.clear()
         if self._disorder:
             _put_in_order(self.path / ROWS)
         self.run.complete, self.run.ended = True, timestamp()
@@ -155,11 +157,23 @@ def load_run(path: Path) -> Run:
 
 def load_rows(path: Path) -> list[Row]:
     """Read all rows of a run, in order; where an episode was run again, its last rows."""
+    return list(rows_in_order(path))
+
+
+def rows_in_order(path: Path) -> Iterator[Row]:
+    """Read the rows of a run one by one, in order, of an episode that was run again the last."""
     load_run(path)
-    if not (path / ROWS).exists():
-        return []
-    rows: dict[tuple[int, int, int], Row] = {row.place: row for row in read_rows(path / ROWS)}
-    return [rows[place] for place in sorted(rows)]
+    file = path / ROWS
+    if not file.exists():
+        return
+    places = _in_order(file)
+    if places is None:
+        yield from read_rows(file)
+        return
+    with file.open("rb") as lines:
+        for start in places:
+            lines.seek(start)
+            yield decode(lines.readline())
 
 
 def write_json(file: Path, value: Any) -> None:
@@ -220,26 +234,36 @@ def _shown(value: Any) -> str:
     return "not there" if value is None else msgspec.json.encode(value).decode()
 
 
-def _survey(file: Path) -> tuple[dict[tuple[int, int], _Known], bool]:
+def _key(episode: int, repeat: int) -> int:
+    return episode << 20 | repeat
+
+
+def _survey(file: Path) -> tuple[Known, bool]:
     """See which episodes have rows, and whether out of order, and cut a torn last line."""
-    known: dict[tuple[int, int], _Known] = {}
-    disorder, before = False, (-1, 0, 0)
-    for place, _, _ in _places(file, cut=True):
-        key = (place.episode, place.repeat)
-        disorder = disorder or (*key, place.turn) <= before
-        before = (*key, place.turn)
-        if place.turn == 0 or key not in known:
-            known[key] = _Known([])
-        episode = known[key]
-        if place.turn == len(episode.hashes):
-            episode.hashes.append(place.example)
-            episode.whole = place.last
-            episode.failed = episode.failed or place.error is not None
+    known: Known = {}
+    disorder, before = False, (-1, 0)
+    for place, _ in _places(file, cut=True):
+        key = _key(place.episode, place.repeat)
+        disorder = disorder or (key, place.turn) <= before
+        before = (key, place.turn)
+        there = b"\0" if place.turn == 0 else known.get(key, b"\0")
+        if place.turn == (len(there) - 1) // _HASH:
+            flags = there[0] & _FAILED | (_WHOLE if place.last else 0)
+            flags |= _FAILED if place.error is not None else 0
+            there = bytes((flags,)) + there[1:] + _digest(file, place.example)
+        known[key] = there
     return known, disorder
 
 
-def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int, int]]:
-    """Give which row each line is, where it begins and how long it is."""
+def _digest(file: Path, example: str) -> bytes:
+    try:
+        return bytes.fromhex(example)
+    except ValueError:
+        raise BadInput(f"{file}: {example!r} is no hash of an example") from None
+
+
+def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int]]:
+    """Give which row each line is and where it begins."""
     if not file.exists():
         return
     decoder = msgspec.json.Decoder(_Place)
@@ -254,22 +278,38 @@ def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int, int
                 place = decoder.decode(line)
             except msgspec.MsgspecError as error:
                 raise BadInput(f"{file}:{number}: this is no row of a run ({error})") from None
-            yield place, start, len(line)
+            yield place, start
             start += len(line)
+
+
+def _in_order(file: Path) -> list[int] | None:
+    """Give where the rows begin, in order, less those replaced; None if they are in order."""
+    found: list[int] = []
+    ordered, before = True, -1
+    for place, start in _places(file):
+        key = _key(place.episode, place.repeat) << 20 | place.turn
+        ordered, before = ordered and key > before, key
+        found.append(key << 48 | start)
+    if ordered:
+        return None
+    found.sort()
+    return [
+        one & (1 << 48) - 1
+        for one, then in zip(found, [*found[1:], -1], strict=True)
+        if one >> 48 != then >> 48
+    ]
 
 
 def _put_in_order(file: Path) -> None:
     """Write the rows anew, in order, without those that others took the place of."""
-    where = {
-        (place.episode, place.repeat, place.turn): (start, size)
-        for place, start, size in _places(file)
-    }
+    places = _in_order(file)
+    if places is None:
+        return
     new = file.with_name(f"{file.name}.new")
     with file.open("rb") as old, new.open("wb") as out:
-        for place in sorted(where):
-            start, size = where[place]
+        for start in places:
             old.seek(start)
-            out.write(old.read(size))
+            out.write(old.readline())
         out.flush()
         os.fsync(out.fileno())
     new.replace(file)

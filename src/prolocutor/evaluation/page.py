@@ -19,7 +19,7 @@ import msgspec
 
 from prolocutor.evaluation.folder import Run
 from prolocutor.evaluation.plots import bar_plot, histogram, interval_plot
-from prolocutor.evaluation.reporting import Estimates, Report
+from prolocutor.evaluation.reporting import EXAMPLES, Estimates, Report
 from prolocutor.evaluation.rows import Row, as_json
 from prolocutor.parlai.metrics.estimates import Estimate
 
@@ -83,9 +83,19 @@ def page_of(run: Run, report: Report, rows: Sequence[Row]) -> str:
     """Write a run as one page."""
     script = _HERE.with_suffix(".js").read_text("utf-8")
     style = _HERE.with_suffix(".css").read_text("utf-8")
-    names = list(report.metrics)
+    names = [name for name in report.metrics if name != EXAMPLES]
     title = f"{run.configuration.get('subject')} on {run.options.get('data', 'data')}"
-    figures = _estimate_table({**report.metrics, **report.figures})
+    figures = _estimate_table(
+        {
+            **report.metrics,
+            **report.figures,
+            **{
+                f"{task}/{name}": one
+                for task, of in report.tasks.items()
+                for name, one in of.items()
+            },
+        }
+    )
     page = _PAGE.format(
         policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'",
         title=escape(title),
@@ -111,7 +121,7 @@ def _summary(run: Run, report: Report) -> str:
 
 
 def _plots(report: Report, rows: Sequence[Row]) -> list[str]:
-    plots = [interval_plot(report.metrics, "Scores, with 95 % intervals")]
+    plots = [interval_plot(_scores(report.metrics), "Scores, with 95 % intervals")]
     for name in _BY_GROUP:
         of_groups = {
             group or "-": found[name]
@@ -127,6 +137,10 @@ def _plots(report: Report, rows: Sequence[Row]) -> list[str]:
     if len(report.by) > 1:
         plots.append(bar_plot(dict(list(report.by.items())[:_MOST_GROUPS]), "Answered by"))
     return plots
+
+
+def _scores(metrics: Estimates) -> Estimates:
+    return {name: one for name, one in metrics.items() if name != EXAMPLES}
 
 
 def _dialogs(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
-from statistics import NormalDist
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
 
 import msgspec
 
+from prolocutor.evaluation.folder import Run
 from prolocutor.evaluation.rows import Row
-from prolocutor.evaluation.scoring import TeacherScorer, needs_corpus, own_report
-from prolocutor.parlai.metrics.estimates import CONFIDENCE, Estimate, estimates_of, mean_of
+from prolocutor.evaluation.scoring import OwnMetrics, TeacherScorer, needs_corpus
+from prolocutor.evaluation.sums import Sums, mean_of_estimates
+from prolocutor.parlai.metrics.estimates import Estimate, estimates_of
+from prolocutor.parlai.metrics.reports import Report as Metrics
+from prolocutor.parlai.metrics.reports import aggregate_named_reports
 from prolocutor.parlai.metrics.rows import measure_rows
 
 Estimates = dict[str, Estimate]
+Aggregate = Literal["macro", "micro"]
 
+EXAMPLES: Final = "exs"
+FIGURES: Final = frozenset(
+    (
+        "latency",
+        "latency_p50",
+        "latency_p95",
+        "latency_p99",
+        "cost",
+        "calls",
+        "abstention",
+        "errors",
+    )
+)
 _FEW_ENOUGH: Final = 200
 """As many groups, or one for each example, are none."""
 
@@ -24,8 +40,9 @@ _FEW_ENOUGH: Final = 200
 class Report(msgspec.Struct, kw_only=True):
     """What a run comes to. `metrics` are scores, `figures` latency, calls, abstention, errors.
 
-    `groups`: the metrics by domain or task, where there are several. `by`: how many examples each
-    agent answered.
+    `tasks`: the metrics of each data set, where there are several; `aggregate` says whether
+    `metrics` are then the mean of theirs (macro) or that of all examples (micro). `groups`: the
+    metrics by domain or task, where there are several. `by`: how many examples each agent answered.
     """
 
     examples: int
@@ -34,85 +51,167 @@ class Report(msgspec.Struct, kw_only=True):
     failed: int
     metrics: Estimates
     figures: Estimates
+    tasks: dict[str, Estimates] = {}
+    aggregate: Aggregate | None = None
     groups: dict[str, Estimates] = {}
     by: dict[str, int] = {}
 
     def find(self, name: str) -> Estimate | None:
-        """Give a metric or figure by name; a group's by `group/name`."""
-        group, slash, own = name.rpartition("/")
-        if slash and group in self.groups:
-            return self.groups[group].get(own)
+        """Give a metric or figure by name; a task's or group's by `task/name`."""
+        part, slash, own = name.rpartition("/")
+        for parts in (self.tasks, self.groups):
+            if slash and part in parts and own in parts[part]:
+                return parts[part][own]
         return self.metrics.get(name) or self.figures.get(name)
 
 
-def report_of(rows: Sequence[Row], metrics: str = "default") -> Report:
-    """Make the report of a run's rows."""
-    failed = sum(row.error is not None for row in rows)
-    found = {**_metrics(rows), **estimates_of(own_report(rows))}
-    if needs_corpus(metrics):
-        found.update(_corpus(rows, metrics))
-    groups = defaultdict(list)
-    for row in rows:
-        groups[row.group].append(row)
-    shown = 1 < len(groups) < min(_FEW_ENOUGH, len(rows))
+def report_of(
+    rows: Iterable[Row], metrics: str = "default", aggregate: Aggregate = "macro"
+) -> Report:
+    """Make the report of a run's rows, which come in order, are read once and not kept."""
+    count = _Count(metrics)
+    figures = measure_rows(count.counted(rows))
+    tasks: dict[str, Estimates] = {}
+    if len(count.tasks) > 1:
+        tasks = {name: part.estimates() for name, part in count.tasks.items()}
+        reports = {name: part.others() for name, part in count.tasks.items()}
+        whole = aggregate_named_reports(reports, micro_average=aggregate == "micro")
+        others = estimates_of({name: one for name, one in whole.items() if _overall(name, reports)})
+        for name, report in reports.items():
+            tasks[name].update(estimates_of(report))
+        means = count.whole.estimates() if aggregate == "micro" else _macro(tasks, others)
+        found = {**means, **others}
+    else:
+        found = {**count.whole.estimates(), **estimates_of(count.whole.others())}
+    found[EXAMPLES] = found.pop(EXAMPLES)
     return Report(
-        examples=len(rows),
-        episodes=len({(row.episode, row.repeat) for row in rows}),
-        answered=len(rows) - failed,
-        failed=failed,
+        examples=count.examples,
+        episodes=count.episodes,
+        answered=count.examples - count.failed,
+        failed=count.failed,
         metrics=found,
-        figures=measure_rows(map(_measured, rows)),
-        groups={name: _metrics(groups[name]) for name in sorted(groups)} if shown else {},
-        by=dict(Counter(row.by for row in rows if row.error is None).most_common()),
+        figures=figures,
+        tasks=tasks,
+        aggregate=aggregate if tasks else None,
+        groups=count.shown_groups(),
+        by=dict(count.by.most_common()),
     )
 
 
-def _metrics(rows: Sequence[Row]) -> Estimates:
-    """Estimate the mean of each score, examples of an episode being no independent draws."""
-    values: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
-    for row in rows:
+def aggregate_of(run: Run) -> Aggregate:
+    """Tell how a run was last reported over several data sets."""
+    return "micro" if run.options.get("aggregate") == "micro" else "macro"
+
+
+def clustered_mean(pairs: Sequence[tuple[int, float]], *, difference: bool = False) -> Estimate:
+    """Estimate a mean of values that come in clusters: (cluster, value), at least one."""
+    sums = Sums()
+    for cluster, value in sorted(pairs, key=lambda pair: pair[0]):
+        sums.add(cluster, value)
+    return sums.estimate(difference=difference)
+
+
+class _Part:
+    """The sums of one task, one group, or all."""
+
+    def __init__(self, metrics: str | None = None) -> None:
+        self.examples = 0
+        self._sums: dict[str, Sums] = {}
+        self._own = OwnMetrics()
+        self._corpus = TeacherScorer(metrics) if metrics and needs_corpus(metrics) else None
+
+    def add(self, row: Row, *, own: bool = True) -> None:
+        self.examples += 1
         for name, score in row.scores.items():
             if score is not None:
-                values[name].append((row.episode, score))
-    return {name: clustered_mean(pairs) for name, pairs in values.items()}
+                sums = self._sums.get(name)
+                if sums is None:
+                    sums = self._sums[name] = Sums()
+                sums.add(row.episode, score)
+        if own and row.metrics:
+            self._own.add(row)
+        if self._corpus is not None:
+            self._corpus.score(row.input, row.act if row.error is None else {"text": ""})
 
-
-def clustered_mean(pairs: Sequence[tuple[int, float]]) -> Estimate:
-    """Estimate a mean of values that come in clusters: (cluster, value), at least one.
-
-    With one value a cluster as `mean_of` does; else with the standard error of a ratio of cluster
-    totals (Cochran, Sampling Techniques, section 9A.2) and the normal interval.
-    """
-    clusters: dict[int, list[float]] = {}
-    for cluster, value in pairs:
-        if cluster in clusters:
-            clusters[cluster][0] += value
-            clusters[cluster][1] += 1
-        else:
-            clusters[cluster] = [value, 1]
-    if len(clusters) == len(pairs):
-        found = mean_of(value for _, value in pairs)
-        assert found is not None
+    def estimates(self) -> Estimates:
+        """Estimate the scores, and give the number of examples."""
+        found = {name: sums.estimate() for name, sums in self._sums.items()}
+        found[EXAMPLES] = Estimate(float(self.examples), count=self.examples)
         return found
-    count, number = len(pairs), len(clusters)
-    mean = sum(total for total, _ in clusters.values()) / count
-    if number < 2:
-        return Estimate(mean, count=count)
-    rest = sum((total - mean * size) ** 2 for total, size in clusters.values())
-    error = sqrt(rest * number / (number - 1)) / count
-    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * error
-    low, high = mean - half, mean + half
-    if all(0 <= value <= 1 for _, value in pairs):
-        low, high = max(0.0, low), min(1.0, high)
-    return Estimate(mean, error, low, high, count, "normal")
+
+    def others(self) -> Metrics:
+        """Give the metrics that are no means of scores: agents' own, and those of a corpus."""
+        found = dict(self._own.report)
+        if self._corpus is not None:
+            whole = self._corpus.report()
+            found.update((name, one) for name, one in whole.items() if name.startswith("inter"))
+        return found
 
 
-def _corpus(rows: Iterable[Row], metrics: str) -> Estimates:
-    scorer = TeacherScorer(metrics)
-    for row in rows:
-        scorer.score(row.input, row.act if row.error is None else {"text": ""})
-    whole = estimates_of(scorer.report())
-    return {name: one for name, one in whole.items() if name.startswith("interdistinct")}
+class _Count:
+    """Adds rows up as they pass."""
+
+    def __init__(self, metrics: str) -> None:
+        self._metrics = metrics
+        self.examples = self.episodes = self.failed = 0
+        self.by: Counter[str] = Counter()
+        self.whole = _Part(metrics)
+        self.tasks: dict[str, _Part] = {}
+        self._groups: dict[str, _Part] | None = {}
+        self._before = (-1, 0)
+
+    def counted(self, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
+        """Add each row, and give what latency, calls and errors are measured by."""
+        for row in rows:
+            self._add(row)
+            yield _measured(row)
+
+    def shown_groups(self) -> dict[str, Estimates]:
+        """Give the metrics of each group, if there are several, and fewer than examples."""
+        groups = self._groups or {}
+        several = 1 < len(groups) < min(_FEW_ENOUGH, self.examples)
+        if not several or (len(self.tasks) > 1 and groups.keys() == self.tasks.keys()):
+            return {}
+        return {name: groups[name].estimates() for name in sorted(groups)}
+
+    def _add(self, row: Row) -> None:
+        place = (row.episode, row.repeat)
+        self.episodes += place != self._before
+        self._before = place
+        self.examples += 1
+        if row.error is None:
+            self.by[row.by] += 1
+        else:
+            self.failed += 1
+        self.whole.add(row)
+        if row.task:
+            if row.task not in self.tasks:
+                self.tasks[row.task] = _Part(self._metrics)
+            self.tasks[row.task].add(row)
+        if self._groups is not None:
+            if row.group not in self._groups:
+                self._groups[row.group] = _Part()
+            self._groups[row.group].add(row, own=False)
+            if len(self._groups) >= _FEW_ENOUGH:
+                self._groups = None
+
+
+def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
+    """Give the mean of the tasks' scores, of those that have it, and the sum of their examples."""
+    names = dict.fromkeys(name for found in tasks.values() for name in found)
+    means = {
+        name: mean_of_estimates([found[name] for found in tasks.values() if name in found])
+        for name in names
+        if name not in others
+    }
+    examples = sum(found[EXAMPLES].count for found in tasks.values())
+    means[EXAMPLES] = Estimate(float(examples), count=examples)
+    return means
+
+
+def _overall(name: str, reports: Mapping[str, Metrics]) -> bool:
+    """Tell whether an aggregated metric is that of all tasks and not `task/name`."""
+    return any(name in report for report in reports.values())
 
 
 def _measured(row: Row) -> Mapping[str, Any]:

@@ -8,17 +8,17 @@ from prolocutor.evaluation.folder import (
     REPORT,
     ROWS,
     RUN,
-    load_rows,
     load_run,
     owned,
+    rows_in_order,
     write_json,
 )
-from prolocutor.evaluation.reporting import Report, report_of
-from prolocutor.evaluation.rows import rewrite
+from prolocutor.evaluation.reporting import Aggregate, Report, aggregate_of, report_of
+from prolocutor.evaluation.rows import rewriting
 from prolocutor.evaluation.scoring import TeacherScorer
 
 
-def rescore(path: Path, metrics: str | None = None) -> Report:
+def rescore(path: Path, metrics: str | None = None, aggregate: Aggregate | None = None) -> Report:
     """Score a run's rows by these metrics, or by its own, and write its report.
 
     The run goes on with them: its configuration names them from now on.
@@ -28,10 +28,11 @@ def rescore(path: Path, metrics: str | None = None) -> Report:
         run = load_run(path)
         names = metrics or str(run.configuration.get("metrics") or "default")
         scorer = TeacherScorer(names)
-        rows = [scorer.rescored(row) for row in load_rows(path)]
+        rows = rewriting(path / ROWS, map(scorer.rescored, rows_in_order(path)))
+        mean = aggregate or aggregate_of(run)
+        report = report_of(rows, names, mean)
         run.configuration["metrics"] = names
-        rewrite(path / ROWS, rows)
+        run.options["aggregate"] = mean
         write_json(path / RUN, run)
-        report = report_of(rows, names)
         write_json(path / REPORT, report)
     return report

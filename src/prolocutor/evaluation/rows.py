@@ -20,7 +20,8 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One example: what was asked, what came back, who answered, how it scored.
 
     `n` is the example's place in the data, `turn` its place in the episode, `repeat` which time it
-    was asked. `example` is a hash over the example and what was said before it in its episode.
+    was asked. `task` is the data set, where there are several. `example` is a hash over the example
+    and what was said before it in its episode.
     `input` and `act` are messages as JSON; `seconds` is the latency; `metrics` are the agent's own
     (class and parts). What failed has an `error` and scores as an empty answer.
     """
@@ -32,6 +33,7 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
     last: bool = True
     example: str
     group: str = ""
+    task: str = ""
     input: dict[str, Any]
     act: dict[str, Any] = {}
     by: str = ""
@@ -71,6 +73,11 @@ def encode(row: Row) -> bytes:
         row.input, row.act, row.by = as_json(row.input), as_json(row.act), as_json(row.by)
         row.error = as_json(row.error)
         return _ENCODER.encode(row)
+
+
+def decode(line: bytes) -> Row:
+    """Read one row."""
+    return _DECODER.decode(line)
 
 
 def as_json(value: Any, depth: int = 0) -> Any:
@@ -133,12 +140,13 @@ class RowWriter:
             os.close(self._descriptor)
 
 
-def rewrite(file: Path, rows: Iterable[Row]) -> None:
-    """Put other rows in the place of a file's, all at once."""
+def rewriting(file: Path, rows: Iterable[Row]) -> Iterator[Row]:
+    """Put other rows in the place of a file's, all at once as the last is taken; give each."""
     new = file.with_name(f"{file.name}.new")
     with new.open("wb") as out:
         for row in rows:
             out.write(encode(row) + b"\n")
+            yield row
         out.flush()
         os.fsync(out.fileno())
     new.replace(file)

@@ -12,7 +12,7 @@ from prolocutor.evaluation.rows import Row
 from prolocutor.parlai.metrics import averages, metric
 from prolocutor.parlai.metrics.conversion import observed_metric
 from prolocutor.parlai.metrics.metric import Metric
-from prolocutor.parlai.metrics.names import ALL_METRICS, check_names
+from prolocutor.parlai.metrics.names import ALL_METRICS, ALWAYS, HITS, check_names, wanted_metrics
 from prolocutor.parlai.metrics.reports import Report
 from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
 
@@ -118,20 +118,42 @@ def _texts(labels: Any) -> list[str] | None:
     return [label if isinstance(label, str) else str(label) for label in labels]
 
 
-def own_report(rows: Iterable[Row]) -> Report:
-    """Add up the metrics that agents gave of themselves."""
-    report: Report = {}
-    for row in rows:
+class OwnMetrics:
+    """Adds up the metrics that agents gave of themselves."""
+
+    def __init__(self) -> None:
+        self.report: Report = {}
+
+    def add(self, row: Row) -> None:
+        """Add what a row kept."""
         for name, (kind, *parts) in row.metrics.items():
             one = _KINDS[kind](*parts)
-            known = report.get(name)
-            report[name] = one if known is None else known + one
-    return report
+            known = self.report.get(name)
+            self.report[name] = one if known is None else known + one
 
 
 def needs_corpus(metrics: str) -> bool:
     """Tell whether some of the metrics are of all answers together."""
     return any(name.startswith(("interdistinct", "distinct", "all")) for name in _names(metrics))
+
+
+def foreseen(metrics: str) -> frozenset[str]:
+    """Give the names of the scores that acts may get by these metrics."""
+    wanted = wanted_metrics(metrics)
+    orders = {
+        "bleu": wanted.bleu,
+        "interdistinct": wanted.inter_distinct,
+        "intradistinct": wanted.intra_distinct,
+    }
+    return frozenset(
+        (
+            *ALWAYS,
+            *HITS,
+            *(f"{kind}-{order}" for kind, found in orders.items() for order in found),
+            *(name for name, _ in wanted.functions),
+            *(("mrr",) if wanted.mrr else ()),
+        )
+    )
 
 
 def _names(metrics: str) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ class Data:
         parts = [split(spec) for spec in specs]
         self.kinds = "+".join(kind for kind, _ in parts)
         self.name = "+".join(Path(path).stem for _, path in parts)
+        self.tasks = _task_names(specs)
         self._stored = any(kind == _STORE for kind, _ in parts)
         self._teachers = [
             open_teacher(
@@ -60,18 +61,30 @@ class Data:
             if kind != _STORE
         )
 
-    def messages(self) -> Iterable[Message]:
-        """Read all of it once, one data set after the other."""
+    def messages(self) -> list[tuple[str, Iterable[Message]]]:
+        """Give each data set with its name, to be read once, one after the other."""
         # What reads a store runs an event loop of its own, so it has to be done before ours runs.
-        return list(self._messages()) if self._stored else self._messages()
+        return [
+            (task, list(teacher) if self._stored else teacher)
+            for task, teacher in zip(self.tasks, self._teachers, strict=True)
+        ]
 
     def number(self) -> int:
         """Count the examples, which may take a pass through the files."""
         return sum(teacher.num_examples() for teacher in self._teachers)
 
-    def _messages(self) -> Iterator[Message]:
-        for teacher in self._teachers:
-            yield from teacher
+
+def _task_names(specs: Sequence[str]) -> list[str]:
+    """Name data sets as short as tells them apart: by file without ending, file, or all of it."""
+    names = [
+        [Path(split(spec)[1]).stem for spec in specs],
+        [Path(split(spec)[1]).name for spec in specs],
+        list(specs),
+    ]
+    for found in names:
+        if len(set(found)) == len(specs) and all(found):
+            return found
+    raise BadInput("the same data are given twice", field="data")
 
 
 def _options(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import click
 
 from prolocutor.evaluation.folder import load_rows, load_run
 from prolocutor.evaluation.page import page_of
-from prolocutor.evaluation.reporting import report_of
+from prolocutor.evaluation.reporting import aggregate_of, report_of
 
 PAGE = "report.html"
 
@@ -30,7 +30,7 @@ def report(run: Path, out: str | None) -> None:
       prolocutor evaluate report runs/a --out a.html
     """
     rows, kept = load_rows(run), load_run(run)
-    found = report_of(rows, str(kept.configuration.get("metrics") or "default"))
+    found = report_of(rows, str(kept.configuration.get("metrics") or "default"), aggregate_of(kept))
     target = out or str(run / PAGE)
     with click.open_file(target, "w", encoding="utf-8") as file:
         file.write(page_of(kept, found, rows))

@@ -7,13 +7,19 @@ from pathlib import Path
 import click
 
 from prolocutor.cli.evaluations.tables import report_lines
+from prolocutor.evaluation.reporting import Aggregate
 from prolocutor.evaluation.rescoring import rescore as rescore_run
 
 
 @click.command(short_help="Score a run anew, asking nobody.")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--metrics", metavar="NAMES", help="What is measured.  [default: as before]")
-def rescore(run: Path, metrics: str | None) -> None:
+@click.option(
+    "--aggregate",
+    type=click.Choice(["macro", "micro"]),
+    help="Over several data sets: the mean of theirs, or of all examples.  [default: as before]",
+)
+def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None) -> None:
     """Score a run's rows anew, by other metrics or a changed one of your own, asking nobody.
 
     \b
@@ -21,5 +27,5 @@ def rescore(run: Path, metrics: str | None) -> None:
       prolocutor evaluate rescore runs/a --metrics default,distinct
       prolocutor evaluate rescore runs/a --metrics f1,my_metrics:politeness
     """
-    for line in report_lines(rescore_run(run, metrics)):
+    for line in report_lines(rescore_run(run, metrics, aggregate)):
         click.echo(line)

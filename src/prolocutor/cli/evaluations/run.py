@@ -12,14 +12,15 @@ import click
 
 from prolocutor.cli.evaluations.data import Data
 from prolocutor.cli.evaluations.progress import progress
-from prolocutor.cli.evaluations.subjects import Chosen, choose
+from prolocutor.cli.evaluations.subjects import Chosen, choose, gives_metrics
 from prolocutor.cli.evaluations.tables import report_lines
 from prolocutor.errors import BadInput
-from prolocutor.evaluation.episodes import episodes_of
-from prolocutor.evaluation.folder import REPORT, RunFolder, load_rows, write_json
-from prolocutor.evaluation.reporting import Report, report_of
+from prolocutor.evaluation.episodes import episodes_of_tasks
+from prolocutor.evaluation.folder import REPORT, RunFolder, rows_in_order, write_json
+from prolocutor.evaluation.reporting import FIGURES, Aggregate, Report, report_of
 from prolocutor.evaluation.running import Options, Runner
-from prolocutor.evaluation.scoring import TeacherScorer
+from prolocutor.evaluation.scoring import TeacherScorer, foreseen
+from prolocutor.parlai.metrics.names import ALL_METRICS
 
 UNDER: Final = 1
 INTERRUPTED: Final = 130
@@ -67,7 +68,7 @@ class Setting(click.ParamType[tuple[str, Any]]):
     metavar="KIND:PATH",
     required=True,
     multiple=True,
-    help="What is asked. Several are asked one after the other, and reported each for itself.",
+    help="What is asked. Several are asked one after the other, and reported as ParlAI does.",
 )
 @click.option(
     "--datatype",
@@ -94,6 +95,13 @@ class Setting(click.ParamType[tuple[str, Any]]):
     show_default=True,
     metavar="NAMES",
     help="What is measured: names with commas, default, bleu, distinct, all, or module:function.",
+)
+@click.option(
+    "--aggregate",
+    type=click.Choice(["macro", "micro"]),
+    default="macro",
+    show_default=True,
+    help="Over several data sets: the mean of their figures, or that of all examples.",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask the first N examples only.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
@@ -148,6 +156,7 @@ def run(
     candidates: str | None,
     data_settings: tuple[tuple[str, Any], ...],
     metrics: str,
+    aggregate: Aggregate,
     limit: int | None,
     seed: int,
     concurrency: int,
@@ -182,6 +191,7 @@ def run(
       prolocutor evaluate run my_agents:Mine --data fbdialog:qa.txt --time-limit 10
     """
     scorer = TeacherScorer(metrics)
+    _check(bounds, metrics, subject)
     chosen = choose(subject, dict(settings), seed)
     data = Data(
         specs,
@@ -197,6 +207,7 @@ def run(
         "options of the agent": dict(settings) or None,
         "data": data.kinds,
         "data content": data.content,
+        "tasks": data.tasks if len(data.tasks) > 1 else None,
         "datatype": datatype,
         "mutators": mutators,
         "candidates": candidates,
@@ -219,14 +230,15 @@ def run(
         "data": " ".join(specs),
         "limit": limit,
         "concurrency": concurrency,
+        "aggregate": aggregate,
     }
     try:
         with RunFolder(folder, configuration, given) as kept:
             with progress(lambda: (limit or data.number()) * repeat, chosen.name) as told:
                 runner = Runner(kept, scorer, options, told)
-                chosen.run(runner, episodes_of(data.messages(), limit))
+                chosen.run(runner, episodes_of_tasks(data.messages(), limit))
             kept.complete()
-            report = report_of(load_rows(folder), metrics)
+            report = report_of(rows_in_order(folder), metrics, aggregate)
             write_json(folder / REPORT, report)
     except KeyboardInterrupt:
         click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
@@ -236,6 +248,16 @@ def run(
         click.echo(line)
     click.echo(f"kept in {folder}")
     return UNDER if _fallen_short(report, bounds) else 0
+
+
+def _check(bounds: tuple[tuple[str, float], ...], metrics: str, subject: str) -> None:
+    """Refuse a bound on what no run can have; an agent of one's own may give any other metric."""
+    known = foreseen(metrics) | FIGURES
+    for name, _ in bounds:
+        own = name.rpartition("/")[2]
+        if own not in known and (own in ALL_METRICS or not gives_metrics(subject)):
+            what = f"the run will have no metric {name!r}; it will have {', '.join(sorted(known))}"
+            raise click.BadParameter(what, param_hint="--fail-under")
 
 
 def _fallen_short(report: Report, bounds: tuple[tuple[str, float], ...]) -> bool:

@@ -47,6 +47,11 @@ def choose(words: str, settings: dict[str, Any], seed: int) -> Chosen:
     return assistant
 
 
+def gives_metrics(words: str) -> bool:
+    """Tell whether whom the words mean may report metrics of its own, as only agents can."""
+    return words not in BASELINES and ":" in words and not Path(words).exists()
+
+
 def _load(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)

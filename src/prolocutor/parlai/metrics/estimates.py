@@ -33,7 +33,7 @@ class Estimate(msgspec.Struct, frozen=True):
     low: float | None = None
     high: float | None = None
     count: int = 0
-    method: Literal["wilson", "bootstrap", "normal", "none"] = "none"
+    method: Literal["wilson", "bootstrap", "normal", "examples", "tasks", "none"] = "none"
 
 
 def mean_of(
