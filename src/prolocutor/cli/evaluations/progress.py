@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
@@ -35,7 +35,7 @@ def progress(number: Callable[[], int], what: str) -> Iterator[Told]:
 class Running:
     """Counts rows and their scores, and shows them now and then."""
 
-    def __init__(self, show: Callable[[int, str], None]) -> None:
+    def __init__(self, show: Callable[[int, Sequence[str]], None]) -> None:
         self._show = show
         self._done = self._failed = 0
         self._sums: dict[str, tuple[float, int]] = {}
@@ -56,6 +56,6 @@ class Running:
         names = [name for name in self._sums if name not in _LEFT_OUT][:_SHOWN]
         means = [f"{name} {self._sums[name][0] / self._sums[name][1]:.3f}" for name in names]
         if self._failed:
-            means.append(f"{self._failed:,} failed")
-        self._show(self._done, "  ".join(means))
+            means.insert(0, f"{self._failed:,} failed")
+        self._show(self._done, means)
         self._shown = time.monotonic()
