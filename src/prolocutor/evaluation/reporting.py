@@ -158,6 +158,7 @@ class _Count:
         self.whole = _Part(metrics)
         self.tasks: dict[str, _Part] = {}
         self._groups: dict[str, _Part] | None = {}
+        self._apart = False  # whether groups are other than the tasks
         self._before = (-1, 0)
 
     def counted(self, rows: Iterable[Row]) -> Iterator[Mapping[str, Any]]:
@@ -170,7 +171,7 @@ class _Count:
         """Give the metrics of each group, if there are several, and fewer than examples."""
         groups = self._groups or {}
         several = 1 < len(groups) < min(_FEW_ENOUGH, self.examples)
-        if not several or (len(self.tasks) > 1 and groups.keys() == self.tasks.keys()):
+        if not several or not self._apart:
             return {}
         return {name: groups[name].estimates() for name in sorted(groups)}
 
@@ -184,6 +185,7 @@ class _Count:
         else:
             self.failed += 1
         self.whole.add(row)
+        self._apart = self._apart or row.group != row.task
         if row.task:
             if row.task not in self.tasks:
                 self.tasks[row.task] = _Part(self._metrics)

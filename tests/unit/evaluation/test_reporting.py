@@ -144,3 +144,15 @@ def test_the_number_of_examples_is_a_metric() -> None:
     report = report_of([row(0, {"f1": 1.0}), row(1, {"f1": 0.0}, error="down")])
 
     assert report.metrics["exs"].value == 2
+
+
+def test_groups_that_are_the_tasks_are_not_shown_twice() -> None:
+    def groups(last: str) -> set[str]:
+        tasks = ["a", "a", "b", "b"]
+        names = ["a", "a", "b", last]
+        pairs = enumerate(zip(tasks, names, strict=True))
+        rows = [row(n, {"f1": 1.0}, task=task, group=name) for n, (task, name) in pairs]
+        return set(report_of(rows).groups)
+
+    assert groups("b") == set()
+    assert groups("a") == {"a", "b"}
