@@ -369,7 +369,7 @@ def test_memory_does_not_grow_with_the_examples(commands: Commands, folder: Path
         words = [sys.executable, "-c", code, str(PROGRAM), *command, "--metrics", "f1"]
         return float(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
-    assert most(20_000) - most(1_000) < 8  # MiB
+    assert most(20_000) - most(1_000) < 20  # MiB
 
 
 @pytest.mark.browser
