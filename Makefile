@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements/dev.lock
 PARLAI := build/parlai
+EXTRAS := demo,asks,thingtalk,learn,encoder,eval,dev
 PIP := -m pip --quiet --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
@@ -64,8 +65,8 @@ lock: ## remake requirements/*.lock from pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))
 	@rm -rf build/lock
 	@$(PYTHON) -m venv build/lock/dev
-	@build/lock/dev/bin/python $(PIP) install '.[demo,dev,eval]'
-	@$(call freeze,dev,.[demo$(comma)eval$(comma)dev])
+	@build/lock/dev/bin/python $(PIP) install '.[$(EXTRAS)]'
+	@$(call freeze,dev,.[$(EXTRAS)])
 	@$(PYTHON) -m venv build/lock/core
 	@build/lock/core/bin/python $(PIP) install --constraint requirements/dev.lock .
 	@$(call freeze,core,.)
@@ -106,8 +107,6 @@ $(PARLAI)/.ready: requirements/parlai.txt requirements/core.lock pyproject.toml
 	@$(PARLAI)/bin/python $(PIP) install --no-deps parlai==1.7.2
 	@$(PARLAI)/bin/python $(PIP) install --no-deps --editable .
 	@touch $@
-
-comma := ,
 
 # $(1) is what sys.version_info[:2] has to be, $(2) the sentence for whoever has another one.
 define need-python

@@ -8,10 +8,29 @@ import msgspec
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sent: the words, and what came along (`attributes` of the human utterance)."""
+    """What a person sent: the words, and what came along (`attributes` of the human utterance).
+
+    A button or a program comes parsed: `parsed` is `{code, entities, slots?, slotTypes?,
+    example_id?}` or `{program}`, `program` the source of a ThingTalk program. `text` is then its
+    title, or what a client may show instead of one.
+    """
 
     text: str
     attributes: dict[str, Any] = {}
+    parsed: dict[str, Any] | None = None
+    program: str | None = None
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """What the assistant says of itself: messages (`dialog/outputs.py`), and an ask for more.
+
+    `skill` is the service that the words are said for, "" for the assistant itself. Without
+    messages it says nothing: the turn ends in silence.
+    """
+
+    messages: list[dict[str, Any]] = []
+    ask: str | None = None
+    skill: str = ""
 
 
 class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,9 +38,16 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
 
     `forced_skill` alone is asked (it waits for an answer); `extra` is added to its request (the
     `answer`); `preferred` is asked in any case and wins unless another skill is clearly better.
+    Where a subject may be switched, `excluded` is the skill that waits and is not asked, `least`
+    the confidence that a hypothesis needs to count at all, `otherwise` what is said when none does
+    (in place of last chance and fallback). `say` is said at once, without asking anybody.
     """
 
     input: Input
     forced_skill: str | None = None
     extra: dict[str, Any] = {}
     preferred: str | None = None
+    excluded: str | None = None
+    least: float | None = None
+    otherwise: Words | None = None
+    say: Words | None = None

@@ -1,0 +1,72 @@
+"""Round: what a dialog waits for, between one turn and the next. It is state, kept by the store."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Ask = Literal[
+    "yesno",
+    "number",
+    "date",
+    "time",
+    "location",
+    "phone_number",
+    "email_address",
+    "contact",
+    "picture",
+    "password",
+    "raw_string",
+    "choice",
+    "command",
+    "generic",
+]
+"""What kind of value is asked for; with null (nothing) the fifteen of Almond's dialog API."""
+
+RAW: frozenset[str] = frozenset({"raw_string", "password"})
+"""Asks whose answer is whatever text comes, even "cancel"."""
+
+
+class Offered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of several choices: what it is called, and a longer description."""
+
+    title: str
+    text: str = ""
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An open ask: of what kind, by whom, in which words, and what there is to choose from.
+
+    `prompt` are the messages that asked, to be said again. `page` is the page of a long list that
+    was shown last. `repeated`: the skill failed to take an answer once, and the ask was repeated.
+    `context` is for whoever asked (a program that lacks a value); the waiting skill sees it as
+    `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
+    """
+
+    ask: Ask
+    skill: str
+    prompt: list[dict[str, Any]] = []
+    choices: list[Offered] = []
+    page: int = 0
+    repeated: bool = False
+    context: Any = None
+    code: list[str] = []
+    entities: dict[str, Any] = {}
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a dialog carries from one turn to the next.
+
+    `waiting` is the open ask. `preferred` is the skill that answered last and can go on, `left` the
+    number of turns for which it is preferred.
+    """
+
+    waiting: Waiting | None = None
+    preferred: str | None = None
+    left: int = 0
+
+
+NOTHING = Round()
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Round).decode
