@@ -1,0 +1,100 @@
+"""Pairing: which agent to ask (router), whose answer is best (ranker), and what both learn from.
+
+Life cycle: a router or ranker is made ready (from cards, or from a model's folder) before the first
+turn; `route` and `rank` are then called by many turns at once, are read-only, and raise nothing for
+any text. Those that must wait (a chat endpoint chooses) are async; whoever calls takes either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of an agent before it is asked.
+
+    `description` in sentences, `examples` of what people ask it, `languages` as codes ("en"; none:
+    all). Hints: `price` of one call (any one currency), `latency` in seconds, `quota` in calls a
+    minute; None where it is not known.
+    """
+
+    name: str
+    description: str = ""
+    examples: list[str] = []
+    languages: list[str] = []
+    price: float | None = None
+    latency: float | None = None
+    quota: int | None = None
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """An utterance, and apart from it the last whole turn: what was said, answered, and by whom."""
+
+    text: str
+    said_before: str = ""
+    answered_before: str = ""
+    agent_before: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent answered; `confidence` as it says itself, `seconds` that it took."""
+
+    agent: str
+    text: str
+    confidence: float | None = None
+    seconds: float | None = None
+
+
+class Pairing(msgspec.Struct, frozen=True):
+    """How well an agent, or its answer, goes with a question.
+
+    `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
+    words why. Of several answers of one agent, `position` tells which is meant.
+    """
+
+    agent: str
+    probability: float
+    reason: str = ""
+    position: int = 0
+
+
+class Labelled(msgspec.Struct, frozen=True, kw_only=True):
+    """A question and how right each agent is for it: 1 surely, 0 surely not, between by votes.
+
+    Agents that are not named are 0. `answers` are the responses by agent, where they were asked.
+    `gold` are the agents that count as right in measuring. `weight` discounts a doubtful label.
+    """
+
+    question: Question
+    agents: dict[str, float]
+    gold: frozenset[str] = frozenset()
+    answers: dict[str, str] = {}
+    domain: str = ""
+    weight: float = 1.0
+
+
+class Router(Protocol):
+    """Question-agent pairing: reads the question alone, before anybody is asked."""
+
+    def route(self, question: Question) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
+        """Give a pairing for every agent that it knows, the best first. Several may be right."""
+
+
+class Ranker(Protocol):
+    """Question-response pairing: reads the answers too."""
+
+    def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
+        """Give a pairing for every answer, the best first; `prior` are the router's probabilities,
+        of the agents that it knows."""
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors of one length, of norm 1."""
+
+    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Give a vector for each text, in order."""
