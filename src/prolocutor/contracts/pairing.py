@@ -8,7 +8,7 @@ any text. Those that must wait (a chat endpoint chooses) are async; whoever call
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -76,6 +76,22 @@ class Labelled(msgspec.Struct, frozen=True, kw_only=True):
     weight: float = 1.0
 
 
+class Training(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a router or ranker is made ready from.
+
+    A method that does without labels is given `labelled` with `agents` and `gold` empty: questions
+    and what was answered, as a log holds them. Questions without `answers` teach routers only.
+    `priors` are a router's probabilities for each of `labelled`, from a router that has not learned
+    from that question; {} where there are none.
+    """
+
+    cards: Sequence[Card] = ()
+    labelled: Sequence[Labelled] = ()
+    priors: Sequence[Mapping[str, float]] = ()
+    encoder: Encoder | None = None
+    seed: int = 0
+
+
 class Router(Protocol):
     """Question-agent pairing: reads the question alone, before anybody is asked."""
 
@@ -91,6 +107,16 @@ class Ranker(Protocol):
     ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
         """Give a pairing for every answer, the best first; `prior` are the router's probabilities,
         of the agents that it knows."""
+
+
+Method = TypeVar("Method", Router, Ranker, covariant=True)
+
+
+class Fit(Protocol[Method]):
+    """Makes a router or ranker ready; the catalog of pairing names one for each method."""
+
+    def __call__(self, training: Training) -> Method | Awaitable[Method]:
+        """Learn; `BadInput` tells what of it is not enough, such as a single agent."""
 
 
 class Encoder(Protocol):

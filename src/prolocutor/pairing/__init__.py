@@ -1,0 +1,1 @@
+"""Pairing questions with agents before they are asked, and with answers after."""

@@ -1,0 +1,95 @@
+"""The routers and rankers by name: each is imported when it is first asked for.
+
+A package of somebody else's adds its own through an entry point in the groups `prolocutor.routers`
+and `prolocutor.rankers`: name -> a function that keeps `contracts.pairing.Fit`, and what it `needs`
+as an attribute of that name.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.contracts.pairing import Fit, Ranker, Router
+from prolocutor.errors import BadInput, MissingExtra
+
+Need = Literal["labels", "encoder"]
+
+ROUTER_GROUP: Final = "prolocutor.routers"
+RANKER_GROUP: Final = "prolocutor.rankers"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """Where a method's `fit` lives, what it needs, and the extra that it is installed by."""
+
+    target: str
+    needs: frozenset[Need] = frozenset()
+    extra: str | None = None
+
+
+_LABELS: Final[frozenset[Need]] = frozenset({"labels"})
+
+ROUTERS: Final = {
+    "cards": Entry("prolocutor.pairing.question_agent.cards:fit"),
+    "knn": Entry("prolocutor.pairing.question_agent.knn:fit", _LABELS),
+    "linear": Entry("prolocutor.pairing.question_agent.linear_training:fit", _LABELS, "learn"),
+    "ensemble": Entry("prolocutor.pairing.question_agent.ensemble:fit", _LABELS, "learn"),
+}
+
+RANKERS: Final[dict[str, Entry]] = {}
+
+
+def routers() -> list[str]:
+    """Give the names of all routers, ours and the installed ones."""
+    return _names(ROUTERS, ROUTER_GROUP)
+
+
+def rankers() -> list[str]:
+    """Give the names of all rankers, ours and the installed ones."""
+    return _names(RANKERS, RANKER_GROUP)
+
+
+def load_router(name: str) -> Fit[Router]:
+    """Give a router's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is missing."""
+    return _load(name, ROUTERS, ROUTER_GROUP, "router")  # type: ignore[return-value]
+
+
+def load_ranker(name: str) -> Fit[Ranker]:
+    """Give a ranker's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is missing."""
+    return _load(name, RANKERS, RANKER_GROUP, "ranker")  # type: ignore[return-value]
+
+
+def needs_of(name: str) -> frozenset[Need]:
+    """Tell what a router or ranker needs beside cards."""
+    if name in ROUTERS or name in RANKERS:
+        return (ROUTERS.get(name) or RANKERS[name]).needs
+    for group, which in ((ROUTER_GROUP, "router"), (RANKER_GROUP, "ranker")):
+        if name in _names({}, group):
+            return frozenset(getattr(_load(name, {}, group, which), "needs", ()))
+    return frozenset()
+
+
+def _names(ours: dict[str, Entry], group: str) -> list[str]:
+    return [*ours, *sorted({point.name for point in entry_points(group=group)} - ours.keys())]
+
+
+def _load(name: str, ours: dict[str, Entry], group: str, which: str) -> object:
+    if name not in ours:
+        point = next(iter(entry_points(group=group, name=name)), None)
+        if point is None:
+            known = _names(ours, group)
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
+            raise BadInput(f"there is no {which} {name!r}; {hint}", field=which)
+        return point.load()
+    entry = ours[name]
+    try:
+        return EntryPoint(name, entry.target, group).load()
+    except ImportError as error:
+        if entry.extra is None or (error.name or "").startswith("prolocutor"):
+            raise
+        what = f"the {which} {name} needs {error.name}: pip install 'prolocutor[{entry.extra}]'"
+        raise MissingExtra(what, key=which) from None

@@ -1,0 +1,1 @@
+"""Routers: which agent to ask, from the question alone."""
