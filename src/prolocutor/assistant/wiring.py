@@ -6,7 +6,7 @@ from prolocutor.connectors.catalog import make_connector
 from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.connector import Connector
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Service
+from prolocutor.pipeline.plan import Addressed, Service
 
 
 def connect(service: Service) -> Connector:
@@ -14,7 +14,11 @@ def connect(service: Service) -> Connector:
     target = service.target
     batched = service.batch_size > 1
     if service.connector is not None:
-        return make_connector(service.connector, target, name=service.name, batched=batched)
+        options = target.options if isinstance(target, Addressed) else {}
+        target = target.address if isinstance(target, Addressed) else target
+        return make_connector(
+            service.connector, target, name=service.name, batched=batched, **options
+        )
     if isinstance(target, str) and target.startswith(("http://", "https://")):
         return make_connector(
             "http",
@@ -39,6 +43,6 @@ def connect(service: Service) -> Connector:
             inline=service.inline,
             max_threads=service.max_in_flight,
         )
-    if hasattr(target, "send"):
+    if not isinstance(target, Addressed) and hasattr(target, "send"):
         return target
     raise ConfigError(f"cannot call a {type(target).__name__}", key=service.name)

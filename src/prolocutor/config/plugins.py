@@ -8,19 +8,17 @@ from prolocutor.channels.catalog import channel_class
 from prolocutor.config.faults import did_you_mean
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
-from prolocutor.connectors.catalog import connector_class
+from prolocutor.config.services import Written
+from prolocutor.connectors.catalog import checked_class, connector_class
 from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Addressed
 from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
 
 
 def check_plugins(loaded: Loaded, findings: Findings) -> None:
     """Record every connector and door that cannot be had, and a store of an unknown scheme."""
     for written in loaded.services:
-        if written.service.connector is not None:
-            try:
-                connector_class(written.service.connector)
-            except ConfigError as error:
-                findings.add(loaded.find(f"{written.path}.connector"), error.what)
+        _check_connector(written, loaded, findings)
     for door in loaded.settings.doors or ():
         try:
             channel_class(door)
@@ -31,3 +29,25 @@ def check_plugins(loaded: Loaded, findings: Findings) -> None:
     if scheme not in known:
         hint = did_you_mean(scheme, known) or f"there are {', '.join(known)}"
         findings.add(loaded.find("store"), f"there is no store '{scheme}'", hint)
+
+
+def _check_connector(written: Written, loaded: Loaded, findings: Findings) -> None:
+    service = written.service
+    if service.connector is None:
+        return
+    try:
+        connector_class(service.connector)
+    except ConfigError as error:
+        findings.add(loaded.find(f"{written.path}.connector"), error.what)
+        return
+    if isinstance(service.target, Addressed):
+        try:
+            checked_class(
+                service.connector,
+                service.target.address,
+                name=service.name,
+                batched=service.batch_size > 1,
+                **service.target.options,
+            )
+        except ConfigError as error:
+            findings.add(written.call, error.what)

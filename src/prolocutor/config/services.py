@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from prolocutor.config.faults import did_you_mean
-from prolocutor.config.kinds import Findings, Table, named, shown
+from prolocutor.config.kinds import Data, Findings, Table, named, shown
 from prolocutor.config.schema import PATH, SERVICE, SERVICE_NAME
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, Node
-from prolocutor.pipeline.plan import Service, Target
+from prolocutor.pipeline.plan import Addressed, Service, Target
 from prolocutor.pipeline.stages import SINGLE, Stage
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -138,7 +138,7 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
 def _target(node: Node, findings: Findings, *, foreign: bool = False) -> Target:
     """Read a `call`; `foreign`: a connector named by the user knows what it means."""
     if isinstance(node.value, dict):
-        return _process(node, findings)
+        return _addressed(node, findings) if foreign else _process(node, findings)
     if isinstance(node.value, str) and node.value.strip():
         if foreign or FUNCTION.fullmatch(node.value):
             return node.value
@@ -155,6 +155,18 @@ def _process(node: Node, findings: Findings) -> Target:
     if "process" not in values:
         return ""
     return cast(Target, ProcessTarget(**values))
+
+
+def _addressed(node: Node, findings: Findings) -> Target:
+    """Read what a connector named by the user is given: `url` (or `target`), and its options."""
+    values = Data(what="a map of options").read(node, findings)
+    if values is UNREAD:
+        return ""
+    address = values.pop("url", None) or values.pop("target", None)
+    if not isinstance(address, str) or not address.strip():
+        findings.add(node, "the key url is missing", "give call: {url: ..., and the options}")
+        return ""
+    return Addressed(address, values)
 
 
 def _check_url(node: Node, url: str, findings: Findings) -> None:

@@ -22,6 +22,7 @@ OURS: Final = {
     "python": "prolocutor.connectors.python:PythonConnector",
     "process": "prolocutor.connectors.process:ProcessConnector",
     "http": "prolocutor.connectors.http:HttpConnector",
+    "openai_chat": "prolocutor.connectors.openai_chat:OpenAiChatConnector",
     "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
     "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
 }
@@ -37,13 +38,19 @@ def make_connector(kind: str, target: Any, *, name: str, **options: Any) -> Conn
 
     `target` is what that connector goes to: a function, a dotted name, a URL.
     """
+    make = checked_class(kind, target, name=name, **options)
+    connector: Connector = make(target, name=name, **options)
+    return connector
+
+
+def checked_class(kind: str, target: Any, *, name: str, **options: Any) -> Callable[..., Any]:
+    """Give the class of the connector `kind`; `ConfigError` if it does not take these options."""
     make = connector_class(kind)
     try:
         inspect.signature(make).bind(target, name=name, **options)
     except TypeError as error:
         raise ConfigError(f"the connector {kind!r} cannot be made: {error}") from None
-    connector: Connector = make(target, name=name, **options)
-    return connector
+    return make
 
 
 def connector_class(kind: str) -> Callable[..., Any]:

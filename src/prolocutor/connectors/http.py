@@ -8,47 +8,24 @@ key), a list comes back, element i for request i; a request on its own takes ele
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
-from urllib.parse import quote
 
-import aiohttp
 import msgspec
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.tracing import Trace
-from opentelemetry.trace import get_current_span
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-from yarl import URL
 
+from prolocutor.connectors.line import Line, headers_of
 from prolocutor.contracts.connector import Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
-from prolocutor.errors import (
-    BadReply,
-    ConfigError,
-    ServiceError,
-    ServiceRefused,
-    ServiceUnreachable,
-)
+from prolocutor.errors import BadReply, ServiceError
 
 Wire = Literal["native", "deeppavlov"]
 Replies = Sequence[Plain | ServiceError]
 
-KEEP_ALIVE: Final = 4.0
-"""Seconds an idle connection is kept: less than the 5 after which uvicorn closes it."""
-
-MAX_EXCERPT: Final = 200
-NO_LIMITS: Final = aiohttp.ClientTimeout(total=None, sock_connect=None)
-
 
 class HttpConnector:
-    """The way to a service behind `url`, over a pool of connections.
+    """The way to a service behind `url`, over a `Line`; replies of at most 1 MB a request.
 
-    Headers: `X-Turn-Id`, `Idempotency-Key` (of a batch: the first request's key, `+` and a digest
-    of all keys, so that another batch never has the same), `traceparent` within a recording span,
-    and `headers`. No cookies, no redirects, no proxies, replies of at most 1 MB. Time-outs are
-    whoever cancels `send`. A request is sent a second time only if a kept connection turns out
-    to be closed before a byte of the reply came.
+    Headers are the line's (`headers_of`) and `headers`. Time-outs are whoever cancels `send`.
     """
 
     def __init__(
@@ -62,18 +39,14 @@ class HttpConnector:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
-        self._url = _address(url)
-        self._shown = str(self._url.with_user(None).with_query(None).with_fragment(None))
+        self._line = Line(url, max_connections=max_connections)
         self._merged = wire == "deeppavlov"
         self._batched = batched
-        self._max_connections = max_connections
         self._headers = {
             "Content-Type": "application/json",
             "Accept-Encoding": "identity",
             **(headers or {}),
         }
-        self._session: aiohttp.ClientSession | None = None
-        self._fresh: set[str] = set()  # keys of the requests that go over a new connection
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Post the requests and read the replies; `ServiceError` tells what went wrong."""
@@ -93,9 +66,7 @@ class HttpConnector:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await self._line.aclose()
 
     async def _send_alone(self, request: Request) -> Plain | ServiceError:
         try:
@@ -104,125 +75,8 @@ class HttpConnector:
             return error
 
     async def _post(self, body: bytes, requests: Sequence[Request]) -> bytes:
-        """Give the body of the reply to one POST; foreign exceptions become ours here alone."""
-        session = self._session or self._open()
-        headers = self._headers_for(requests)
-        most = MAX_BYTES * len(requests)
-        try:
-            try:
-                return await self._exchange(session, body, headers, most)
-            except _StaleConnection:
-                return await self._exchange(session, body, headers, most)
-        except aiohttp.ClientConnectorError as error:
-            reason = error.os_error.strerror or error.os_error
-            failure = ServiceUnreachable(f"nobody answers at {self._shown}: {reason}")
-        except aiohttp.ClientPayloadError:
-            failure = ServiceUnreachable(f"{self._shown} broke off in the middle of its reply")
-        except (aiohttp.ServerDisconnectedError, _StaleConnection):
-            failure = ServiceUnreachable(f"{self._shown} closed the line without a reply")
-        except (aiohttp.ClientOSError, ConnectionError) as error:
-            failure = ServiceUnreachable(f"the line to {self._shown} broke: {error.strerror}")
-        except aiohttp.ClientResponseError as error:
-            raise BadReply(f"not HTTP: {error.message[:MAX_EXCERPT]}") from None
-        except aiohttp.ClientError as error:
-            failure = ServiceUnreachable(f"{self._shown}: {type(error).__name__}")
-        raise failure
-
-    async def _exchange(
-        self, session: aiohttp.ClientSession, body: bytes, headers: dict[str, str], most: int
-    ) -> bytes:
-        key = headers["Idempotency-Key"]
-        answered = False
-        try:
-            async with session.post(
-                self._url, data=body, headers=headers, allow_redirects=False
-            ) as response:
-                answered = True
-                if response.status // 100 != 2:
-                    refusal = await _refusal(response)
-                    raise ServiceRefused(refusal, status=response.status)
-                return await _read(response, most)
-        except (aiohttp.ServerDisconnectedError, ConnectionResetError, BrokenPipeError) as error:
-            if answered or key in self._fresh:
-                raise
-            raise _StaleConnection from error
-        finally:
-            self._fresh.discard(key)
-
-    def _headers_for(self, requests: Sequence[Request]) -> dict[str, str]:
-        first = requests[0]
-        key = first.key
-        if len(requests) > 1:
-            keys = "\n".join([request.key for request in requests])
-            key += "+" + hashlib.blake2b(keys.encode(), digest_size=8).hexdigest()
-        if not key.isascii():
-            key = quote(key, safe="/+")
-        headers = {**self._headers, "X-Turn-Id": first.turn_id, "Idempotency-Key": key}
-        if get_current_span().is_recording():
-            TraceContextTextMapPropagator().inject(headers)
-        return headers
-
-    def _open(self) -> aiohttp.ClientSession:
-        self._session = aiohttp.ClientSession(
-            connector=_Pool(self._fresh, self._max_connections),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=NO_LIMITS,
-            auto_decompress=False,
-        )
-        return self._session
-
-
-class _StaleConnection(Exception):
-    """A kept connection was closed by the other side just as a request went out."""
-
-
-class _Pool(aiohttp.TCPConnector):
-    """aiohttp's pool, which also notes the key of a request for which it opens a connection.
-
-    (aiohttp's own way to tell, a `TraceConfig`, costs a fifth of the whole request.)
-    """
-
-    def __init__(self, fresh: set[str], limit: int) -> None:
-        super().__init__(limit=limit, keepalive_timeout=KEEP_ALIVE)
-        self._fresh = fresh
-
-    async def _create_connection(
-        self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
-    ) -> ResponseHandler:
-        self._fresh.add(req.headers["Idempotency-Key"])
-        return await super()._create_connection(req, traces, timeout)
-
-
-def _address(url: str) -> URL:
-    try:
-        address = URL(url)
-    except ValueError as error:
-        raise ConfigError(f"{url!r} is no URL: {error}") from None
-    if address.scheme not in ("http", "https") or not address.host:
-        raise ConfigError(f"{url!r} is no URL; write it as http://host:port/path")
-    return address
-
-
-async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Read the body, but give up as soon as it is known to have more than `most` bytes."""
-    length = response.content_length
-    if length is not None and length > most:
-        raise BadReply(f"{length:,} bytes, more than the {most:,} allowed")
-    content = response.content
-    body = await content.readany()
-    while not content.at_eof():
-        body += await content.readany()
-        if len(body) > most:
-            raise BadReply(f"more than the {most:,} bytes allowed")
-    return body
-
-
-async def _refusal(response: aiohttp.ClientResponse) -> str:
-    if "Location" in response.headers:
-        return f"status {response.status}: a redirect, which is not followed"
-    start = await response.content.read(4 * MAX_EXCERPT)
-    excerpt = " ".join(start.decode(errors="replace").split())[:MAX_EXCERPT]
-    return f"status {response.status}: {excerpt}" if excerpt else f"status {response.status}"
+        headers = headers_of(requests, self._headers)
+        return await self._line.post(body, headers, MAX_BYTES * len(requests))
 
 
 class _Batch(msgspec.Struct):

@@ -10,8 +10,17 @@ import msgspec
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.stages import ORDER, Stage
 
-Target = Callable[..., Any] | str | Connector
-"""A Python function, its dotted name `module:function`, a URL, or a connector of one's own."""
+
+class Addressed(msgspec.Struct, frozen=True):
+    """Where the connector that a service names goes to, and its options."""
+
+    address: str
+    options: dict[str, Any] = {}
+
+
+Target = Callable[..., Any] | str | Addressed | Connector
+"""A Python function, its dotted name `module:function`, a URL, or a connector of one's own; what
+a connector named by the service needs."""
 
 Formatter = Callable[..., Any]
 

@@ -157,6 +157,19 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
             (2, "skills.a.connector", "there is no connector 'htpt'; did you mean 'http'?"),
         ),
         (
+            "skills:\n  a: {connector: openai_chat, call: {url: 'http://h/v1', modle: m}}\n",
+            (
+                2,
+                "skills.a.call",
+                "the connector 'openai_chat' cannot be made: got an unexpected keyword argument "
+                "'modle'",
+            ),
+        ),
+        (
+            "skills:\n  a: {connector: openai_chat, call: {model: m}}\n",
+            (2, "skills.a.call", "the key url is missing"),
+        ),
+        (
             "skills: {a: http://h}\nstore: sqlit:///x.db\n",
             (2, "store", "there is no store 'sqlit'"),
         ),

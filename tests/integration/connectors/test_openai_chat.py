@@ -1,0 +1,157 @@
+"""A chat endpoint as a skill, over real sockets: its text is a hypothesis, its errors never are."""
+
+from typing import Any
+
+import pytest
+
+from prolocutor.connectors.openai_chat import OpenAiChatConnector
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
+from prolocutor.testing.connector_kit import ask, closing
+from prolocutor.testing.fake_service import FakeRequest
+from tests.integration.connectors.chat_peer import Refused, chat_peer
+
+STATE = {
+    "utterances": [
+        {"text": "Hi.", "user": {}},
+        {"text": "Hello, Ann.", "active_skill": "greeter"},
+        {"text": "What is new?", "user": {}},
+    ]
+}
+
+
+def connector(url: str, **options: Any) -> OpenAiChatConnector:
+    return OpenAiChatConnector(url, name="helper", model="m", **options)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_text_of_a_completion_is_a_hypothesis(stream: bool) -> None:
+    async with (
+        chat_peer("Not much, Ann. \N{GRINNING FACE}") as peer,
+        closing(connector(peer.url, stream=stream, confidence=0.7)) as chat,
+    ):
+        reply = await ask(chat, STATE)
+
+    assert isinstance(reply, Plain)
+    assert reply.value == [{"text": "Not much, Ann. \N{GRINNING FACE}", "confidence": 0.7}]
+
+
+async def test_the_window_becomes_messages_after_the_system_prompt() -> None:
+    async with (
+        chat_peer("ok") as peer,
+        closing(connector(peer.url, system="Be brief.", parameters={"temperature": 0})) as chat,
+    ):
+        await ask(chat, STATE)
+
+    assert peer.asked == [
+        {
+            "model": "m",
+            "temperature": 0,
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Hi."},
+                {"role": "assistant", "content": "Hello, Ann."},
+                {"role": "user", "content": "What is new?"},
+            ],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "messages"),
+    [
+        ("hi", [{"role": "user", "content": "hi"}]),
+        ([{"role": "user", "content": "a"}], [{"role": "user", "content": "a"}]),
+        ({"messages": [{"role": "user", "content": "b"}]}, [{"role": "user", "content": "b"}]),
+    ],
+)
+async def test_a_formatter_may_give_a_text_messages_or_a_body(asked: Any, messages: Any) -> None:
+    async with chat_peer("ok") as peer, closing(connector(peer.url)) as chat:
+        await ask(chat, asked)
+
+    assert peer.asked[0]["messages"] == messages
+
+
+async def test_the_key_goes_along_as_a_bearer_token_and_shows_nowhere_else() -> None:
+    async with (
+        chat_peer("ok", key="s3cret") as peer,
+        closing(connector(peer.url, key="s3cret")) as chat,
+        closing(connector(peer.url, key="wrong-key")) as stranger,
+        closing(connector(peer.url.replace("//", "//:s3cret@"))) as within,
+    ):
+        good = await ask(chat, "hi")
+        also_good = await ask(within, "hi")
+        refused = await ask(stranger, "hi")
+
+    assert isinstance(good, Plain)
+    assert isinstance(also_good, Plain)
+    assert isinstance(refused, ServiceRefused)
+    assert refused.status == 401
+    assert "wrong-key" not in str(refused)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("message", "what"),
+    [
+        ({"content": None, "tool_calls": [], "finish_reason": "tool_calls"}, "a tool"),
+        ({"content": "half a", "finish_reason": "content_filter"}, "content filter"),
+    ],
+)
+async def test_what_is_no_answer_is_a_failure(stream: bool, message: Any, what: str) -> None:
+    async with chat_peer(message) as peer, closing(connector(peer.url, stream=stream)) as chat:
+        reply = await ask(chat, "hi")
+
+    assert isinstance(reply, BadReply)
+    assert what in str(reply)
+
+
+async def test_a_refusal_is_a_failure_and_an_empty_text_no_hypothesis() -> None:
+    async with (
+        chat_peer({"refusal": "I cannot help with that."}, "  ") as peer,
+        closing(connector(peer.url)) as chat,
+    ):
+        refused = await ask(chat, "hi")
+        empty = await ask(chat, "hi")
+
+    assert isinstance(refused, BadReply)
+    assert isinstance(empty, Plain)
+    assert empty.value == []
+
+
+@pytest.mark.parametrize(
+    ("status", "passing"), [(400, False), (404, False), (429, True), (500, True), (503, True)]
+)
+async def test_an_error_of_the_server_is_a_refusal_with_its_status(
+    status: int, passing: bool
+) -> None:
+    async with (
+        chat_peer(Refused(status, "rate limit reached", "x")) as peer,
+        closing(connector(peer.url)) as chat,
+    ):
+        reply = await ask(chat, "hi")
+
+    assert isinstance(reply, ServiceRefused)
+    assert (reply.status, reply.passing) == (status, passing)
+
+
+async def test_a_stream_that_breaks_off_is_no_answer() -> None:
+    async with chat_peer("one two three") as peer, closing(connector(peer.url, stream=True)) as c:
+        peer.broken_after = 2
+        reply = await ask(c, "hi")
+
+    assert isinstance(reply, ServiceUnreachable)
+
+
+async def test_several_requests_are_asked_at_once_and_fail_each_alone() -> None:
+    async with chat_peer("ok") as peer, closing(connector(peer.url)) as chat:
+        replies = await chat.send([FakeRequest("hi"), FakeRequest(7), FakeRequest("ho")])
+
+    assert [type(reply) for reply in replies] == [Plain, BadReply, Plain]
+
+
+def test_a_chat_endpoint_needs_a_model_and_a_number_as_confidence() -> None:
+    with pytest.raises(ConfigError, match="needs a model"):
+        OpenAiChatConnector("http://localhost/v1", name="helper")
+    with pytest.raises(ConfigError, match="expected a number"):
+        OpenAiChatConnector("http://localhost/v1?model=m&confidence=high", name="helper")
