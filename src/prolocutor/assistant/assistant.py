@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from time import monotonic
 from typing import Any, Literal, Self, TypeVar
@@ -193,6 +194,10 @@ class Assistant:
         """Give everything said to or by a person with `n > after`, and what comes, without end."""
         async for message in self._wakers.follow(self.store, user, after):
             yield message
+
+    def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:
+        """Give what is set when this person's feed may have something new (`store.feed`)."""
+        return self._wakers.listening(user)
 
     # -- inside -----------------------------------------------------------------------------
 

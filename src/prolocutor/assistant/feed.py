@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -47,20 +48,26 @@ class Wakers:
         for event in self._events.get(user, ()):
             event.set()
 
-    async def follow(self, store: Feed, user: str, after: int) -> AsyncIterator[FeedMessage]:
-        """Give every message with `n > after`, then each new one as it comes, without end."""
+    @contextmanager
+    def listening(self, user: str) -> Iterator[asyncio.Event]:
+        """Give what is set when there may be something new for a person; whoever looks clears it."""
         event = asyncio.Event()
         self._events.setdefault(user, set()).add(event)
         try:
+            yield event
+        finally:
+            self._events[user].discard(event)
+            if not self._events[user]:
+                del self._events[user]
+
+    async def follow(self, store: Feed, user: str, after: int) -> AsyncIterator[FeedMessage]:
+        """Give every message with `n > after`, then each new one as it comes, without end."""
+        with self.listening(user) as news:
             while True:
-                event.clear()
+                news.clear()
                 rows = await store.feed(user, after)
                 for row in rows:
                     after = row.n
                     yield FeedMessage(row.n, row.dialog_id, plain.decode(row.message))
                 if not rows:
-                    await event.wait()
-        finally:
-            self._events[user].discard(event)
-            if not self._events[user]:
-                del self._events[user]
+                    await news.wait()
