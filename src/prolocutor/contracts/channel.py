@@ -13,6 +13,7 @@ never mean two people by one name. It lets nobody but operators speak for somebo
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -74,6 +75,9 @@ class Socket(Protocol):
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Close when all that was handed over is sent."""
+
+    def busy(self) -> AbstractContextManager[None]:
+        """Give what to hold while a message is worked off that was read already."""
 
     def __aiter__(self) -> AsyncIterator[str | bytes]:
         """Give what the client sends until it is gone or the listener stops."""

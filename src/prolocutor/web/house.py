@@ -9,6 +9,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, HttpRequest, HttpResponse, Route
 from prolocutor.observe.metrics import CONTENT_TYPE, Metrics
 from prolocutor.web.exchange import json_response
+from prolocutor.web.icons import Icons
 from prolocutor.web.openapi import document
 from prolocutor.web.places import Places
 from prolocutor.web.refusals import Refusal
@@ -29,11 +30,13 @@ class House:
     ) -> None:
         self._is_ready = is_ready
         self._metrics = metrics
+        icons = Icons(step.guard.service for step in assistant.engine.prepared.every())
         self._document = document(assistant.name, channels, metrics is not None)
         self.routes = [
             Route("GET", "/health/live", self._live, "all"),
             Route("GET", "/health/ready", self._ready, "all"),
             Route("GET", "/openapi.json", self._openapi, "all"),
+            Route("GET", "/icons/{name}", icons.show, "all"),
         ]
         if metrics is not None:
             watch(metrics, assistant, places)

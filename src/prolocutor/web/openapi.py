@@ -63,11 +63,48 @@ def refusals(*statuses: int) -> Json:
     return {str(s): {"$ref": f"#/components/responses/Refused{s}"} for s in statuses}
 
 
+def ref(name: str) -> Json:
+    """Give the schema of a component of this name."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def operation(
+    name: str,
+    summary: str,
+    ok: Json | None,
+    *statuses: int,
+    status: int = 200,
+    body: str | None = None,
+    parameters: list[Json] | None = None,
+) -> Json:
+    """Describe an operation that answers with `ok` (None: with nothing) or is refused.
+
+    `statuses` are those of refusals besides what any operation may be refused with; `body` the
+    component that it takes.
+    """
+    answer: Json = {"description": summary, **(_json(ok) if ok else {})}
+    described: Json = {
+        "operationId": name,
+        "summary": summary,
+        "responses": {str(status): answer, **refusals(*statuses, 401, 403, 429, 500, 503)},
+    }
+    if body is not None:
+        described["requestBody"] = {"required": True, **_json(ref(body))}
+    if parameters:
+        described["parameters"] = parameters
+    return described
+
+
+def _json(schema: Json) -> Json:
+    return {"content": {"application/json": {"schema": schema}}}
+
+
 def _own_paths(with_metrics: bool) -> Json:
     paths: Json = {
         "/health/live": _get("health_live", "Whether the process answers at all"),
         "/health/ready": _get("health_ready", "Whether turns are taken", 503),
         "/openapi.json": _get("openapi", "This document"),
+        "/icons/{name}": _icons(),
     }
     if with_metrics:
         paths["/metrics"] = _get("metrics", "Figures for Prometheus (operators)", 401, 403)
@@ -81,6 +118,16 @@ def _get(name: str, summary: str, *statuses: int) -> Json:
     answer = {"description": summary, "content": content}
     responses = {"200": answer, **refusals(*statuses)}
     return {"get": {"operationId": name, "summary": summary, "responses": responses}}
+
+
+def _icons() -> Json:
+    described = _get("show_icon", "The picture of a service", 404)
+    answers = described["get"]["responses"]
+    answers["200"]["content"] = {"image/*": {"schema": {"type": "string", "format": "binary"}}}
+    answers["302"] = {"description": "The picture is elsewhere."}
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    described["get"]["parameters"] = [name]
+    return described
 
 
 def _refusal(text: str) -> Json:

@@ -18,6 +18,9 @@ SOCKET: Final = "SOCKET"
 
 NO_PARAMS: Final[Mapping[str, str]] = {}
 
+_API: Final = ("/api/", "/me/api/")
+"""Where clients of Almond look, in whose words they are told that there is nothing."""
+
 _Methods = dict[str, Route | SocketRoute]
 
 
@@ -41,7 +44,7 @@ class Routes:
             methods, params = self._match(path)
         route = methods.get(method) or (methods.get("GET") if method == "HEAD" else None)
         if route is None:
-            raise _wrong_method(method, methods)
+            raise _wrong_method(method, path, methods)
         return route, params
 
     def methods(self, path: str) -> str:
@@ -52,7 +55,7 @@ class Routes:
         for pattern, methods in self._patterns.items():
             if match := pattern.fullmatch(path):
                 return methods, match.groupdict()
-        raise _nothing_here()
+        raise _nothing_here(path)
 
     def _add(self, route: Route | SocketRoute) -> None:
         method = SOCKET if isinstance(route, SocketRoute) else route.method
@@ -65,9 +68,9 @@ class Routes:
         methods[method] = route
 
 
-def _wrong_method(method: str, methods: _Methods) -> BadInput:
+def _wrong_method(method: str, path: str, methods: _Methods) -> BadInput:
     if method == SOCKET:
-        return _nothing_here()
+        return _nothing_here(path)
     allowed = _allow(methods)
     if methods.keys() == {SOCKET}:
         headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Allow": allowed}
@@ -76,7 +79,9 @@ def _wrong_method(method: str, methods: _Methods) -> BadInput:
     return Refused(HTTPStatus.METHOD_NOT_ALLOWED, what, {"Allow": allowed})
 
 
-def _nothing_here() -> NotFound:
+def _nothing_here(path: str) -> NotFound:
+    if path.startswith(_API):
+        return NotFound("Invalid endpoint")
     return NotFound("there is nothing at this address")
 
 

@@ -136,6 +136,7 @@ def _server(app: Listener) -> uvicorn.Server:
         http=functools.partial(HttpLine, limits=limits),  # type: ignore[arg-type]
         ws=SocketLine,
         ws_max_size=limits.body,
+        ws_per_message_deflate=False,
         ws_ping_timeout=_PONG,
         lifespan="off",
         interface="asgi3",

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Final
 
 from prolocutor.contracts.channel import Visitor
@@ -68,6 +69,10 @@ class Socket(Arrival):
         if self._closing is None:
             self._closing = (code, reason)
             self._news.set()
+
+    def busy(self) -> AbstractContextManager[None]:
+        """Give a place to hold while a message is worked off: whoever shuts down waits for it."""
+        return self._places
 
     def stop(self) -> None:
         """Take no further message; the one in hand is worked off."""

@@ -60,3 +60,9 @@ def test_a_wrong_method_is_refused_with_the_right_ones() -> None:
 def test_two_routes_of_one_address_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"two channels answer GET /a/\{id\}"):
         Routes([ONE, ONE])
+
+
+@pytest.mark.parametrize("path", ["/api/nothing", "/me/api/nothing"])
+def test_clients_of_almond_are_told_in_their_own_words_that_there_is_nothing(path: str) -> None:
+    with pytest.raises(NotFound, match="^Invalid endpoint$"):
+        ROUTES.find("POST", path)

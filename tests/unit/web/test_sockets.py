@@ -135,3 +135,12 @@ async def test_the_handshake_can_be_looked_into() -> None:
 
     assert (socket.header("x"), socket.header("y")) == ("1", None)
     assert (socket.query("a"), socket.query("b")) == ("2", None)
+
+
+async def test_who_is_busy_with_a_message_that_was_read_holds_a_place() -> None:
+    client = Client()
+
+    with client.socket().busy():
+        held = len(client.places)
+
+    assert (held, len(client.places)) == (1, 0)

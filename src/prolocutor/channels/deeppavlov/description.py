@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.web.openapi import refusals
+from prolocutor.web.openapi import operation, ref
 
 Json = dict[str, Any]
 
@@ -91,36 +91,6 @@ _KEY: Final[Json] = {
 }
 
 
-def _ref(name: str) -> Json:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _json(schema: Json) -> Json:
-    return {"content": {"application/json": {"schema": schema}}}
-
-
-def _operation(
-    name: str,
-    summary: str,
-    ok: Json | None,
-    *statuses: int,
-    status: int = 200,
-    body: str | None = None,
-    parameters: list[Json] | None = None,
-) -> Json:
-    answer: Json = {"description": summary, **(_json(ok) if ok else {})}
-    operation: Json = {
-        "operationId": name,
-        "summary": summary,
-        "responses": {str(status): answer, **refusals(*statuses, 401, 403, 429, 500, 503)},
-    }
-    if body is not None:
-        operation["requestBody"] = {"required": True, **_json(_ref(body))}
-    if parameters:
-        operation["parameters"] = parameters
-    return operation
-
-
 def _page(name: str, default: int, least: int, most: int | None = None) -> Json:
     schema: Json = {"type": "integer", "default": default, "minimum": least}
     if most is not None:
@@ -144,10 +114,10 @@ _DIALOG: Final = {
 DESCRIPTION: Final[Json] = {
     "paths": {
         "/": {
-            "post": _operation(
+            "post": operation(
                 "say",
                 "Say something and get the reply",
-                _ref("Reply"),
+                ref("Reply"),
                 400,
                 413,
                 422,
@@ -155,39 +125,39 @@ DESCRIPTION: Final[Json] = {
                 parameters=[_KEY],
             )
         },
-        "/ping": {"get": _operation("ping", "Whether anybody is there", {"const": "pong"})},
+        "/ping": {"get": operation("ping", "Whether anybody is there", {"const": "pong"})},
         "/api/dialogs": {
-            "get": _operation(
+            "get": operation(
                 "list_dialogs",
                 "The ids of dialogs, oldest first",
-                _ref("DialogIds"),
+                ref("DialogIds"),
                 400,
                 parameters=_LIST,
             )
         },
         "/api/dialogs/": {
-            "get": _operation(
-                "list_dialogs_too", "The same", _ref("DialogIds"), 400, parameters=_LIST
+            "get": operation(
+                "list_dialogs_too", "The same", ref("DialogIds"), 400, parameters=_LIST
             )
         },
         "/api/dialogs/{dialog_id}": {
-            "get": _operation(
+            "get": operation(
                 "show_dialog",
                 "One dialog as a whole",
-                _ref("Dialog"),
+                ref("Dialog"),
                 400,
                 404,
                 parameters=[_DIALOG],
             )
         },
         "/api/user/{user_external_id}": {
-            "get": _operation(
+            "get": operation(
                 "list_dialogs_of",
                 "All dialogs of one person",
-                {"type": "array", "items": _ref("Dialog")},
+                {"type": "array", "items": ref("Dialog")},
                 parameters=[_USER],
             ),
-            "delete": _operation(
+            "delete": operation(
                 "delete_person",
                 "Delete a person with all that is theirs",
                 None,
@@ -197,20 +167,20 @@ DESCRIPTION: Final[Json] = {
             ),
         },
         "/rating/dialog": {
-            "post": _operation(
+            "post": operation(
                 "rate_dialog", "Rate a dialog", None, 400, 404, 413, body="DialogRating"
             )
         },
         "/rating/utterance": {
-            "post": _operation(
+            "post": operation(
                 "rate_utterance", "Rate an utterance", None, 400, 404, 413, body="UtteranceRating"
             )
         },
         "/debug/current_load": {
-            "get": _operation(
+            "get": operation(
                 "current_load",
                 "Calls that run now, and mean seconds over the last five minutes",
-                _ref("CurrentLoad"),
+                ref("CurrentLoad"),
             )
         },
     },

@@ -1,0 +1,52 @@
+"""Icons: the pictures of services."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.channel import HttpResponse
+from prolocutor.errors import NotFound
+from prolocutor.pipeline.plan import Service
+from prolocutor.web.icons import MAX_BYTES, Icons
+
+
+async def show(icon: str | None, name: str = "clock") -> HttpResponse:
+    request: Any = SimpleNamespace(params={"name": name})
+    return await Icons([Service("clock", print, icon=icon), Service("x", print)]).show(request)
+
+
+async def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "clock.svg").write_bytes(b"<svg/>")
+
+    shown = await show(str(tmp_path / "clock.svg"))
+
+    assert (shown.body, shown.content_type) == (b"<svg/>", "image/svg+xml")
+    assert "sandbox" in shown.headers["Content-Security-Policy"]
+
+
+async def test_an_address_is_where_the_picture_is() -> None:
+    shown = await show("https://example.org/clock.png")
+
+    assert (shown.status, shown.headers) == (302, {"Location": "https://example.org/clock.png"})
+
+
+@pytest.mark.parametrize("name", ["x", "nobody", "../clock"])
+async def test_who_has_none_is_not_found(name: str) -> None:
+    with pytest.raises(NotFound):
+        await show("https://example.org/clock.png", name)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("clock.py", b"print()"), ("gone.png", None), ("big.png", b"x" * (MAX_BYTES + 1))],
+)
+async def test_what_is_no_picture_is_not_shown(
+    file: str, content: bytes | None, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / file).write_bytes(content)
+
+    with pytest.raises(NotFound):
+        await show(str(tmp_path / file))
