@@ -5,6 +5,7 @@ ProlocutorError                 anything this package raises on purpose
 │   └── MissingExtra            an optional library is not installed
 ├── BadInput                    what a caller sent cannot be taken: field
 │   ├── BadData                 a data set cannot be read or written so: file, line, field
+│   ├── ThingTalkError          a ThingTalk program cannot be taken: line, column, what to do
 │   ├── NotFound                the dialog, utterance or person asked for is unknown
 │   ├── Conflict                the same idempotency key came with another body
 │   └── Forbidden               the caller may not do this
@@ -83,6 +84,17 @@ class BadData(BadInput):
     def at(self, file: str, line: int | None = None) -> BadData:
         """Give the same fault with its place."""
         return BadData(self.what, file=file, line=line, field=self.field)
+
+
+class ThingTalkError(BadInput):
+    """A ThingTalk program or manifest cannot be taken: where, and what to do where one can tell."""
+
+    code = "thingtalk"
+
+    def __init__(self, what: str, *, line: int = 0, column: int = 0, do: str = "") -> None:
+        self.what, self.line, self.column, self.do = what, line, column, do
+        place = f"line {line}, column {column}: " if line else ""
+        super().__init__(place + what + (f"; {do}" if do else ""))
 
 
 class NotFound(BadInput):
