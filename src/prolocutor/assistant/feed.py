@@ -9,16 +9,35 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.store import Feed
+from prolocutor.contracts.store import Feed, FeedRow
 from prolocutor.dialog import plain
 
 
 class FeedMessage(msgspec.Struct, frozen=True):
-    """One message of a person's feed: `n` ascends by one."""
+    """One row of a person's feed: `n` ascends by one, `id` within its dialog name.
+
+    `closing` (`{"ask", "code"?, "entities"?}`) is there in the last row of a turn; `message` and
+    `id` are None where a turn said nothing.
+    """
 
     n: int
     dialog_id: str
-    message: dict[str, Any]
+    message: dict[str, Any] | None
+    dialog_name: str = "main"
+    id: int | None = None
+    closing: dict[str, Any] | None = None
+
+
+def feed_message(row: FeedRow) -> FeedMessage:
+    """Decode a row of the feed."""
+    return FeedMessage(
+        n=row.n,
+        dialog_id=row.dialog_id,
+        message=None if row.message is None else plain.decode(row.message),
+        dialog_name=row.dialog_name,
+        id=row.id,
+        closing=None if row.closing is None else plain.decode(row.closing),
+    )
 
 
 def human_message(text: str) -> bytes:
@@ -68,6 +87,6 @@ class Wakers:
                 rows = await store.feed(user, after)
                 for row in rows:
                     after = row.n
-                    yield FeedMessage(row.n, row.dialog_id, plain.decode(row.message))
+                    yield feed_message(row)
                 if not rows:
                     await news.wait()

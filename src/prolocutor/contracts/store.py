@@ -1,26 +1,37 @@
-"""Store: where dialogs are kept. Three promises, split by who uses them.
+"""Store: where dialogs are kept. Five promises, split by who uses them.
 
 `TurnStore` is what a turn needs: two trips, `begin` and `finish`. `Archive` is for those who look
-things up, rate, export and delete. `Feed` is everything said to or by a person, in order.
+things up, rate, export and delete. `Feed` is everything said to or by a person, in order. `Agenda`
+is what is to be done at a time, `Records` small documents of a person beside the dialogs.
 
 Life cycle: `open` once before anything else, `aclose` once at the end. Every method may be called
 from one event loop by many tasks at once. What a method returned has happened durably (as far as
 the store is durable at all); a method that raised `StoreError` has changed nothing.
 
-Exactly one turn of a person is between `begin` and `finish` at any time: the assistant sees to it.
-Ids and times are made by the caller, never by the store.
+Exactly one turn of a person is between `begin` and `finish` at any time, and `deliver` comes
+between the turns of its person: the assistant's queue sees to it. Ids and times are made by the
+caller, never by the store.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from prolocutor.dialog import splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.profiles import Change
+
+MOST_ENTRIES: Final = 1000
+"""The most entries that a person has on the agenda."""
+
+NO_ASK: Final = b'{"ask":null}'
+"""The closing of a turn after which nothing is waited for."""
+
+NO_ROUND: Final = b"{}"
+"""The `dialog.rounds.Round` of a dialog that waits for nothing."""
 
 
 class Beginning(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,8 +99,10 @@ class Said(msgspec.Struct):
 class Begun(msgspec.Struct, kw_only=True):
     """What a turn starts from. `person` and `dialog` are the store's own handles.
 
-    `length` is the number of utterances in the dialog before this turn; `feed` the number n of the
-    feed row just written; `attempt` 1 for the first run of the turn.
+    `length` is the number of utterances in the dialog before this turn; `feed` the number n and
+    `feed_id` the id of the feed row just written; `attempt` 1 for the first run of the turn;
+    `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}` in
+    a new dialog.
     """
 
     beginning: Beginning
@@ -105,7 +118,9 @@ class Begun(msgspec.Struct, kw_only=True):
     window: list[Said]
     length: int
     feed: int
+    feed_id: int
     attempt: int = 1
+    round: bytes = NO_ROUND
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +160,10 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     """All that a turn adds, stored in one transaction: either all of it or nothing.
 
     `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow.
-    `outcome` (JSON) is what `Answered.reply` gives back to a client that asks again.
+    `closing` (JSON) stands in the last of them; where there are none, in a row without a message.
+    `outcome` (JSON) is what `Answered.reply` gives back to a client that asks again. `round` is
+    what the dialog waits for from now on (None: as before). This person's agenda entries named in
+    `struck` (skill, key) are taken off it, then `entries` are written as by `Agenda.schedule`.
     """
 
     begun: Begun
@@ -154,6 +172,10 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     bot: NewVersion | None
     messages: Sequence[bytes]
     outcome: bytes
+    closing: bytes = NO_ASK
+    round: bytes | None = None
+    entries: Sequence[Entry] = ()
+    struck: Sequence[tuple[str, str]] = ()
 
 
 class OpenTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,11 +189,67 @@ class OpenTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FeedRow(msgspec.Struct, frozen=True):
-    """One row of a person's feed: `n` ascends by one, `message` is a JSON object."""
+    """One row of a person's feed: `n` ascends by one, `message` is a JSON object.
+
+    `id` counts the messages of one dialog name of this person, from 0 without gaps, on through all
+    dialogs of that name, closed ones too; no id comes again, even where old dialogs are deleted
+    (only a person who was deleted and comes back starts anew). A row is of the dialog `dialog_id`,
+    which is called `dialog_name`. What a person says has an id and no closing. The last row of a
+    turn, or of what the assistant says unasked, has a `closing`: the JSON object
+    `{"ask", "code"?, "entities"?}` of what is waited for from then on. A turn without a word leaves
+    one row whose `message` and `id` are None.
+    """
 
     n: int
     dialog_id: str
-    message: bytes
+    message: bytes | None
+    dialog_name: str = "main"
+    id: int | None = None
+    closing: bytes | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the agenda: something to be said to a person, or done for them, at a time.
+
+    `key` is the skill's own name for it: another entry of the same person, skill and key takes its
+    place. `due` is a time in seconds (UNIX). `body` (JSON) is for whoever does it. `dropped` counts
+    the entries that had to go before this one because a person has only so many. The person need
+    not be known yet.
+    """
+
+    user: str
+    dialog_name: str = "main"
+    skill: str
+    key: str
+    due: float
+    body: bytes
+    dropped: int = 0
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """What the assistant says unasked, stored in one transaction with what becomes of its entry.
+
+    `messages` become feed rows as in `Finished`, the last with `closing`; none: no row at all.
+    `round` is what the dialog waits for from now on (None: as before). `entry` is taken off the
+    agenda, or replaced by `again`. `date_time` is the agent state time. The `new_…` ids are used
+    where the person or an active dialog of that name does not exist: they are made, as by `begin`,
+    if there are messages or a round.
+    """
+
+    user: str
+    dialog_name: str = "main"
+    messages: Sequence[bytes] = ()
+    closing: bytes = NO_ASK
+    round: bytes | None = None
+    entry: Entry | None = None
+    again: Entry | None = None
+    date_time: str
+    channel_type: str = "assistant"
+    new_human_id: str
+    new_dialog_id: str
+    new_id: str
+    new_bot_id: str
+    new_dialog_attributes: bytes = b"{}"
 
 
 class TurnStore(Protocol):
@@ -212,6 +290,57 @@ class Feed(Protocol):
     async def feed_end(self, user: str) -> int:
         """Give the number of the last row ever written for this person, 0 if none."""
 
+    async def feed_tail(
+        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
+    ) -> list[FeedRow]:
+        """Give the last `limit` rows of one dialog name, ascending; with `after`, the first `limit`
+        of those that follow the message with this `id`. Rows without a message count as well."""
+
+    async def round(self, user: str, dialog_name: str) -> bytes:
+        """Give what the active dialog of that name waits for (`Round` as JSON), `{}` if nothing."""
+
+
+class Agenda(Protocol):
+    """What is to be said or done at a time. An entry stays until it is delivered or struck.
+
+    Entries of one `due` stand in the order in which they were written."""
+
+    async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+        """Write an entry, in place of one of the same user, skill and key.
+
+        A person has at most `limit` entries (one at least): beyond that the earliest by `due` of
+        the others goes, and the earliest that is left then counts it in `dropped`, together with
+        all that it had counted."""
+
+    async def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; False if there is none."""
+
+    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+        """Give the entries with `due <= now`, earliest first."""
+
+    async def next_due(self, after: float) -> float | None:
+        """Give the earliest `due` later than `after`."""
+
+    async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
+        """Give a person's entries (of one skill), earliest first."""
+
+    async def deliver(self, delivery: Delivery) -> bool:
+        """Say it and settle its entry, in one transaction; False (and nothing is changed) if
+        `delivery.entry` is not on the agenda any more exactly as it was given."""
+
+
+class Records(Protocol):
+    """Small JSON documents of a person, by kind and key; "" is nobody: of the assistant itself."""
+
+    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+        """Write a document, in place of the one of this kind and key."""
+
+    async def records(self, user: str, kind: str) -> dict[str, bytes]:
+        """Give the documents of a kind by key, in the order in which they were first written."""
+
+    async def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; False if there is none."""
+
 
 class Archive(Protocol):
     """Looking things up, rating, exporting, deleting."""
@@ -251,7 +380,8 @@ class Archive(Protocol):
         """Give the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; False if unknown."""
+        """Delete a person with all that is theirs, agenda and records too; False if there is
+        nothing of theirs."""
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; give their number."""
@@ -260,5 +390,5 @@ class Archive(Protocol):
         """Stream whole dialogs, oldest first, without holding up the turns."""
 
 
-class Store(TurnStore, Feed, Archive, Protocol):
+class Store(TurnStore, Feed, Agenda, Records, Archive, Protocol):
     """A whole store: what SQLite and the in-memory store both keep."""

@@ -221,7 +221,7 @@ class StoreKit:
         with pytest.raises(StoreError):
             await store.finish(nothing)
 
-        assert await store.feed_end("ann") == 1
+        assert await store.feed_end("ann") == begun.feed + 1
 
     async def test_a_profile_version_that_nobody_made_is_refused(self, store: Store) -> None:
         begun = await begin(store)
@@ -733,6 +733,6 @@ def _hypotheses(begun: Begun) -> list[Any]:
     return [state["hypotheses"] for state in _states(begun) if "hypotheses" in state]
 
 
-def _words(message: bytes) -> str:
-    decoded = plain.decode(message)
+def _words(message: bytes | None) -> str:
+    decoded = {} if message is None else plain.decode(message)
     return str(decoded.get("text") or decoded.get("command"))

@@ -131,11 +131,13 @@ def add_others(writer: Writer) -> None:
     numbers = f"WITH RECURSIVE t(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM t LIMIT {OTHERS})"
     for statement in (
         "people SELECT n, 'u' || n, 'h' || n, 2 FROM t",
-        "dialogs SELECT n, n, 'main', 'd' || n, 'i' || n, 'b' || n, '', '2024', 1, 0, '{}' FROM t",
+        "dialogs SELECT n, n, 'main', 'd' || n, 'i' || n, 'b' || n, '', '2024', 1, 0, '{}', '{}' "
+        "FROM t",
+        "dialog_names SELECT n, n, 'main', -1 FROM t",
         "versions SELECT 'h' || n, 0, '[]', '{}' FROM t",
         "versions SELECT 'b' || n, 0, '[]', '{}' FROM t",
-        "feed SELECT n * 2, n, 1, n, '{}' FROM t",
-        "feed SELECT n * 2 + 1, n, 2, n, '{}' FROM t",
+        "feed SELECT n * 2, n, 1, n, '{}', n, 0, NULL FROM t",
+        "feed SELECT n * 2 + 1, n, 2, n, '{}', n, 1, '{}' FROM t",
         "utterances SELECT n * 2, n, 0, 'q' || n, 0, 0, '2024', '{}' FROM t",
         "utterances SELECT n * 2 + 1, n, 1, 'a' || n, 1, 0, '2024', '{}' FROM t",
         "spoke SELECT 's', n FROM t",

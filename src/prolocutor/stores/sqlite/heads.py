@@ -31,13 +31,14 @@ _BY_NUMBER: Final = named("dialog_by_number")
 _LAST: Final = named("last_utterances")
 _RATINGS: Final = named("ratings_from")
 _OPEN_REQUESTS: Final = named("open_requests")
+_NUMBERING: Final = named("numbering")
 
 
 class DialogHead:
     """A dialog: its bot, its length and its last utterances, ready to be spliced."""
 
     __slots__ = ("attributes", "bot", "bot_id", "date_start", "dialog", "dialog_id", "id", "keep",
-                 "length", "name", "rating", "recent", "skills")  # fmt: skip
+                 "length", "name", "rating", "recent", "round", "skills")  # fmt: skip
 
     dialog: int
     name: str
@@ -49,6 +50,7 @@ class DialogHead:
     bot: Version
     length: int
     rating: bytes
+    round: bytes
     recent: list[tuple[Said, int]]
     """The last utterances with their numbers, oldest first."""
     keep: int
@@ -74,10 +76,20 @@ class DialogHead:
                 break
 
 
+class Numbering:
+    """The name of some dialogs of a person, and the last id that a message got under it."""
+
+    __slots__ = ("dialog_name", "end")
+
+    def __init__(self, dialog_name: int, end: int) -> None:
+        self.dialog_name = dialog_name
+        self.end = end
+
+
 class PersonHead:
     """A person: the profile, the last number of the feed, some active dialogs."""
 
-    __slots__ = ("dialogs", "feed", "human", "human_id", "open", "person", "user")
+    __slots__ = ("dialogs", "feed", "human", "human_id", "numberings", "open", "person", "user")
 
     person: int
     user: str
@@ -85,6 +97,7 @@ class PersonHead:
     human: Version
     feed: int
     dialogs: OrderedDict[str, DialogHead]
+    numberings: OrderedDict[str, Numbering]
     open: dict[str, tuple[str, bytes | None]]
     """Turn and hash of the requests whose turns are open, by request key."""
 
@@ -110,7 +123,7 @@ class Heads:
         head.person, head.human_id, head.feed = row
         head.user = user
         head.human = profiles.latest(self._connection, head.human_id)
-        head.dialogs = OrderedDict()
+        head.dialogs, head.numberings = OrderedDict(), OrderedDict()
         head.open = {
             key: (turn_id, hash_)
             for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (head.person,))
@@ -143,6 +156,25 @@ class Heads:
             self._rows.write(self._connection)
             person.dialogs.popitem(last=False)
 
+    def numbering(self, person: PersonHead, name: str) -> Numbering | None:
+        """Give the numbering of messages under that dialog name, if it was ever used."""
+        found = person.numberings.get(name)
+        if found is not None:
+            return found
+        row = self._connection.execute(_NUMBERING, (person.person, name)).fetchone()
+        if row is None:
+            return None
+        found = Numbering(*row)
+        self.add_numbering(person, name, found)
+        return found
+
+    def add_numbering(self, person: PersonHead, name: str, numbering: Numbering) -> None:
+        """Remember a numbering, rather than the oldest if there are many."""
+        person.numberings[name] = numbering
+        if len(person.numberings) > MAX_DIALOGS:
+            self._rows.write(self._connection)
+            person.numberings.popitem(last=False)
+
     def dialog_by_number(self, person: PersonHead, dialog: int, window: int | None) -> DialogHead:
         """Give the head of a dialog that may be closed."""
         row = self._connection.execute(_BY_NUMBER, (dialog,)).fetchone()
@@ -167,7 +199,7 @@ class Heads:
     def _read(self, person: PersonHead, row: tuple[Any, ...], window: int | None) -> DialogHead:
         head = DialogHead()
         (head.dialog, head.name, head.dialog_id, head.id, head.bot_id, head.date_start,
-         head.attributes, rated) = row  # fmt: skip
+         head.attributes, rated, head.round) = row  # fmt: skip
         head.bot = profiles.latest(self._connection, head.bot_id)
         head.rating = b"null"
         head.skills = set()

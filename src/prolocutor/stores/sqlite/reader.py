@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import Beginning, FeedRow
+from prolocutor.contracts.store import NO_ROUND, Beginning, Entry, FeedRow
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
@@ -26,6 +26,14 @@ PAGE: Final = 200
 """Utterances read by one job."""
 
 _FEED: Final = named("feed_after")
+_DIALOG_NAME: Final = named("dialog_name")
+_FEED_TAIL: Final = named("feed_tail")
+_FEED_TAIL_AFTER: Final = named("feed_tail_after")
+_ROUND: Final = named("round_of")
+_DUE: Final = named("due_entries")
+_NEXT_DUE: Final = named("next_due")
+_ENTRIES: Final = named("entries_of")
+_RECORDS: Final = named("records_of")
 _PERSON: Final = named("person_of")
 _FIND_DIALOG: Final = named("find_dialog")
 _DIALOG: Final = named("dialog_with_person")
@@ -71,16 +79,47 @@ class Reader:
 
     def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
         """Give rows of the feed; those of open turns stand in the journal."""
-        rows = self.connection.execute(_FEED, (user, after, limit)).fetchall()
-        return [
-            FeedRow(n, dialog_id, _unpack(beginning).message if message is None else message)
-            for n, dialog_id, message, beginning in rows
-        ]
+        return _feed_rows(self.connection.execute(_FEED, (user, after, limit)).fetchall())
 
     def feed_end(self, user: str) -> int:
         """Give the last number of the feed."""
         row = self.connection.execute(_PERSON, (user,)).fetchone()
         return int(row[2]) if row else 0
+
+    def feed_tail(
+        self, user: str, dialog_name: str, limit: int, after: int | None
+    ) -> list[FeedRow]:
+        """Give the last rows of one dialog name, or the first after the message `after`."""
+        named_so = self.connection.execute(_DIALOG_NAME, (user, dialog_name)).fetchone()
+        if named_so is None:
+            return []
+        if after is None:
+            rows = self.connection.execute(_FEED_TAIL, (*named_so, limit)).fetchall()
+            return _feed_rows(rows[::-1])
+        values = (*named_so, limit, after)
+        return _feed_rows(self.connection.execute(_FEED_TAIL_AFTER, values).fetchall())
+
+    def round(self, user: str, dialog_name: str) -> bytes:
+        """Give what the active dialog of that name waits for."""
+        row = self.connection.execute(_ROUND, (user, dialog_name)).fetchone()
+        return row[0] if row else NO_ROUND
+
+    def due(self, now: float, limit: int) -> list[Entry]:
+        """Give the entries of the agenda with `due <= now`."""
+        return _entries(self.connection.execute(_DUE, (now, limit)).fetchall())
+
+    def next_due(self, after: float) -> float | None:
+        """Give the earliest `due` later than `after`."""
+        due: tuple[float | None] = self.connection.execute(_NEXT_DUE, (after,)).fetchone()
+        return due[0]
+
+    def entries(self, user: str, skill: str | None) -> list[Entry]:
+        """Give a person's entries (of one skill)."""
+        return _entries(self.connection.execute(_ENTRIES, (user, skill)).fetchall())
+
+    def records(self, user: str, kind: str) -> dict[str, bytes]:
+        """Give the documents of a kind by key."""
+        return dict(self.connection.execute(_RECORDS, (user, kind)).fetchall())
 
     def find(self, id_: str) -> int | None:
         """Give the number of a dialog by `dialog_id` or `_id`."""
@@ -169,3 +208,22 @@ class Reader:
             return function(*args)
         except Exception as error:
             return translated(error, self.path)
+
+
+def _feed_rows(rows: list[tuple[Any, ...]]) -> list[FeedRow]:
+    """Make rows of the feed; the words of an open turn stand in its beginning."""
+    found = []
+    for n, dialog_id, message, name, id_, closing, beginning in rows:
+        if beginning is not None:
+            message = _unpack(beginning).message
+        found.append(
+            FeedRow(n, dialog_id, message, name, None if message is None else id_, closing)
+        )
+    return found
+
+
+def _entries(rows: list[tuple[Any, ...]]) -> list[Entry]:
+    return [
+        Entry(user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=gone)
+        for user, name, skill, key, due, body, gone in rows
+    ]

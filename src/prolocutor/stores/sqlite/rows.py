@@ -9,13 +9,14 @@ from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.queries import for_rows, named
 
 _REMOVE_OPEN_TURNS: Final = named("remove_open_turns")
+_SET_ROUND: Final = named("set_round")
 
 
 class Rows:
     """Flat lists of values, one list for each table; `write` sends and empties them."""
 
-    __slots__ = ("closed", "dialogs", "feed", "hypotheses", "opened", "people", "requests", "spoke",
-                 "utterances", "versions")  # fmt: skip
+    __slots__ = ("closed", "dialog_names", "dialogs", "feed", "hypotheses", "opened", "people",
+                 "requests", "rounds", "spoke", "utterances", "versions")  # fmt: skip
 
     def __init__(self) -> None:
         self.clear()
@@ -23,7 +24,10 @@ class Rows:
     def clear(self) -> None:
         """Throw all rows away."""
         self.people: list[Any] = []
+        self.dialog_names: list[Any] = []
         self.dialogs: list[Any] = []
+        self.rounds: dict[int, bytes] = {}
+        """The newest round of a dialog, by its number."""
         self.versions: list[Any] = []
         self.opened: list[Any] = []
         self.closed: list[Any] = []
@@ -41,6 +45,9 @@ class Rows:
                 for many, part in for_rows(statement, values):
                     connection.execute(many, part)
                 values.clear()
+        if self.rounds:
+            connection.executemany(_SET_ROUND, [(round_, i) for i, round_ in self.rounds.items()])
+            self.rounds.clear()
         if self.closed:
             for many, part in for_rows(_REMOVE_OPEN_TURNS, self.closed):
                 if connection.execute(many, part).rowcount != len(part) // 2:
@@ -54,6 +61,7 @@ _STATEMENTS: Final = tuple(
     (name, named(statement))
     for name, statement in (
         ("people", "add_people"),
+        ("dialog_names", "add_dialog_names"),
         ("dialogs", "add_dialogs"),
         ("versions", "add_versions"),
         ("opened", "add_open_turns"),

@@ -7,7 +7,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
-from prolocutor.contracts.store import Answered, Beginning, Begun, FeedRow, Finished, OpenTurn
+from prolocutor.contracts.store import (
+    MOST_ENTRIES,
+    Answered,
+    Beginning,
+    Begun,
+    Delivery,
+    Entry,
+    FeedRow,
+    Finished,
+    OpenTurn,
+)
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.errors import ConfigError, StoreError
@@ -110,6 +120,52 @@ class SqliteStore:
     async def feed_end(self, user: str) -> int:
         """Give the number of the last row ever written for this person, 0 if none."""
         return await self._read.submit(self._reader.feed_end, user)
+
+    async def feed_tail(
+        self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
+    ) -> list[FeedRow]:
+        """Give the last rows of one dialog name, or the first after the message `after`."""
+        return await self._read.submit(self._reader.feed_tail, user, dialog_name, limit, after)
+
+    async def round(self, user: str, dialog_name: str) -> bytes:
+        """Give what the active dialog of that name waits for."""
+        return await self._read.submit(self._reader.round, user, dialog_name)
+
+    async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+        """Write an entry, in place of one of the same user, skill and key."""
+        await self._write.submit(self._writer.agenda.schedule, entry, limit)
+
+    async def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; False if there is none."""
+        return await self._write.submit(self._writer.agenda.strike, user, skill, key)
+
+    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+        """Give the entries with `due <= now`, earliest first."""
+        return await self._read.submit(self._reader.due, now, limit)
+
+    async def next_due(self, after: float) -> float | None:
+        """Give the earliest `due` later than `after`."""
+        return await self._read.submit(self._reader.next_due, after)
+
+    async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
+        """Give a person's entries (of one skill), earliest first."""
+        return await self._read.submit(self._reader.entries, user, skill)
+
+    async def deliver(self, delivery: Delivery) -> bool:
+        """Say it and settle its entry, in one transaction; False if the entry is gone."""
+        return await self._write.submit(self._writer.turns.deliver, delivery)
+
+    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+        """Write a document, in place of the one of this kind and key."""
+        await self._write.submit(self._writer.agenda.put_record, user, kind, key, body)
+
+    async def records(self, user: str, kind: str) -> dict[str, bytes]:
+        """Give the documents of a kind by key, in the order in which they were first written."""
+        return await self._read.submit(self._reader.records, user, kind)
+
+    async def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; False if there is none."""
+        return await self._write.submit(self._writer.agenda.delete_record, user, kind, key)
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
         """Give a whole dialog by `dialog_id` or `_id`."""

@@ -1,9 +1,9 @@
-"""What a turn does to the file: `begin`, `finish`, `resume`, called in the writer's thread."""
+"""What a turn or a delivery does to the file: called in the writer's thread."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -13,6 +13,7 @@ from prolocutor.contracts.store import (
     Answered,
     Beginning,
     Begun,
+    Delivery,
     Finished,
     NewVersion,
     OpenTurn,
@@ -20,9 +21,11 @@ from prolocutor.contracts.store import (
     Spoken,
     Version,
 )
-from prolocutor.dialog import plain, splicing
+from prolocutor.dialog import plain
 from prolocutor.errors import Conflict, NotFound, StoreError
-from prolocutor.stores.sqlite.heads import MAX_WINDOW, DialogHead, Heads, PersonHead
+from prolocutor.stores.sqlite.agenda import Agenda
+from prolocutor.stores.sqlite.heads import DialogHead, Heads, Numbering, PersonHead
+from prolocutor.stores.sqlite.newcomers import Newcomers
 from prolocutor.stores.sqlite.profiles import FRAME
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.rows import Rows
@@ -36,7 +39,6 @@ _COUNT_ATTEMPT: Final = named("count_attempt")
 _CLOSE_DIALOG: Final = named("close_dialog")
 _DIALOG_BY_NUMBER: Final = named("dialog_by_number")
 _HYPOTHESES: Final = named("hypotheses_of")
-_FEED_FLOOR: Final = named("feed_floor")
 _OLDEST_REQUEST: Final = named("oldest_request")
 _FORGET_REQUESTS: Final = named("forget_requests")
 _LAST_NUMBERS: Final = named("last_numbers")
@@ -48,12 +50,16 @@ _unpack: Final = msgspec.msgpack.Decoder(Beginning).decode
 class Turns:
     """The turns of all people: gathers rows for the file and keeps the heads up to date."""
 
-    def __init__(self, connection: sqlite3.Connection, rows: Rows, heads: Heads) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, rows: Rows, heads: Heads, agenda: Agenda
+    ) -> None:
         self._connection = connection
         self._rows = rows
         self._heads = heads
+        self._agenda = agenda
         numbers = connection.execute(_LAST_NUMBERS).fetchone()
-        self._person, self._dialog, self._utterance = (number or 0 for number in numbers)
+        person, dialog, dialog_name, self._utterance = (number or 0 for number in numbers)
+        self._newcomers = Newcomers(connection, rows, heads, (person, dialog, dialog_name))
         self._newest_start = 0.0
         self._requests_added = 0
 
@@ -61,7 +67,7 @@ class Turns:
         """Write down what was said and give what the turn starts from."""
         person = self._heads.person(beginning.user)
         if person is None:
-            person = self._new_person(beginning)
+            person = self._newcomers.person(beginning)
         elif beginning.request_key is not None:
             answered = self._answered(person, beginning)
             if answered is not None:
@@ -69,7 +75,9 @@ class Turns:
         name = beginning.dialog_name
         dialog = self._heads.dialog(person, name, beginning.window)
         if dialog is None:
-            dialog = self._new_dialog(person, beginning)
+            dialog = self._newcomers.dialog(person, beginning, beginning.window)
+        numbering = self._newcomers.numbering(person, name)
+        numbering.end += 1
         person.feed += 1
         self._newest_start = max(self._newest_start, beginning.started)
         if beginning.request_key is not None:
@@ -83,9 +91,12 @@ class Turns:
             beginning.request_key,
             beginning.request_hash,
             _pack(beginning),
+            numbering.dialog_name,
+            numbering.end,
         )
         window, hypotheses = beginning.window, beginning.hypotheses
-        return self._begun(beginning, person, dialog, window, hypotheses, person.feed, 1)
+        place = person.feed, numbering.end
+        return self._begun(beginning, person, dialog, window, hypotheses, place, 1)
 
     def finish(self, finished: Finished) -> None:
         """Add all that the turn added, and close it."""
@@ -110,11 +121,33 @@ class Turns:
         if dialog is not None:
             dialog.bot = bot
             dialog.trim()
-        self._add_feed(person, begun, finished)
+        self._add_said(person, finished)
+        self._set_round(begun.dialog, dialog, finished.round)
+        for skill, key in finished.struck:
+            self._agenda.strike(person.user, skill, key)
+        for entry in finished.entries:
+            self._agenda.schedule(entry)
         self._rows.closed += (begun.person, beginning.turn_id)
         if dialog is None:
             # What is not remembered must be in the file before anyone looks for it there.
             self._rows.write(self._connection)
+
+    def deliver(self, delivery: Delivery) -> bool:
+        """Add what the assistant says unasked and settle its entry; False if that is gone."""
+        if not self._agenda.settle(delivery.entry, delivery.again):
+            return False
+        if not delivery.messages and delivery.round is None:
+            return True
+        person = self._heads.person(delivery.user) or self._newcomers.person(delivery)
+        name = delivery.dialog_name
+        dialog = self._heads.dialog(person, name, 0)
+        if dialog is None:
+            dialog = self._newcomers.dialog(person, delivery, 0)
+        numbering = self._newcomers.numbering(person, name)
+        messages = delivery.messages
+        self._add_messages(person, dialog.dialog, numbering, messages, delivery.closing)
+        self._set_round(dialog.dialog, dialog, delivery.round)
+        return True
 
     def unfinished(self) -> list[OpenTurn]:
         """List the open turns, oldest first."""
@@ -128,7 +161,7 @@ class Turns:
         row = self._connection.execute(_OPEN_TURN, (turn_id,)).fetchone()
         if row is None:
             raise NotFound(f"no turn {turn_id} is open", field="turn_id")
-        number, dialog_number, feed, attempts, packed = row
+        number, dialog_number, feed, attempts, packed, feed_id = row
         beginning = _unpack(packed)
         self._connection.execute(_COUNT_ATTEMPT, (number, turn_id))
         person = self._heads.person(beginning.user)
@@ -136,7 +169,8 @@ class Turns:
         dialog = self._heads.dialog(person, beginning.dialog_name, window)
         if dialog is None or dialog.dialog != dialog_number:
             dialog = self._heads.dialog_by_number(person, dialog_number, window)
-        return self._begun(beginning, person, dialog, window, hypotheses, feed, attempts + 1)
+        place = feed, feed_id
+        return self._begun(beginning, person, dialog, window, hypotheses, place, attempts + 1)
 
     def close_dialog(self, user: str, dialog_name: str) -> str | None:
         """End the active dialog of that name and give its id."""
@@ -178,37 +212,6 @@ class Turns:
             )
         return Answered(turn_id=found[0], reply=outcome)
 
-    def _new_person(self, beginning: Beginning) -> PersonHead:
-        self._person += 1
-        head = PersonHead()
-        head.person, head.user = self._person, beginning.user
-        head.human_id = beginning.new_human_id
-        head.human = Version(0, splicing.new_human(head.human_id, head.user))
-        (head.feed,) = self._connection.execute(_FEED_FLOOR).fetchone()
-        head.dialogs, head.open = OrderedDict(), {}
-        self._rows.people += (head.person, head.user, head.human_id, head.feed)
-        self._rows.versions += (head.human_id, 0, b"[]", head.human.state)
-        self._heads.add(head)
-        return head
-
-    def _new_dialog(self, person: PersonHead, beginning: Beginning) -> DialogHead:
-        self._dialog += 1
-        head = DialogHead()
-        head.dialog, head.name = self._dialog, beginning.dialog_name
-        head.dialog_id, head.id = beginning.new_dialog_id, beginning.new_id
-        head.bot_id = beginning.new_bot_id
-        head.bot = Version(0, splicing.new_bot(head.bot_id))
-        head.date_start = beginning.date_time
-        head.attributes, head.rating = beginning.new_dialog_attributes, b"null"
-        head.length, head.recent, head.skills = 0, [], set()
-        head.keep = min(MAX_WINDOW, beginning.window or 0)
-        self._rows.dialogs += (head.dialog, person.person, head.name, head.dialog_id, head.id,
-                               head.bot_id, beginning.channel_type, head.date_start,
-                               head.attributes)  # fmt: skip
-        self._rows.versions += (head.bot_id, 0, b"[]", head.bot.state)
-        self._heads.add_dialog(person, head)
-        return head
-
     def _begun(
         self,
         beginning: Beginning,
@@ -216,9 +219,10 @@ class Turns:
         dialog: DialogHead,
         window: int | None,
         hypotheses: int,
-        feed: int,
+        place: tuple[int, int],
         attempt: int,
     ) -> Begun:
+        """Give what a turn starts from; `place` is n and id of its first row of the feed."""
         recent = dialog.recent if window is None else dialog.recent[-window:] if window else []
         said = [one for one, _ in recent]
         if hypotheses:
@@ -239,8 +243,10 @@ class Turns:
             bot=dialog.bot,
             window=said,
             length=dialog.length,
-            feed=feed,
+            feed=place[0],
+            feed_id=place[1],
             attempt=attempt,
+            round=dialog.round,
         )
 
     def _newest(self, owner: str, known: Version, new: NewVersion | None) -> Version:
@@ -276,12 +282,14 @@ class Turns:
             dialog.skills.add(spoken.active_skill)
         dialog.add(Said(spoken.by_bot, spoken.body, state), self._utterance)
 
-    def _add_feed(self, person: PersonHead, begun: Begun, finished: Finished) -> None:
-        beginning, feed = begun.beginning, self._rows.feed
-        feed += (begun.person, begun.feed, begun.dialog, beginning.message)
-        for message in finished.messages:
-            person.feed += 1
-            feed += (begun.person, person.feed, begun.dialog, message)
+    def _add_said(self, person: PersonHead, finished: Finished) -> None:
+        """Add the feed's rows of a turn, and its outcome for a client that asks again."""
+        begun, beginning = finished.begun, finished.begun.beginning
+        numbering = self._newcomers.numbering(person, beginning.dialog_name)
+        self._rows.feed += (begun.person, begun.feed, begun.dialog, beginning.message,
+                            numbering.dialog_name, begun.feed_id, None)  # fmt: skip
+        messages = finished.messages or (None,)
+        self._add_messages(person, begun.dialog, numbering, messages, finished.closing)
         if beginning.request_key is not None:
             person.open.pop(beginning.request_key, None)
             self._requests_added += 1
@@ -294,6 +302,31 @@ class Turns:
                 beginning.started,
                 finished.outcome,
             )
+
+    def _add_messages(
+        self,
+        person: PersonHead,
+        dialog: int,
+        numbering: Numbering,
+        messages: Sequence[bytes | None],
+        closing: bytes,
+    ) -> None:
+        """Add rows to the feed, the last with the closing; what is no message gets no new id."""
+        feed = self._rows.feed
+        last = len(messages) - 1
+        for position, message in enumerate(messages):
+            person.feed += 1
+            if message is not None:
+                numbering.end += 1
+            feed += (person.person, person.feed, dialog, message, numbering.dialog_name,
+                     numbering.end, closing if position == last else None)  # fmt: skip
+
+    def _set_round(self, number: int, dialog: DialogHead | None, round_: bytes | None) -> None:
+        if round_ is None or (dialog is not None and dialog.round == round_):
+            return
+        if dialog is not None:
+            dialog.round = round_
+        self._rows.rounds[number] = round_
 
 
 def _state(spoken: Spoken, versions: tuple[Version, Version]) -> bytes:

@@ -19,6 +19,7 @@ _DIALOGS_OF_PERSON: Final = named("dialogs_of_person")
 _DELETABLE: Final = named("deletable_dialog")
 _RAISE_META_FLOOR: Final = named("raise_meta_floor")
 _RAISE_FEED_FLOOR: Final = named("raise_feed_floor")
+_RAISE_ID_FLOOR: Final = named("raise_id_floor")
 _DELETE_DIALOG: Final = (
     named("delete_hypotheses"),
     named("delete_utterances"),
@@ -32,8 +33,10 @@ _DELETE_OF_PERSON: Final = (
     named("delete_feed"),
     named("delete_requests"),
     named("delete_open_turns"),
+    named("delete_dialog_names"),
     named("delete_person"),
 )
+_DELETE_OF_USER: Final = (named("delete_entries"), named("delete_records"))
 _DELETE_HUMAN: Final = named("delete_human")
 
 
@@ -67,10 +70,13 @@ class Upkeep:
         """Delete a person with all that is theirs; only the highest feed number is kept, as the
         floor of all new feeds."""
         self._rows.write(self._connection)
+        execute = self._connection.execute
+        beside = sum(execute(statement, (user,)).rowcount for statement in _DELETE_OF_USER)
         head = self._heads.person(user)
         if head is None:
-            return False
-        execute = self._connection.execute
+            if beside:
+                self.deleted = self.remains = True
+            return beside > 0
         execute(_RAISE_META_FLOOR, (head.feed,))
         for (dialog,) in execute(_DIALOGS_OF_PERSON, (head.person,)).fetchall():
             self._delete_dialog(dialog)
@@ -91,6 +97,7 @@ class Upkeep:
             if head is None:
                 continue
             self._connection.execute(_RAISE_FEED_FLOOR, (head.feed, head.person))
+            self._connection.execute(_RAISE_ID_FLOOR, (head.person, dialog))
             for statement in _DELETE_OF_DIALOG:
                 self._connection.execute(statement, (head.person, dialog))
             self._delete_dialog(dialog)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from prolocutor.errors import BadInput, StoreLocked
 from prolocutor.stores.sqlite import migrations
+from prolocutor.stores.sqlite.agenda import Agenda
 from prolocutor.stores.sqlite.connection import (
     BUSY_MS,
     connect,
@@ -58,7 +59,8 @@ class Writer:
             (self._generation,) = connection.execute(_GENERATION).fetchone()
             self._rows = Rows()
             self.heads = Heads(connection, self._rows)
-            self.turns = Turns(connection, self._rows, self.heads)
+            self.agenda = Agenda(connection)
+            self.turns = Turns(connection, self._rows, self.heads, self.agenda)
             self.upkeep = Upkeep(connection, self._rows, self.heads)
         except BaseException as error:
             connection.close()

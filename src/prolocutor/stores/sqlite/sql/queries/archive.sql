@@ -1,12 +1,38 @@
 -- Looking things up, in the reader's connection: short statements, long reads page by number.
 
 -- name: feed_after
-SELECT n, dialog_id, message, NULL FROM feed JOIN dialogs USING (dialog)
+SELECT n, dialog_id, message, name, feed.id, closing, NULL FROM feed JOIN dialogs USING (dialog)
 WHERE feed.person = (SELECT person FROM people WHERE user = ?1) AND n > ?2
 UNION ALL
-SELECT n, dialog_id, NULL, beginning FROM open_turns JOIN dialogs USING (dialog)
+SELECT n, dialog_id, NULL, name, open_turns.id, NULL, beginning
+FROM open_turns JOIN dialogs USING (dialog)
 WHERE open_turns.person = (SELECT person FROM people WHERE user = ?1) AND n > ?2
 ORDER BY n LIMIT ?3;
+
+-- name: dialog_name
+SELECT dialog_name, person FROM dialog_names JOIN people USING (person) WHERE user = ? AND name = ?;
+
+-- name: feed_tail
+SELECT n, dialog_id, message, name, feed.id, closing, NULL FROM feed JOIN dialogs USING (dialog)
+WHERE dialog_name = ?1
+UNION ALL
+SELECT n, dialog_id, NULL, name, open_turns.id, NULL, beginning
+FROM open_turns JOIN dialogs USING (dialog)
+WHERE open_turns.person = ?2 AND dialog_name = ?1
+ORDER BY 5 DESC, 1 DESC LIMIT ?3;
+
+-- name: feed_tail_after
+SELECT n, dialog_id, message, name, feed.id, closing, NULL FROM feed JOIN dialogs USING (dialog)
+WHERE dialog_name = ?1 AND feed.id >= ?4 AND NOT (feed.id = ?4 AND message IS NOT NULL)
+UNION ALL
+SELECT n, dialog_id, NULL, name, open_turns.id, NULL, beginning
+FROM open_turns JOIN dialogs USING (dialog)
+WHERE open_turns.person = ?2 AND dialog_name = ?1 AND open_turns.id > ?4
+ORDER BY 5, 1 LIMIT ?3;
+
+-- name: round_of
+SELECT round FROM dialogs
+WHERE person = (SELECT person FROM people WHERE user = ?) AND name = ? AND active = 1;
 
 -- name: find_dialog
 SELECT dialog FROM dialogs WHERE dialog_id = ?1 OR id = ?1;

@@ -4,10 +4,17 @@
 INSERT INTO people VALUES (?, ?, ?, ?);
 
 -- name: add_dialogs
-INSERT INTO dialogs VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?);
+INSERT INTO dialogs (dialog, person, name, dialog_id, id, bot_id, channel_type, date_start, active,
+    rated, attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?);
+
+-- name: add_dialog_names
+INSERT INTO dialog_names (dialog_name, person, name) VALUES (?, ?, ?);
+
+-- name: set_round
+UPDATE dialogs SET round = ? WHERE dialog = ?;
 
 -- name: add_open_turns
-INSERT INTO open_turns VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?);
+INSERT INTO open_turns VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?);
 
 -- name: remove_open_turns
 DELETE FROM open_turns WHERE (person, turn_id) IN (VALUES (?, ?));
@@ -22,7 +29,8 @@ INSERT INTO hypotheses VALUES (?, ?);
 INSERT INTO versions VALUES (?, ?, ?, ?);
 
 -- name: add_feed
-INSERT INTO feed (person, n, dialog, message) VALUES (?, ?, ?, ?);
+INSERT INTO feed (person, n, dialog, message, dialog_name, id, closing)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_spoke
 INSERT OR IGNORE INTO spoke VALUES (?, ?);
@@ -38,12 +46,20 @@ SELECT person, human_id, max(
     coalesce((SELECT max(n) FROM open_turns WHERE open_turns.person = people.person), 0)
 ) FROM people WHERE user = ?;
 
+-- name: numbering
+SELECT dialog_name, max(
+    floor,
+    coalesce((SELECT max(id) FROM feed WHERE feed.dialog_name = dialog_names.dialog_name), -1),
+    coalesce((SELECT max(id) FROM open_turns WHERE open_turns.person = dialog_names.person
+        AND open_turns.dialog_name = dialog_names.dialog_name), -1)
+) FROM dialog_names WHERE person = ? AND name = ?;
+
 -- name: active_dialog
-SELECT dialog, name, dialog_id, id, bot_id, date_start, attributes, rated
+SELECT dialog, name, dialog_id, id, bot_id, date_start, attributes, rated, round
 FROM dialogs WHERE person = ? AND name = ? AND active = 1;
 
 -- name: dialog_by_number
-SELECT dialog, name, dialog_id, id, bot_id, date_start, attributes, rated
+SELECT dialog, name, dialog_id, id, bot_id, date_start, attributes, rated, round
 FROM dialogs WHERE dialog = ?;
 
 -- name: last_utterances
@@ -85,7 +101,7 @@ SELECT turn_id, user, started, attempts FROM open_turns JOIN people USING (perso
 ORDER BY started, turn_id;
 
 -- name: open_turn
-SELECT person, dialog, n, attempts, beginning FROM open_turns WHERE turn_id = ?;
+SELECT person, dialog, n, attempts, beginning, id FROM open_turns WHERE turn_id = ?;
 
 -- name: count_attempt
 UPDATE open_turns SET attempts = attempts + 1 WHERE person = ? AND turn_id = ?;
@@ -104,4 +120,4 @@ SELECT value FROM meta WHERE name = 'feed_floor';
 
 -- name: last_numbers
 SELECT (SELECT max(person) FROM people), (SELECT max(dialog) FROM dialogs),
-    (SELECT max(utterance) FROM utterances);
+    (SELECT max(dialog_name) FROM dialog_names), (SELECT max(utterance) FROM utterances);

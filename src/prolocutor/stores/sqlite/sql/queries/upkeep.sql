@@ -22,6 +22,11 @@ UPDATE meta SET value = max(value, ?) WHERE name = 'feed_floor';
 -- name: raise_feed_floor
 UPDATE people SET feed_floor = max(feed_floor, ?) WHERE person = ?;
 
+-- name: raise_id_floor
+UPDATE dialog_names SET floor = max(floor, coalesce(
+    (SELECT max(id) FROM feed WHERE feed.dialog_name = dialog_names.dialog_name), -1
+)) WHERE person = ? AND name = (SELECT name FROM dialogs WHERE dialog = ?);
+
 -- name: deletable_dialog
 SELECT user, dialogs.person, bot_id FROM dialogs JOIN people USING (person)
 WHERE dialog = ?1
@@ -62,6 +67,15 @@ DELETE FROM requests WHERE person = ?;
 
 -- name: delete_open_turns
 DELETE FROM open_turns WHERE person = ?;
+
+-- name: delete_dialog_names
+DELETE FROM dialog_names WHERE person = ?;
+
+-- name: delete_entries
+DELETE FROM agenda WHERE user = ?;
+
+-- name: delete_records
+DELETE FROM records WHERE user = ?;
 
 -- name: delete_human
 DELETE FROM versions WHERE owner = ?;

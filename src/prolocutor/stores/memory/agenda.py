@@ -1,0 +1,105 @@
+"""The agenda and the records, kept in dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from prolocutor.contracts.store import MOST_ENTRIES, Delivery, Entry
+from prolocutor.stores.memory.kept import Kept, Noted
+
+
+class MemoryAgenda:
+    """Keeps the promises `Agenda` and `Records`."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+
+    async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+        """Write an entry, in place of one of the same user, skill and key."""
+        put_entry(self._kept, entry, limit)
+
+    async def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; False if there is none."""
+        return take_entry(self._kept, user, skill, key)
+
+    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+        """Give the entries with `due <= now`, earliest first."""
+        people = self._kept.agenda.values()
+        return _earliest_first(
+            one for theirs in people for one in theirs.values() if one.entry.due <= now
+        )[:limit]
+
+    async def next_due(self, after: float) -> float | None:
+        """Give the earliest `due` later than `after`."""
+        people = self._kept.agenda.values()
+        dues = (one.entry.due for theirs in people for one in theirs.values())
+        return min((due for due in dues if due > after), default=None)
+
+    async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
+        """Give a person's entries (of one skill), earliest first."""
+        theirs = self._kept.agenda.get(user, {}).values()
+        return _earliest_first(one for one in theirs if skill in (None, one.entry.skill))
+
+    async def deliver(self, delivery: Delivery) -> bool:
+        """Say it and settle its entry; False if the entry is gone or changed."""
+        kept, entry = self._kept, delivery.entry
+        if entry is not None:
+            noted = kept.agenda.get(entry.user, {}).get((entry.skill, entry.key))
+            if noted is None or noted.entry != entry:
+                return False
+            take_entry(kept, entry.user, entry.skill, entry.key)
+        if delivery.again is not None:
+            put_entry(kept, delivery.again)
+        if delivery.messages or delivery.round is not None:
+            person = kept.person_for(delivery)
+            dialog = kept.dialog_for(person, delivery)
+            person.say_all(dialog, delivery.messages, delivery.closing)
+            if delivery.round is not None:
+                dialog.round = delivery.round
+        return True
+
+    async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+        """Write a document, in place of the one of this kind and key."""
+        self._kept.records.setdefault(user, {}).setdefault(kind, {})[key] = body
+
+    async def records(self, user: str, kind: str) -> dict[str, bytes]:
+        """Give the documents of a kind by key, in the order in which they were first written."""
+        return dict(self._kept.records.get(user, {}).get(kind, {}))
+
+    async def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; False if there is none."""
+        kinds = self._kept.records.get(user, {})
+        if kinds.get(kind, {}).pop(key, None) is None:
+            return False
+        if not kinds[kind]:
+            del kinds[kind]
+        return True
+
+
+def put_entry(kept: Kept, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+    """Write an entry; beyond the limit the earliest of the others goes, and is counted."""
+    take_entry(kept, entry.user, entry.skill, entry.key)
+    theirs = kept.agenda.setdefault(entry.user, {})
+    dropped = 0
+    while theirs and len(theirs) >= limit:
+        gone = _earliest_first(theirs.values())[0]
+        del theirs[gone.skill, gone.key]
+        dropped += gone.dropped + 1
+    kept.noted += 1
+    theirs[entry.skill, entry.key] = Noted(entry, kept.noted)
+    if dropped:
+        first = _earliest_first(theirs.values())[0]
+        counted = structs.replace(first, dropped=first.dropped + dropped)
+        number = theirs[first.skill, first.key].number
+        theirs[first.skill, first.key] = Noted(counted, number)
+
+
+def take_entry(kept: Kept, user: str, skill: str, key: str) -> bool:
+    """Take an entry off the agenda; False if there is none."""
+    return kept.agenda.get(user, {}).pop((skill, key), None) is not None
+
+
+def _earliest_first(noted: Iterable[Noted]) -> list[Entry]:
+    return [one.entry for one in sorted(noted, key=lambda one: (one.entry.due, one.number))]

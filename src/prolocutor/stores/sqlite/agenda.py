@@ -1,0 +1,78 @@
+"""What is to be said or done at a time, and the records: called in the writer's thread."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from prolocutor.contracts.store import MOST_ENTRIES, Entry
+from prolocutor.stores.sqlite.queries import named
+
+_PUT: Final = named("put_entry")
+_TAKE: Final = named("take_entry")
+_TAKE_AS_GIVEN: Final = named("take_entry_as_given")
+_COUNT: Final = named("count_entries")
+_EARLIEST: Final = named("earliest_entry")
+_DROP: Final = named("drop_entry")
+_COUNT_DROPPED: Final = named("count_dropped")
+_PUT_RECORD: Final = named("put_record")
+_DELETE_RECORD: Final = named("delete_record")
+
+
+class Agenda:
+    """The agenda and the records of all people. Nothing of them is remembered beside the file."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._execute = connection.execute
+
+    def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+        """Write an entry; beyond the limit the earliest of the others goes, and is counted."""
+        self.strike(entry.user, entry.skill, entry.key)
+        dropped = self._make_room(entry.user, limit)
+        self._execute(_PUT, _values(entry))
+        if dropped:
+            number, _ = self._execute(_EARLIEST, (entry.user,)).fetchone()
+            self._execute(_COUNT_DROPPED, (dropped, number))
+
+    def strike(self, user: str, skill: str, key: str) -> bool:
+        """Take an entry off the agenda; False if there is none."""
+        return self._execute(_TAKE, (user, skill, key)).rowcount > 0
+
+    def settle(self, entry: Entry | None, again: Entry | None) -> bool:
+        """Take the entry off, or put `again` in its place; False if it is not there as given."""
+        if entry is not None and not self._execute(_TAKE_AS_GIVEN, _values(entry)).rowcount:
+            return False
+        if again is not None:
+            self.schedule(again)
+        return True
+
+    def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
+        """Write a document, in place of the one of this kind and key."""
+        self._execute(_PUT_RECORD, (user, kind, key, body))
+
+    def delete_record(self, user: str, kind: str, key: str) -> bool:
+        """Delete a document; False if there is none."""
+        return self._execute(_DELETE_RECORD, (user, kind, key)).rowcount > 0
+
+    def _make_room(self, user: str, limit: int) -> int:
+        """Drop the earliest entries so that one more can be written; give how many are gone."""
+        (count,) = self._execute(_COUNT, (user,)).fetchone()
+        gone = 0
+        for _ in range(count - max(1, limit) + 1):
+            number, dropped = self._execute(_EARLIEST, (user,)).fetchone()
+            self._execute(_DROP, (number,))
+            gone += dropped + 1
+        return gone
+
+
+def _values(entry: Entry) -> tuple[str, str, str, str, float, bytes, int]:
+    """Give the columns of an entry, in the order of the statements."""
+    return (
+        entry.user,
+        entry.skill,
+        entry.key,
+        entry.dialog_name,
+        entry.due,
+        entry.body,
+        entry.dropped,
+    )

@@ -1,0 +1,45 @@
+-- The agenda and the records.
+
+-- name: put_entry
+INSERT OR REPLACE INTO agenda (user, skill, key, name, due, body, dropped)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: take_entry
+DELETE FROM agenda WHERE user = ? AND skill = ? AND key = ?;
+
+-- name: take_entry_as_given
+DELETE FROM agenda WHERE user = ? AND skill = ? AND key = ? AND name = ? AND due = ? AND body = ?
+AND dropped = ?;
+
+-- name: count_entries
+SELECT count(*) FROM agenda WHERE user = ?;
+
+-- name: earliest_entry
+SELECT entry, dropped FROM agenda WHERE user = ? ORDER BY due, entry LIMIT 1;
+
+-- name: drop_entry
+DELETE FROM agenda WHERE entry = ?;
+
+-- name: count_dropped
+UPDATE agenda SET dropped = dropped + ? WHERE entry = ?;
+
+-- name: due_entries
+SELECT user, name, skill, key, due, body, dropped FROM agenda
+WHERE due <= ? ORDER BY due, entry LIMIT ?;
+
+-- name: next_due
+SELECT min(due) FROM agenda WHERE due > ?;
+
+-- name: entries_of
+SELECT user, name, skill, key, due, body, dropped FROM agenda
+WHERE user = ?1 AND (?2 IS NULL OR skill = ?2) ORDER BY due, entry;
+
+-- name: put_record
+INSERT INTO records (user, kind, key, body) VALUES (?, ?, ?, ?)
+ON CONFLICT (user, kind, key) DO UPDATE SET body = excluded.body;
+
+-- name: records_of
+SELECT key, body FROM records WHERE user = ? AND kind = ? ORDER BY record;
+
+-- name: delete_record
+DELETE FROM records WHERE user = ? AND kind = ? AND key = ?;
