@@ -1,0 +1,112 @@
+"""Reads which of the offered choices is meant: by number, title, or place in the row."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.wanted import wanted
+from prolocutor.asks.wording import bare, plain
+
+_ORDINALS: Final = {
+    word: n
+    for n, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+    )
+}
+_NUMBERS: Final = {
+    word: n
+    for n, word in enumerate(
+        "one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+_LEAD: Final = re.compile(
+    r"^(?:(?:i'll take|i will take|i'd like|i would like|i want|i choose|i pick|i prefer|give me"
+    r"|take|choose|pick|select|go for|go with|let'?s go with|let'?s take|definitely|rather|with"
+    r"|for|just)\s+)+"
+)
+_NUMBERED: Final = re.compile(
+    r"(?:(?:the )?(?:number|no\.?|option|choice|item|answer)|#)? ?(?P<digits>\d{1,6})[.)]?"
+)
+_PLACED: Final = re.compile(
+    r"(?:the )?(?:very )?(?P<word>[a-z]+|(?P<digits>\d{1,4})(?:st|nd|rd|th))"
+    r"(?: (?:one|option|choice|item|of them))?"
+)
+_NAMED_NUMBER: Final = re.compile(
+    r"(?:(?:the )?(?:number|option|choice|item|answer) )?(?P<word>[a-z]+)"
+)
+_ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read a choice: `{"idx", "title"}`, idx from 0; people count from 1."""
+    titles = [plain(choice.title) for choice in asked.choices]
+    for said in dict.fromkeys((plain(text), bare(text), _LEAD.sub("", bare(text), count=1))):
+        index = _index(said, titles)
+        if index is not None:
+            return _chosen(index, asked)
+    return NotUnderstood(wanted("choice"))
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed choice: its idx, from 0; or a text that is a title."""
+    if type_name == "raw_string" and isinstance(value, str):
+        return read(value, asked)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if type_name in {"choice", "number"} and whole and 0 <= value < len(asked.choices):
+        return _chosen(value, asked)
+    return NotUnderstood(wanted("choice"))
+
+
+def _chosen(index: int, asked: Asked) -> Understood:
+    return Understood({"idx": index, "title": asked.choices[index].title})
+
+
+def _index(said: str, titles: list[str]) -> int | None:
+    if not said:
+        return None
+    if titles.count(said) >= 1:
+        return titles.index(said) if titles.count(said) == 1 else None
+    counted = _counted(said, len(titles))
+    begun = _begun(said, titles)
+    if counted is not None:
+        return counted if begun in {None, counted} else None
+    return begun
+
+
+def _counted(said: str, length: int) -> int | None:
+    """Find the place that is said: "2", "number 2", "the second one", "last"."""
+    index: int | None = None
+    if found := _NUMBERED.fullmatch(said):
+        index = int(found["digits"]) - 1
+    elif (found := _NAMED_NUMBER.fullmatch(said)) and found["word"] in _NUMBERS:
+        index = _NUMBERS[found["word"]]
+    elif found := _PLACED.fullmatch(said):
+        if found["digits"]:
+            index = int(found["digits"]) - 1
+        elif found["word"] in {"last", "final", "latter"}:
+            index = length - 1
+        elif found["word"] == "former":
+            index = 0
+        else:
+            index = _ORDINALS.get(found["word"])
+    return index if index is not None and 0 <= index < length else None
+
+
+def _begun(said: str, titles: list[str]) -> int | None:
+    """Find the only title that begins with what is said, or the only one that has it as a word."""
+    for short in dict.fromkeys((said, _ABOUT.sub("", _ABOUT.sub("", said)))):
+        if not short:
+            continue
+        begun = [n for n, title in enumerate(titles) if _bare_title(title).startswith(short)]
+        if len(begun) == 1:
+            return begun[0]
+        within = [n for n, title in enumerate(titles) if short in re.split(r"\W+", title)]
+        if not begun and len(within) == 1:
+            return within[0]
+    return None
+
+
+def _bare_title(title: str) -> str:
+    return title.strip("\"'«»().")

@@ -1,0 +1,53 @@
+"""Reads whom is meant: a phone number, an e-mail address, or the name of somebody."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.email_address import address_of
+from prolocutor.asks.phone_number import e164
+from prolocutor.asks.wanted import wanted
+from prolocutor.asks.wording import bare, is_name, plain
+
+_LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) ?(?=\S)")
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read a contact: E.164, an e-mail address, or a name that nobody known bears, as it is."""
+    reached = address_of(text) or e164(bare(text), asked.region)
+    if reached is not None:
+        return Understood(reached)
+    said = bare(text)
+    for name in dict.fromkeys((said, _LEAD.sub("", said, count=1))):
+        known = _known(name, asked)
+        if len(known) == 1:
+            return Understood(known[0].value)
+        if known:
+            names = ", ".join(sorted(contact.name for contact in known))
+            return NotUnderstood(f"I know several of that name: {names}. Which one?")
+    name = _LEAD.sub("", said, count=1)
+    if is_name(name, words=4):
+        return Understood(" ".join(text.split())[-len(name) :] if _ends(text, name) else name)
+    return NotUnderstood(wanted("contact"))
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed contact, phone number or e-mail address, or a text that is one of them."""
+    kinds = {"contact", "phone_number", "email_address", "raw_string"}
+    if type_name in kinds and isinstance(value, str) and value.strip():
+        value = value.removeprefix("phone:").removeprefix("email:")
+        return read(value, asked)
+    return NotUnderstood(wanted("contact"))
+
+
+def _known(name: str, asked: Asked) -> list[Any]:
+    if not name:
+        return []
+    whole = [contact for contact in asked.contacts if plain(contact.name) == name]
+    return whole or [contact for contact in asked.contacts if name in plain(contact.name).split()]
+
+
+def _ends(text: str, name: str) -> bool:
+    return plain(" ".join(text.split())[-len(name) :]) == name

@@ -1,0 +1,241 @@
+"""Reads dates, absolute and relative, as days of the person's own calendar."""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import re
+from typing import Any, Final
+
+from prolocutor.asks import libraries, number
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.wanted import missing, wanted
+from prolocutor.asks.wording import bare
+
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SHORT: Final = {
+    "mon": 0,
+    "tue": 1,
+    "tues": 1,
+    "wed": 2,
+    "weds": 2,
+    "thu": 3,
+    "thur": 3,
+    "thurs": 3,
+}
+_SHORT.update({"fri": 4, "sat": 5, "sun": 6})
+_WEEKDAYS: Final = {name: index for index, name in enumerate(_DAYS)} | _SHORT
+_NEAR: Final = {
+    "today": 0,
+    "now": 0,
+    "right now": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "tomorrow": 1,
+}
+_NEAR.update({"this afternoon": 0, "this evening": 0, "tmrw": 1, "tomorow": 1, "tommorow": 1})
+_NEAR.update({"tommorrow": 1, "yesterday": -1, "day after tomorrow": 2, "overmorrow": 2})
+_NEAR.update({"day before yesterday": -2, "last night": -1, "a week today": 7, "today week": 7})
+_FEASTS: Final = {"christmas": (12, 25), "christmas day": (12, 25), "christmas eve": (12, 24)}
+_FEASTS.update({"new year": (1, 1), "new year's": (1, 1), "new year's day": (1, 1)})
+_FEASTS.update({"new year's eve": (12, 31), "halloween": (10, 31), "valentine's day": (2, 14)})
+_UNITS: Final = {
+    "hour": 0,
+    "day": 1,
+    "night": 1,
+    "week": 7,
+    "fortnight": 14,
+    "month": 1,
+    "year": 12,
+}
+
+_ISO: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{4})(\d{2})(\d{2})")
+_FIGURES: Final = re.compile(r"(\d{1,2})(?P<by>[./-])(\d{1,2})(?:(?P=by)(\d{4}|\d{2})?)?")
+_WEEKDAY: Final = re.compile(
+    rf"(?:(?P<which>this|next|last|past|coming|this coming|the next|the coming) )?"
+    rf"(?P<day>{'|'.join(_WEEKDAYS)})\.?(?: (?P<week>week|next week|this week))?"
+)
+_SPAN: Final = re.compile(
+    r"(?:(?P<sign>in|within|after) )?(?P<count>.{1,40}?) "
+    r"(?P<unit>hour|day|night|week|fortnight|month|year)s?(?:'s?)?(?P<way> time| from now| from today| ago| later| hence| back"
+    r"| from tomorrow| after tomorrow)?"
+)
+_OF_MONTH: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)(?: of (?:this|the) month)?")
+_AT: Final = re.compile(
+    r"(?: at|,| around| by) (?:\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?|noon|midnight)$"
+    r"| \d{1,2}(?::\d\d ?(?:[ap]\.?m\.?)?| ?[ap]\.?m\.?)$"
+)
+_LEAD: Final = re.compile(r"^(?:on|by|for|until|till|from|the|date|due) ")
+_MONTHS: Final = "|".join(
+    f"{name[:3]}(?:{name[3:]})?" if len(name) > 3 else name
+    for name in (month.lower() for month in calendar.month_name[1:])
+)
+_DATED: Final = re.compile(rf"\d.*\b(?:sept|{_MONTHS})\b|\b(?:sept|{_MONTHS})\b.*\d")
+_FURTHEST: Final = 400 * 366
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read a date: `YYYY-MM-DD`. What leaves the year or the month open is the next such day."""
+    said = bare(text)
+    day = day_of(said, asked)
+    if day is not None:
+        return Understood(day.isoformat())
+    if libraries.dateparser is None and (_DATED.search(said) or asked.language not in {None, "en"}):
+        return NotUnderstood(f"{wanted('date')} {missing('Dates in words', '2026-12-31')}")
+    return NotUnderstood(wanted("date"))
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed date: ISO 8601, or `{year, month, day}`; what is missing or -1 is today's."""
+    day = _taken(value, asked.local_now()) if type_name == "date" else None
+    return NotUnderstood(wanted("date")) if day is None else Understood(day.isoformat())
+
+
+def day_of(said: str, asked: Asked) -> dt.date | None:
+    """Give the day that a plain text says as a whole; None where it says none."""
+    said = said.strip(' .,!;"')
+    if not said:
+        return None
+    now = asked.local_now()
+    try:
+        for form in dict.fromkeys((said, _LEAD.sub("", said), _AT.sub("", _LEAD.sub("", said)))):
+            day = _absolute(form, now.date(), asked) or _relative(form, now)
+            day = day or _worded(form, now, asked)
+            if day is not None:
+                return day
+    except (ValueError, OverflowError):
+        return None
+    return None
+
+
+def _absolute(said: str, today: dt.date, asked: Asked) -> dt.date | None:
+    if found := _ISO.fullmatch(said):
+        return dt.date(*(int(part) for part in found.groups() if part))
+    if found := _FIGURES.fullmatch(said):
+        first, second, year = int(found[1]), int(found[3]), found[4]
+        day_first = found["by"] == "." or (asked.region or "").upper() not in {"US", "PH", "FM"}
+        day, month = (first, second) if day_first else (second, first)
+        if month > 12:
+            day, month = month, day
+        if year is None:
+            return None if found["by"] == "-" else _next_such(today, month, day)
+        return dt.date(int(year) + (2000 if len(year) == 2 else 0), month, day)
+    if said.removeprefix("next ") in _FEASTS:
+        return _next_such(today, *_FEASTS[said.removeprefix("next ")])
+    if found := _OF_MONTH.fullmatch(said):
+        return _next_of_month(today, int(found[1]))
+    return None
+
+
+def _relative(said: str, now: dt.datetime) -> dt.date | None:
+    today = now.date()
+    if said in _NEAR:
+        return today + dt.timedelta(days=_NEAR[said])
+    if found := _WEEKDAY.fullmatch(said):
+        return _weekday(found, today)
+    if said.endswith((" week", " from tomorrow", " from today")) and said.startswith("a week"):
+        return today + dt.timedelta(days=8 if said.endswith("tomorrow") else 7)
+    found = _SPAN.fullmatch(said)
+    if found is None or not (found["sign"] or found["way"]):
+        return None
+    count = 0.5 if found["count"] in {"half a", "half an"} else number.value_of(found["count"])
+    if count is None and found["count"] in {"a", "an", "one", "1"}:
+        count = 1
+    if count is None or not 0 <= count <= _FURTHEST:
+        return None
+    way = (found["way"] or "").strip()
+    signed = -count if way in {"ago", "back"} else count
+    start = now + dt.timedelta(days={"from tomorrow": 1, "after tomorrow": 1}.get(way, 0))
+    return _away(start, signed, found["unit"])
+
+
+def _away(start: dt.datetime, count: float, unit: str) -> dt.date | None:
+    if unit == "hour":
+        return (
+            (start.astimezone(dt.UTC) + dt.timedelta(hours=count)).astimezone(start.tzinfo).date()
+        )
+    if unit in {"month", "year"}:
+        months = count * _UNITS[unit]
+        return _months_later(start.date(), int(months)) if months == int(months) else None
+    return start.date() + dt.timedelta(days=round(count * _UNITS[unit]))
+
+
+def _weekday(found: re.Match[str], today: dt.date) -> dt.date:
+    index, which = _WEEKDAYS[found["day"]], found["which"] or ""
+    if which in {"last", "past"}:
+        return today - dt.timedelta(days=(today.weekday() - index - 1) % 7 + 1)
+    if found["week"] in {"next week", "this week"}:
+        monday = today - dt.timedelta(days=today.weekday())
+        return monday + dt.timedelta(days=index + (7 if found["week"] == "next week" else 0))
+    ahead = (index - today.weekday()) % 7
+    if not ahead and which != "this":
+        ahead = 7
+    return today + dt.timedelta(days=ahead + (7 if found["week"] else 0))
+
+
+def _worded(said: str, now: dt.datetime, asked: Asked) -> dt.date | None:
+    """Read months by name, and other languages, as far as the extra is there."""
+    language = (asked.language or "en").split("-")[0].lower()
+    if (
+        libraries.dateparser is None
+        or (language == "en" and not _DATED.search(said))
+        or len(said) < 4
+    ):
+        return None
+    order = "MDY" if (asked.region or "").upper() == "US" else "DMY"
+    settings: Any = {
+        "RELATIVE_BASE": now.replace(tzinfo=None),
+        "PREFER_DATES_FROM": "future",
+        "REQUIRE_PARTS": ["day", "month"],
+        "RETURN_AS_TIMEZONE_AWARE": False,
+        "DATE_ORDER": order,
+    }
+    cleaned = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b|,", " ", said) if language == "en" else said
+    try:
+        found = libraries.dateparser.parse(cleaned, languages=[language], settings=settings)
+    except Exception:  # the library raises whatever its parsers meet
+        return None
+    return found.date() if found else None
+
+
+def _next_such(today: dt.date, month: int, day: int) -> dt.date | None:
+    for year in range(today.year, today.year + 9):
+        if day <= calendar.monthrange(year, month)[1] and dt.date(year, month, day) >= today:
+            return dt.date(year, month, day)
+    return None
+
+
+def _next_of_month(today: dt.date, day: int) -> dt.date | None:
+    for ahead in range(12):
+        month = _months_later(today.replace(day=1), ahead)
+        if 1 <= day <= calendar.monthrange(month.year, month.month)[1]:
+            candidate = month.replace(day=day)
+            if candidate >= today:
+                return candidate
+    return None
+
+
+def _months_later(day: dt.date, months: int) -> dt.date:
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return dt.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _taken(value: Any, now: dt.datetime) -> dt.date | None:
+    try:
+        if isinstance(value, dict):
+            parts = (
+                _part(value.get(name), getattr(now, name)) for name in ("year", "month", "day")
+            )
+            return dt.date(*parts)
+        if not isinstance(value, str) or len(value) > 40:
+            return None
+        if len(value) <= 10:
+            return dt.date.fromisoformat(value)
+        moment = dt.datetime.fromisoformat(value)
+        return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date()
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _part(value: Any, present: int) -> int:
+    return present if value is None or value == -1 else int(value)

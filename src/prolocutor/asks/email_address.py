@@ -1,0 +1,70 @@
+"""Reads e-mail addresses, written or spoken ("ann at example dot org")."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Final
+
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.wanted import wanted
+from prolocutor.asks.wording import LONGEST
+
+_LEAD: Final = re.compile(
+    r"^(?:well|um+|uh+|oh|sure|ok(?:ay)?|[\s,])*"
+    r"(?:(?:my|the|his|her|their) )?(?:e-?mail(?: address)?|address|it)?(?:'s| is|:)?\s+(?=\S)"
+    r"|^mailto:|^(?:write|mail|send it) (?:me |him |her )?(?:to|at) ",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(
+    r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_][\w-]{1,62}"
+)
+_NAMED: Final = re.compile(r"[^<>]{0,100}<([^<>]+)>")
+_SPOKEN: Final = (
+    (re.compile(r"\s*(?:\bat\b|\(at\)|\[at\])\s*", re.IGNORECASE), "@"),
+    (re.compile(r"\s+(?:dot|point|period)\s+|\s*[(\[]dot[)\]]\s*", re.IGNORECASE), "."),
+    (re.compile(r"\s+underscore\s+", re.IGNORECASE), "_"),
+    (re.compile(r"\s+(?:dash|hyphen|minus)\s+", re.IGNORECASE), "-"),
+    (re.compile(r"\s+plus\s+", re.IGNORECASE), "+"),
+)
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read one e-mail address, its domain in lower case."""
+    address = address_of(text)
+    return NotUnderstood(wanted("email_address")) if address is None else Understood(address)
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed e-mail address, or a text that is one."""
+    if type_name in {"email_address", "contact", "raw_string"} and isinstance(value, str):
+        return read(value, asked)
+    return NotUnderstood(wanted("email_address"))
+
+
+def address_of(text: str) -> str | None:
+    """Give the e-mail address that a text is as a whole; None where it is none."""
+    said = unicodedata.normalize("NFKC", text[: LONGEST + 1]).strip()
+    if len(said) > LONGEST or len(text) > LONGEST:
+        return None
+    if named := _NAMED.fullmatch(said):
+        said = named[1]
+    for form in (said, _LEAD.sub("", said, count=1)):
+        for candidate in (form, _written(form)):
+            if _is_address(candidate := candidate.strip(' .,;!"')):
+                local, _, domain = candidate.rpartition("@")
+                return f"{local}@{domain.lower()}"
+    return None
+
+
+def _written(said: str) -> str:
+    for spoken, sign in _SPOKEN:
+        said = spoken.sub(sign, said)
+    return said
+
+
+def _is_address(text: str) -> bool:
+    if not _ADDRESS.fullmatch(text):
+        return False
+    local = text.partition("@")[0]
+    return ".." not in local and not local.startswith(".") and not local.endswith(".")

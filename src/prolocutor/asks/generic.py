@@ -1,0 +1,50 @@
+"""Reads any typed value: a measure, number, date, time, place on the map, address, yes or no."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from prolocutor.asks import date, number, time, yesno
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.email_address import address_of
+from prolocutor.asks.location import coordinates
+from prolocutor.asks.measures import measure_of
+from prolocutor.asks.phone_number import e164
+from prolocutor.asks.picture import address_of as picture_of
+from prolocutor.asks.wanted import wanted
+from prolocutor.asks.wording import bare
+
+_QUOTED: Final = re.compile(r"\"([^\"]+)\"|“([^”]+)”")
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read a value, its form showing what it is; a measure is `{value, unit}`."""
+    if quoted := _QUOTED.fullmatch(text.strip()):
+        return Understood(quoted[1] or quoted[2])
+    value = _value(text, bare(text), asked)
+    return NotUnderstood(wanted("generic")) if value is None else Understood(value)
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take any parsed value."""
+    return NotUnderstood(wanted("generic")) if value is None else Understood(value)
+
+
+def _value(text: str, said: str, asked: Asked) -> Any:
+    answer = yesno.said(text)
+    if answer is not None:
+        return answer
+    amount = number.value_of(said)
+    if amount is not None:
+        return amount
+    for found in (measure_of(said), coordinates(said), address_of(text), picture_of(text)):
+        if found is not None:
+            return found
+    day = date.day_of(said, asked)
+    if day is not None:
+        return day.isoformat()
+    hour = time.time_of(said, asked)
+    if hour is not None:
+        return hour.isoformat()
+    return e164(said, asked.region) if said.startswith(("+", "00", "plus ")) else None

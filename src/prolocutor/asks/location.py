@@ -1,0 +1,86 @@
+"""Reads locations: coordinates, "here", or what a place is called."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.wanted import wanted
+from prolocutor.asks.wording import bare, is_name, is_question, plain
+
+_NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*"
+_COORDINATES: Final = re.compile(
+    rf"(?:geo:|lat(?:itude)?:? ?)?{_NUMBER}([ns]?)[\s,;/]+(?:lon(?:gitude)?:? ?)?{_NUMBER}([ew]?)"
+)
+_HERE: Final = frozenset(
+    "here|right here|over here|my location|my current location|current location|my position"
+    "|where i am|where i'm at|this place|around here|near me|near here|nearby".split("|")
+)
+_LEAD: Final = re.compile(
+    r"^(?:i'?m |i am |i live |we'?re |we are |it'?s )?(?:(?:near|close to|next to|around|at|in|to"
+    r"|from|on|over in|over at)\s+)?(?:the (?:city|town|village) of )?"
+)
+_UNKNOWN: Final = "I don't know where you are; please name the place, or give its coordinates."
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read a location: `{latitude, longitude, display}`.
+
+    A place that is named and not looked up has None for both coordinates: which place is meant is
+    for the skill that asked to find out, by `display`.
+    """
+    said = bare(text)
+    if found := coordinates(said):
+        return Understood(found)
+    place = _LEAD.sub("", said, count=1)
+    if place in _HERE or said in _HERE:
+        return Understood(asked.here) if asked.here else NotUnderstood(_UNKNOWN)
+    led = place != said and not is_question(said)
+    if is_name(place, words=10) and (led or is_name(said, words=10)):
+        return Understood(_place(None, None, _as_written(text, place)))
+    return NotUnderstood(wanted("location"))
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed location, or a text that names one."""
+    if type_name == "raw_string" and isinstance(value, str):
+        return read(value, asked)
+    if type_name != "location" or not isinstance(value, dict):
+        return NotUnderstood(wanted("location"))
+    display = value.get("display")
+    latitude, longitude = value.get("latitude"), value.get("longitude")
+    if latitude is None and longitude is None and isinstance(display, str):
+        return read(display, asked) if display in _HERE else Understood(_place(None, None, display))
+    if not (_within(latitude, 90) and _within(longitude, 180)):
+        return NotUnderstood(wanted("location"))
+    named = display if isinstance(display, str) and display else f"{latitude}, {longitude}"
+    return Understood(_place(latitude, longitude, named))
+
+
+def coordinates(said: str) -> dict[str, Any] | None:
+    """Read "48.1, 11.5" or "48.1 N 11.5 E", in degrees; None for any other plain text."""
+    found = _COORDINATES.fullmatch(said.strip("() "))
+    if found is None:
+        return None
+    latitude = float(found[1]) * (-1 if found[2] == "s" else 1)
+    longitude = float(found[3]) * (-1 if found[4] == "w" else 1)
+    if not (_within(latitude, 90) and _within(longitude, 180)):
+        return None
+    return _place(latitude, longitude, f"{latitude:g}, {longitude:g}")
+
+
+def _place(latitude: float | None, longitude: float | None, display: str) -> dict[str, Any]:
+    return {"latitude": latitude, "longitude": longitude, "display": display}
+
+
+def _within(value: Any, most: int) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
+
+
+def _as_written(text: str, place: str) -> str:
+    """Give the place as the person wrote it, with its capitals, where it can be found again."""
+    written = " ".join(text.split())
+    start = plain(written).rfind(place)
+    found = written[start : start + len(place)] if start >= 0 else ""
+    return found if plain(found) == place else place

@@ -1,0 +1,93 @@
+"""Reads phone numbers, in figures or spelled out, and writes them as E.164."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from prolocutor.asks import libraries
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.wanted import missing, wanted
+from prolocutor.asks.wording import bare
+
+_LEAD: Final = re.compile(
+    r"^(?:(?:my|the|his|her|their) )?(?:(?:phone|mobile|cell|work|home) ?)*(?:number|phone|mobile)?"
+    r"(?: is)?[ :]+(?=[+\d(])|^(?:call|ring|text|phone|reach)(?: me| him| her)?"
+    r"(?: (?:at|on|under))? "
+    r"|^(?:tel|phone|callto|sms):"
+)
+_FIGURES: Final = re.compile(r"(?:\+|00)?[\d ()./-]{3,40}")
+_SPELLED: Final = {
+    word: str(n)
+    for n, word in enumerate("zero one two three four five six seven eight nine".split())
+} | {"oh": "0", "o": "0", "plus": "+"}
+_REPEATED: Final = {"double": 2, "triple": 3}
+_COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read one phone number; without a `+` it is one of the person's region."""
+    number = e164(bare(text), asked.region)
+    if number is not None:
+        return Understood(number)
+    return NotUnderstood(_hint(bare(text), asked.region))
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed phone number, or a text that is one."""
+    if type_name in {"phone_number", "contact", "raw_string"} and isinstance(value, str):
+        return read(value, asked)
+    return NotUnderstood(wanted("phone_number"))
+
+
+def e164(said: str, region: str | None) -> str | None:
+    """Write a plain text that is a phone number as E.164; None where it is none."""
+    figures = _figures(_LEAD.sub("", said, count=1))
+    if not _FIGURES.fullmatch(figures):
+        return None
+    if libraries.phonenumbers is None:
+        return _international(figures)
+    if figures.startswith("00"):
+        figures = "+" + figures[2:]
+    try:
+        number = libraries.phonenumbers.parse(figures, region.upper() if region else None)
+    except libraries.phonenumbers.NumberParseException:
+        return None
+    if not libraries.phonenumbers.is_possible_number(number):
+        return None
+    form = libraries.phonenumbers.PhoneNumberFormat.E164
+    return str(libraries.phonenumbers.format_number(number, form))
+
+
+def _international(figures: str) -> str | None:
+    digits = re.sub(r"\D", "", figures)
+    if figures.startswith("00"):
+        digits = digits[2:]
+    elif not figures.startswith("+"):
+        return None
+    return f"+{digits}" if 7 <= len(digits) <= 15 and digits.isascii() else None
+
+
+def _figures(said: str) -> str:
+    """Write figures that are spelled out: "plus four nine double three" -> "+4933"."""
+    written: list[str] = []
+    times = 1
+    for word in re.split(r"[ ,-]+", said):
+        if word in _REPEATED:
+            times = _REPEATED[word]
+        elif word in _SPELLED:
+            written.append(_SPELLED[word] * times)
+            times = 1
+        else:
+            return said
+    return "".join(written)
+
+
+def _hint(said: str, region: str | None) -> str:
+    figures = _LEAD.sub("", said, count=1)
+    national = _FIGURES.fullmatch(figures) and not figures.startswith(("+", "00"))
+    if not national:
+        return wanted("phone_number")
+    if libraries.phonenumbers is None:
+        return f"{wanted('phone_number')} {missing('Numbers without a country code', '+49 30 123')}"
+    return wanted("phone_number") if region else f"{wanted('phone_number')} {_COUNTRY}"

@@ -1,0 +1,49 @@
+"""Takes pictures by their address: http(s), or an upload of this server."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.wanted import wanted
+
+_LONGEST: Final = 2048
+_UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
+_UNSAFE: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\^`{|}]")
+_INSTEAD: Final = "Please upload it, or send an address that begins with https://."
+
+
+def read(text: str, asked: Asked) -> Outcome:
+    """Read the address of a picture: a URL."""
+    address = address_of(text)
+    if address is not None:
+        return Understood(address)
+    return NotUnderstood(f"{wanted('picture')} {_INSTEAD}")
+
+
+def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+    """Take a parsed picture, or a text that is the address of one."""
+    if type_name in {"picture", "raw_string"} and isinstance(value, str):
+        return read(value, asked)
+    return NotUnderstood(wanted("picture"))
+
+
+def address_of(text: str) -> str | None:
+    """Give the http(s) address or the upload that a text is as a whole; None for any other."""
+    if len(text) > 2 * _LONGEST:
+        return None
+    address = text.strip().strip("<>")
+    if len(address) > _LONGEST or _UNSAFE.search(address):
+        return None
+    if _UPLOAD.fullmatch(address):
+        return None if ".." in address else address
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme.lower() not in {"http", "https"} or not host or parts.username is not None:
+        return None
+    return address

@@ -1,0 +1,62 @@
+"""How answers are worded: in one case, without courtesy, never longer than can be read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+LONGEST = 300
+"""Characters that a reader looks at: a longer answer is none (raw texts are not read)."""
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "−": "-", "–": "-"})
+_LEAD = re.compile(
+    r"^(?:(?:well|so|um+|uh+|er+|hm+|oh|ok(?:ay)?|please|then|and|actually|sorry|i think|i guess"
+    r"|i would say|i'd say|let'?s say|maybe|perhaps|make (?:it|that)|that(?:'s| is| would be)"
+    r"|it(?:'s| is| was| will be)|the answer is|my answer is|say|how about)\b[\s,.:]*)+",
+)
+_TAIL = re.compile(r"(?:[\s,.!;]+(?:please|thanks?|thank you|thx|then|i think|i guess))*[\s.,!;]*$")
+_QUESTION = re.compile(
+    r"(?:what|who|whom|whose|where|when|why|how|which|do|does|did|is|are|am|was|were|can|could|may"
+    r"|shall|should|will|would|have|has|had)\b"
+)
+_COMMAND = re.compile(
+    r"(?:play|set|show|tell|turn|give|get|make|start|stop|cancel|remind|open|find|search|add|remove"
+    r"|delete|list|post|send|read|say|convert|book|order|buy|switch|i|we|you|it|there|hey|hello|hi"
+    r"|never|no|not|yes|ok|okay)\b"
+)
+_NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
+
+
+def plain(text: str) -> str:
+    """Give the text in lower case, compatible characters, single blanks, straight quotes.
+
+    A text that is longer than `LONGEST` gives nothing: it is no answer to a question for a value.
+    """
+    if len(text) > 10 * LONGEST:
+        return ""
+    text = unicodedata.normalize("NFKC", text.translate(_QUOTES)).replace("\u2044", "/")
+    text = " ".join(text.lower().split())
+    return text if len(text) <= LONGEST else ""
+
+
+def bare(text: str) -> str:
+    """Give `plain` text without what people say around an answer: "well, it's 5, please" -> "5"."""
+    text = plain(text)
+    text = _LEAD.sub("", text, count=1)
+    tail = _TAIL.search(text)
+    return text[: tail.start()] if tail else text
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a plain text asks something."""
+    return text.endswith("?") or _QUESTION.match(text) is not None
+
+
+def is_name(text: str, *, words: int) -> bool:
+    """Tell whether a plain text can be what something is called: few words, no order, no question.
+
+    A name may begin like an order ("may", "set"): what stands alone is no order.
+    """
+    if not _NAME.fullmatch(text) or len(text.split()) > words:
+        return False
+    return not is_question(text) and not (_COMMAND.match(text) and " " in text)

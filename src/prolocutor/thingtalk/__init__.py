@@ -1,0 +1,1 @@
+"""ThingTalk: the commands that Almond clients send, its language, its bookkeeping."""

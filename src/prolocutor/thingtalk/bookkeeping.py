@@ -1,0 +1,222 @@
+r"""Reads what steers a dialog instead of commanding anything: the bookkeeping of ThingTalk.
+
+Both generations are understood: `bookkeeping special special:yes` and `$yes ;` as tokens,
+`bookkeeping(yes);` and `$yes;` as source, `\r bookkeeping special special:yes` as typed text.
+Sources: the Almond Dialog API, thingtalk 1.x and 2.x. All errors are `BadInput`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
+
+import msgspec
+
+from prolocutor.dialog.rounds import Ask
+from prolocutor.errors import BadInput
+from prolocutor.thingtalk.answers import Tokens
+
+Special: TypeAlias = Literal[
+    "yes",
+    "no",
+    "nevermind",
+    "stop",
+    "help",
+    "wakeup",
+    "debug",
+    "failed",
+    "train",
+    "back",
+    "more",
+    "empty",
+    "maybe",
+    "makerule",
+    "hello",
+]
+Name: TypeAlias = Special | Literal["choice", "answer", "category", "commands", "filter"]
+
+_SPECIALS: Final = frozenset(get_args(Special))
+_CALLS: Final = frozenset({"choice", "answer", "category", "commands", "filter", "special"})
+_LONGEST: Final = 2_000
+_FORMS: Final = re.compile(
+    r'"(?:[^"\\]|\\.)*"|\^\^[\w.:-]+|[$@]?[A-Za-z_][\w:]*|[+-]?\d[\w.$+]*|==|[<>=~!]=?~?|\S'
+)
+_GLUED: Final = re.compile(r'"[^"\s][^"]*"|\S+')
+
+
+class Intent(msgspec.Struct, frozen=True):
+    """What a piece of bookkeeping means.
+
+    `value` is the idx of a `choice` (from 0), the value of an `answer` in the form that skills are
+    given answers in (a date of which parts are missing is the object of its parts), the name of a
+    `category`, `{category, device}` of `commands`, `{param, type, op, value, negated}` of a
+    `filter`. `kind` is the ask that an answer's value answers.
+    """
+
+    name: Name
+    value: Any = None
+    kind: Ask | None = None
+
+
+def intent_of(code: list[Any], entities: dict[str, Any]) -> Intent | None:
+    """Read tokens of bookkeeping; None where they are a program. `BadInput` names a bad token."""
+    if not code or not isinstance(code[0], str):
+        return None
+    if code[0] == "bookkeeping":
+        tokens = Tokens(code, entities)
+        tokens.take("bookkeeping")
+        opened = tokens.skip("(")
+        intent = _intent(tokens, opened)
+        if opened and not tokens.skip(")"):
+            raise BadInput("the code ends where ) is expected", field="code")
+    elif code[0].startswith("$") and _special(code[0][1:]) in _SPECIALS | {"choice", "answer"}:
+        if "=>" in code:
+            return None
+        tokens = Tokens([code[0][1:], *code[1:]], entities)
+        intent = _intent(tokens, True)
+    else:
+        return None
+    while tokens.skip(";"):
+        pass
+    tokens.end()
+    return intent
+
+
+def intent_of_program(source: str) -> Intent | None:
+    """Read a source that is bookkeeping, `bookkeeping(choice(1));` or `$yes;`; None for others."""
+    source = source.strip()
+    if not source.startswith(("bookkeeping", "$")) or len(source) > 10 * _LONGEST:
+        return None
+    return intent_of(_FORMS.findall(source), {})
+
+
+def read_parsed(given: Any) -> dict[str, Any]:
+    """Read a parsed command: an object or its JSON, bare or in the message that carries it.
+
+    The result has `code` (list of tokens) and `entities`, or `program`, and what else came
+    along. A message of type `parsed` may carry its command in `json` or itself; one of type `tt`
+    has its source in `code` or `tt`.
+    """
+    command = _object(given)
+    if command.get("type") == "tt":
+        return {"program": _program(command.get("code", command.get("tt")))}
+    if command.get("json") is not None and "code" not in command:
+        command = _object(command["json"])
+    if command.get("program") is not None:
+        return {**command, "program": _program(command["program"])}
+    code = command.get("code")
+    code = code.split() if isinstance(code, str) else code
+    if not isinstance(code, list) or not code:
+        raise BadInput("a parsed command needs code, a list of tokens, or a program", field="json")
+    if len(code) > _LONGEST:
+        raise BadInput(f"code has more than {_LONGEST} tokens", field="code")
+    for position, token in enumerate(code):
+        if not isinstance(token, str | int | float):
+            raise BadInput(f"code[{position}]: expected a token, not {token!r:.80}", field="code")
+    return {**command, "code": code, "entities": _entities(command)}
+
+
+def read_prefixed(text: str) -> dict[str, Any] | None:
+    r"""Read `\r {json}`, `\r` and tokens, or `\t` and a program; None where a text is words."""
+    if text.startswith("\\t "):
+        return {"program": _program(text[3:])}
+    if not text.startswith("\\r "):
+        return None
+    rest = text[3:].strip()
+    if rest.startswith(("{", '"{')):
+        return read_parsed(rest)
+    return read_parsed({"code": _split(rest), "entities": {}})
+
+
+def _intent(tokens: Tokens, parentheses: bool) -> Intent:
+    name = tokens.take("what the bookkeeping is about")
+    name = _special(name) if isinstance(name, str) else name
+    if name == "special":
+        name = tokens.take("special: and a name")
+        name = _special(name) if isinstance(name, str) else name
+    elif name in _CALLS:
+        opened = parentheses and tokens.skip("(")
+        intent = _call(name, tokens)
+        if opened and not tokens.skip(")"):
+            raise tokens.refusal(tokens.look(), ")")
+        return intent
+    if name not in _SPECIALS:
+        raise tokens.refusal(name, "the name of a bookkeeping intent")
+    return Intent(cast(Special, name))
+
+
+def _call(name: str, tokens: Tokens) -> Intent:
+    if name == "choice":
+        return Intent("choice", tokens.whole(), "choice")
+    if name == "answer":
+        answer = tokens.answer()
+        return Intent("answer", answer.value, answer.kind)
+    if name == "category":
+        return Intent("category", tokens.word("a category"))
+    if name == "commands":
+        category = tokens.word("a category")
+        tokens.skip(",")
+        return Intent(
+            "commands", {"category": category, "device": tokens.word("a device", "device:")}
+        )
+    return _filter(tokens)
+
+
+def _filter(tokens: Tokens) -> Intent:
+    negated = tokens.skip("not", "!")
+    param, _, type_name = tokens.word("param:name:Type", "param:").partition(":")
+    operator = tokens.word("an operator")
+    value = tokens.answer()
+    return Intent(
+        "filter",
+        {
+            "param": param,
+            "type": type_name,
+            "op": operator,
+            "value": value.value,
+            "negated": negated,
+        },
+        value.kind,
+    )
+
+
+def _special(name: str) -> str:
+    name = name.removeprefix("special:")
+    return "nevermind" if name == "cancel" else name
+
+
+def _object(given: Any) -> dict[str, Any]:
+    for _ in range(3):
+        if not isinstance(given, str | bytes):
+            break
+        try:
+            given = msgspec.json.decode(given)
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            raise BadInput(f"the parsed command is no JSON: {error}", field="json") from None
+    if not isinstance(given, dict):
+        raise BadInput(f"a parsed command is an object, not {given!r:.80}", field="json")
+    return given
+
+
+def _entities(command: dict[str, Any]) -> dict[str, Any]:
+    entities = command.get("entities")
+    if entities is None:
+        return {}
+    if not isinstance(entities, dict):
+        raise BadInput(f"entities are an object, not {entities!r:.80}", field="entities")
+    return entities
+
+
+def _program(source: Any) -> str:
+    if not isinstance(source, str) or not source.strip():
+        raise BadInput("a program is a text in ThingTalk", field="code")
+    return source
+
+
+def _split(text: str) -> list[str]:
+    """Split tokens at blanks; a text whose quotes stick to its words has them parted."""
+    tokens: list[str] = []
+    for token in _GLUED.findall(text):
+        quoted = len(token) > 2 and token[0] == token[-1] == '"'
+        tokens.extend(['"', *token[1:-1].split(), '"'] if quoted else [token])
+    return tokens
