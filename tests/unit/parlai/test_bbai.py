@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadData, BadInput, NotFound
-from prolocutor.parlai.bbai import AGENTS, Bbai
+from prolocutor.parlai.bbai import Bbai
 from prolocutor.parlai.statistics import bbai_counts
 
+AGENTS = (
+    "alexa", "google", "houndify", "recipe", "dictionary", "task_manager", "hotel", "stock",
+    "math", "sport", "wikipedia", "mobile", "banking", "coffee", "event_search", "jokes",
+    "reminders", "adasa", "covid",
+)  # fmt: skip
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "bbai"
 
 
@@ -67,6 +72,14 @@ def test_where_responses_are_not_to_be_had_questions_are(folder: Path) -> None:
     assert not train.has_responses
     assert [one[0]["labels"] for one in train.episodes()] == [["jokes"], ["alexa", "google"]]
     assert "responses" not in next(train.episodes())[0]
+
+
+def test_the_agents_are_those_of_the_folder(folder: Path, tmp_path: Path) -> None:
+    assert Bbai(folder).agents == list(AGENTS)
+
+    (folder / "test.json").unlink()
+
+    assert Bbai(folder, fold="train").agents == ["jokes", "alexa", "google"]
 
 
 def test_descriptions_have_the_names_that_all_else_uses(folder: Path) -> None:
