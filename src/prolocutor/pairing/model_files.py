@@ -1,0 +1,256 @@
+"""Model files: what a router or ranker has learned, as a folder that can be read and checked.
+
+A folder holds `model.json` (readable: what it is, settings, the training card, a checksum of every
+other file and of itself), `<name>.json` for lists of texts and the like, and `<name>.npy` for
+arrays, in NumPy's format 1.0 without pickle, which is read and written here without NumPy. A folder
+is written beside its place and put there whole; nothing in it is ever executed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from ast import literal_eval
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.metadata import version
+from math import prod
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final, Literal
+
+import msgspec
+
+from prolocutor.dialog.ids import timestamp
+from prolocutor.errors import ConfigError, NotFound
+
+FORMAT: Final = "prolocutor-model"
+VERSION: Final = 1
+HEAD: Final = "model.json"
+
+Dtype = Literal["<f4", "<f8", "<i4", "<i8", "|u1"]
+
+_SIZES: Final[dict[str, int]] = {"<f4": 4, "<f8": 8, "<i4": 4, "<i8": 8, "|u1": 1}
+_MAGIC: Final = b"\x93NUMPY\x01\x00"
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Array(msgspec.Struct, frozen=True):
+    """Numbers in C order: `dtype` as NumPy writes it, little endian, and the bytes.
+
+    With NumPy: `numpy.frombuffer(one.data, one.dtype).reshape(one.shape)`.
+    """
+
+    dtype: Dtype
+    shape: tuple[int, ...]
+    data: bytes
+
+
+class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a model comes from: `data` names it, `data_hash` tells it, `scores` as [value, low,
+    high], in words what else is to be known."""
+
+    date: str
+    examples: int
+    data: str = ""
+    data_hash: str = ""
+    scores: dict[str, tuple[float, float, float]] = {}
+    note: str = ""
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """A model as it is kept. `role`: router or ranker; `method`: its name in the catalog.
+
+    `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers. `id` is
+    made of all its content when it is loaded; of the same content it is the same.
+    """
+
+    role: Literal["router", "ranker"]
+    method: str
+    agents: list[str]
+    settings: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
+    arrays: dict[str, Array] = {}
+    card: TrainingCard
+    id: str = ""
+
+
+class _Head(msgspec.Struct, kw_only=True):
+    format: str = FORMAT
+    version: int = VERSION
+    made_by: str = ""
+    role: Literal["router", "ranker"]
+    method: str
+    agents: list[str]
+    settings: dict[str, Any]
+    card: TrainingCard
+    files: dict[str, str]
+    checksum: str = ""
+
+
+class _Format(msgspec.Struct):
+    format: str = ""
+    version: int = 0
+
+
+def training_card(examples: int, **known: Any) -> TrainingCard:
+    """Make the card of a model that is trained now."""
+    return TrainingCard(date=timestamp()[:19], examples=examples, **known)
+
+
+def save_model(folder: str | Path, model: Model) -> str:
+    """Write a model's folder, in place of one that is there, and give the model's id.
+
+    A folder that holds something else is refused.
+    """
+    place = Path(folder).absolute()
+    if (
+        place.exists()
+        and not (place / HEAD).is_file()
+        and (place.is_file() or any(place.iterdir()))
+    ):
+        raise ConfigError("is no folder of a model and is not overwritten", file=str(place))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        files = {f"{name}.json": _json(value) for name, value in model.parts.items()}
+        files |= {f"{name}.npy": _npy(array) for name, array in model.arrays.items()}
+        for name, data in files.items():
+            if not _NAME.fullmatch(name.partition(".")[0]) or name == HEAD:
+                raise ValueError(f"{name!r} is no name of a part")
+            (fresh / name).write_bytes(data)
+        head = _Head(
+            made_by=f"prolocutor {version('prolocutor')}",
+            role=model.role,
+            method=model.method,
+            agents=model.agents,
+            settings=model.settings,
+            card=model.card,
+            files={name: sha256(data).hexdigest() for name, data in sorted(files.items())},
+        )
+        head.checksum = _checksum(head)
+        (fresh / HEAD).write_bytes(msgspec.json.format(_json(head), indent=2) + b"\n")
+        fresh.chmod(0o755)
+        _replace(place, fresh)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return _id(head)
+
+
+def load_model(folder: str | Path) -> Model:
+    """Read a model's folder; `NotFound` if there is none, `ConfigError` says what is wrong."""
+    place = Path(folder)
+    file = place / HEAD
+    if not file.is_file():
+        raise NotFound(f"{file}: there is no model; prolocutor train makes one", field="model")
+    head = _head(file)
+    parts: dict[str, Any] = {}
+    arrays: dict[str, Array] = {}
+    for name, checksum in head.files.items():
+        stem, _, ending = name.partition(".")
+        if not _NAME.fullmatch(stem) or ending not in ("json", "npy"):
+            raise ConfigError(f"names a file {name!r} that is no part of a model", file=str(file))
+        data = _read(place / name)
+        if sha256(data).hexdigest() != checksum:
+            what = "is not as it was saved (its checksum differs); train or copy the model again"
+            raise ConfigError(what, file=str(place / name))
+        if ending == "json":
+            parts[stem] = msgspec.json.decode(data)
+        else:
+            arrays[stem] = _array(data, place / name)
+    return Model(
+        role=head.role,
+        method=head.method,
+        agents=head.agents,
+        settings=head.settings,
+        parts=parts,
+        arrays=arrays,
+        card=head.card,
+        id=_id(head),
+    )
+
+
+def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
+    """Give a warning in words for agents that left and that came since a model was trained."""
+    left = [name for name in model.agents if name not in present]
+    came = [name for name in present if name not in model.agents]
+    warnings = []
+    if left:
+        warnings.append(f"the model {model.id} knows agents that are gone: {', '.join(left)}")
+    if came:
+        what = "does not know, and judges by their cards alone"
+        warnings.append(f"there are agents that the model {model.id} {what}: {', '.join(came)}")
+    return warnings
+
+
+def _head(file: Path) -> _Head:
+    data = _read(file)
+    try:
+        kind = msgspec.json.decode(data, type=_Format)
+        if kind.format == FORMAT and kind.version == VERSION:
+            head = msgspec.json.decode(data, type=_Head)
+            if head.checksum != _checksum(head):
+                what = "was changed after it was saved (its checksum differs); train it again"
+                raise ConfigError(what, file=str(file))
+            return head
+    except msgspec.MsgspecError as error:
+        raise ConfigError(f"is no head of a model: {error}", file=str(file)) from None
+    if kind.format != FORMAT:
+        raise ConfigError(f"is not of the format {FORMAT}", file=str(file))
+    what = f"is of version {kind.version}, and this prolocutor reads {VERSION}; train it again"
+    raise ConfigError(what, file=str(file), key="version")
+
+
+def _checksum(head: _Head) -> str:
+    bare = msgspec.structs.replace(head, checksum="")
+    return sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+
+
+def _id(head: _Head) -> str:
+    return f"{head.method}-{head.checksum[:12]}"
+
+
+def _json(value: Any) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", file=str(file)) from None
+
+
+def _replace(place: Path, fresh: Path) -> None:
+    """Put a folder in the place of another; between two renames there may be none for a moment."""
+    old = fresh.with_name(f"{fresh.name}-old")
+    if place.exists():
+        place.rename(old)
+    fresh.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _npy(array: Array) -> bytes:
+    if _length(array) != len(array.data):
+        raise ValueError(f"{len(array.data)} bytes are no {array.dtype} of shape {array.shape}")
+    shape = f"({array.shape[0]},)" if len(array.shape) == 1 else f"{array.shape}"
+    text = f"{{'descr': '{array.dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    filled = f"{text}{' ' * (-(len(_MAGIC) + 2 + len(text) + 1) % 64)}\n".encode()
+    return _MAGIC + len(filled).to_bytes(2, "little") + filled + array.data
+
+
+def _array(data: bytes, file: Path) -> Array:
+    start = len(_MAGIC) + 2
+    end = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    try:
+        head = literal_eval(data[start:end].decode("latin-1")) if data.startswith(_MAGIC) else {}
+        array = Array(head["descr"], tuple(head["shape"]), data[end:])
+        if not head["fortran_order"] and _length(array) == len(array.data):
+            return array
+    except (ValueError, SyntaxError, KeyError, TypeError):
+        pass
+    raise ConfigError("is no array of a kind that models have", file=str(file))
+
+
+def _length(array: Array) -> int:
+    return prod(array.shape) * _SIZES[array.dtype]
