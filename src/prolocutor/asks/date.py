@@ -57,8 +57,9 @@ _WEEKDAY: Final = re.compile(
 )
 _SPAN: Final = re.compile(
     r"(?:(?P<sign>in|within|after) )?(?P<count>.{1,40}?) "
-    r"(?P<unit>hour|day|night|week|fortnight|month|year)s?(?:'s?)?(?P<way> time| from now| from today| ago| later| hence| back"
-    r"| from tomorrow| after tomorrow)?"
+    r"(?P<unit>hour|day|night|week|fortnight|month|year)s?(?:'s?)?"
+    r"(?P<way> time| from now| from today| ago| later| hence| back| from tomorrow"
+    r"| after tomorrow)?"
 )
 _OF_MONTH: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)(?: of (?:this|the) month)?")
 _AT: Final = re.compile(

@@ -22,7 +22,8 @@ _TABLE: Final = """ms: millisecond milliseconds msec; s: sec secs second seconds
     GB: gb gigabyte gigabytes; TB: tb terabyte terabytes;
     W: w watt watts; kW: kw kilowatt kilowatts;
     V: v volt volts; dB: db decibel decibels;
-    usd: $ dollar dollars bucks us$; eur: € euro euros; gbp: £ quid; jpy: ¥ yen; chf: franc francs"""
+    usd: $ dollar dollars bucks us$; eur: € euro euros; gbp: £ quid; jpy: ¥ yen;
+    chf: franc francs"""
 _UNITS: Final[dict[str, str]] = {}
 for _line in _TABLE.split(";"):
     _unit, _, _names = (part.strip() for part in _line.partition(":"))

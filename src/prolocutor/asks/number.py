@@ -36,9 +36,9 @@ _AROUND: Final = re.compile(
     r"|of|there (?:are|were|will be)|we are|i have|i need|i want|i'd like|some|#|[€$£¥]) ?)+"
 )
 _NO_COUNT: Final = frozenset(
-    "moment moments sec secs second moment's am pm o'clock oclock times star day's and or plus"
-    " minus point more less january february march april may june july august september october november"
-    " december st nd rd th".split()
+    "moment moments sec secs second am pm o'clock oclock times star and or plus minus point more"
+    " less january february march april may june july august september october november december"
+    " st nd rd th".split()
 )
 _LITTLE: Final = {"a": 1, "an": 1, "a couple": 2, "a pair": 2, "a few": None, "zero": 0, "nil": 0}
 _LITTLE.update({"nought": 0, "none": 0, "zilch": 0, "both": 2, "a single": 1, "nothing": 0})

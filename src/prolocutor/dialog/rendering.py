@@ -1,0 +1,103 @@
+"""Rich messages as plain text: the one set of rules for doors that carry nothing but text.
+
+Choices are numbered from 1, links and cards are their titles and addresses, a result is its
+fallback, a question to be answered by yes or no ends in `[yes/no]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from prolocutor.dialog.rounds import Ask
+
+Message: TypeAlias = dict[str, Any]
+
+_YES_OR_NO: Final = "[yes/no]"
+
+
+def plain_text(messages: list[Message], ask: Ask | None = None) -> str:
+    """Write messages, as `checked_messages` gives them, as text: one or more lines for each.
+
+    What says nothing has no line; without any line there is no text, whatever is asked.
+    """
+    lines = [line for message in messages if (line := _line(message)).strip()]
+    text = "\n".join(lines)
+    return f"{text} {_YES_OR_NO}" if text and ask == "yesno" else text
+
+
+def _line(message: Message) -> str:
+    write = _WRITERS.get(message.get("type", ""))
+    return write(message) if write else _first(message, "text", "title", "fallback", "url")
+
+
+def _text(message: Message) -> str:
+    return _first(message, "text")
+
+
+def _result(message: Message) -> str:
+    return _first(message, "fallback")
+
+
+def _medium(message: Message) -> str:
+    named = _first(message, "alt") or message["type"].capitalize()
+    return _addressed(named, _first(message, "url"))
+
+
+def _link(message: Message) -> str:
+    return _addressed(_first(message, "title"), _first(message, "url", "link"))
+
+
+def _card(message: Message) -> str:
+    rdl = message.get("rdl")
+    card = rdl if isinstance(rdl, dict) else {}
+    head = _addressed(_first(card, "displayTitle"), _first(card, "webCallback"))
+    return "\n".join(part for part in (head, _first(card, "displayText")) if part)
+
+
+def _choice(message: Message) -> str:
+    number, title, more = message.get("idx"), _first(message, "title"), _first(message, "text")
+    described = f"{title}: {more}" if more and more != title else title
+    return f"{number + 1}. {described}" if isinstance(number, int) else described
+
+
+def _button(message: Message) -> str:
+    title = _first(message, "title")
+    return f"[{title}]" if title else ""
+
+
+def _sound(message: Message) -> str:
+    name = _first(message, "name")
+    return f"(sound: {name})" if name else ""
+
+
+def _program(message: Message) -> str:
+    named = _addressed(_first(message, "name"), _first(message, "code"))
+    errors = message.get("errors")
+    faults = [f"Error: {fault}" for fault in errors] if isinstance(errors, list) else []
+    return "\n".join(part for part in (named, *faults) if part)
+
+
+def _addressed(title: str, address: str) -> str:
+    return f"{title}: {address}" if title and address and title != address else title or address
+
+
+def _first(message: Message, *keys: str) -> str:
+    """Give the first of these that is a text and says something, else nothing."""
+    values = (message.get(key) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")
+
+
+_WRITERS: Final[dict[str, Callable[[Message], str]]] = {
+    "text": _text,
+    "picture": _medium,
+    "audio": _medium,
+    "video": _medium,
+    "rdl": _card,
+    "result": _result,
+    "sound": _sound,
+    "choice": _choice,
+    "button": _button,
+    "link": _link,
+    "new-program": _program,
+}
