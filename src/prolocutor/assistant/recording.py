@@ -29,4 +29,5 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         services=turn.records(),
         hypotheses=draft.hypotheses(),
         faults=turn.faults,
+        utt_id=said.bot_utt_id,
     )

@@ -27,7 +27,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`); `faults` are the recorded warnings:
-    `{service, what}`. `seconds` counts from the turn's start to its reply being stored.
+    `{service, what}`. `seconds` counts from the turn's start to its reply being stored, which has
+    the id `utt_id`.
     """
 
     turn_id: str
@@ -47,6 +48,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     services: list[ServiceRecord]
     hypotheses: list[dict[str, Any]]
     faults: list[dict[str, str]]
+    utt_id: str = ""
 
 
 class Observer(Protocol):

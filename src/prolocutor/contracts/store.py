@@ -23,6 +23,7 @@ import msgspec
 from prolocutor.dialog import splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.profiles import Change
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 
 MOST_ENTRIES: Final = 1000
 """The most entries that a person has on the agenda."""
@@ -347,6 +348,10 @@ class Archive(Protocol):
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
         """Give a whole dialog, hypotheses and ratings included, by `dialog_id` or `_id`."""
+
+    async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
+        """Give the reply with this `utt_id` after what it answers, hypotheses and ratings
+        included; nothing where no reply has it."""
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
         """Give the `dialog_id` of the person's active dialog of that name."""

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
 from prolocutor.stores.memory.kept import Kept
 
@@ -24,6 +25,14 @@ class MemoryArchive:
         """Give a whole dialog by `dialog_id` or `_id`."""
         dialog = self._kept.dialogs.get(dialog_id)
         return dialog.whole() if dialog else None
+
+    async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
+        """Give the reply with this `utt_id` after what it answers."""
+        dialog, reply = self._kept.utterances.get(utt_id, (None, None))
+        if dialog is None or reply is None or not reply.said.by_bot:
+            return []
+        position = dialog.utterances.index(reply)
+        return dialog.whole().utterances[max(position - 1, 0) : position + 1]
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
         """Give the `dialog_id` of the person's active dialog of that name."""

@@ -37,6 +37,7 @@ _RECORDS: Final = named("records_of")
 _PERSON: Final = named("person_of")
 _FIND_DIALOG: Final = named("find_dialog")
 _DIALOG: Final = named("dialog_with_person")
+_FIND_UTTERANCE: Final = named("find_utterance")
 _UTTERANCES: Final = named("utterances_from")
 _RATINGS: Final = named("ratings_from")
 _ACTIVE: Final = named("active_dialog_id")
@@ -149,11 +150,20 @@ class Reader:
             rating=plain.decode(splicing.last_rating(of_dialog or [])),
         )
 
+    def turn(self, utt_id: str) -> list[Utterance]:
+        """Give a reply after what it answers."""
+        row = self.connection.execute(_FIND_UTTERANCE, (utt_id,)).fetchone()
+        if row is None:
+            return []
+        number, position = row
+        *_, bot_id, human_id = self.connection.execute(_DIALOG, (number,)).fetchone()
+        return self.utterances(number, human_id, bot_id, max(position - 1, 0), 2)[0]
+
     def utterances(
-        self, number: int, human_id: str, bot_id: str, position: int
+        self, number: int, human_id: str, bot_id: str, position: int, limit: int = PAGE
     ) -> tuple[list[Utterance], int]:
         """Give a page of utterances from this position on, and the position after it."""
-        rows = self.connection.execute(_UTTERANCES, (number, position, PAGE)).fetchall()
+        rows = self.connection.execute(_UTTERANCES, (number, position, limit)).fetchall()
         humans = profiles.states(self.connection, human_id, (r[3] for r in rows if not r[2]))
         bots = profiles.states(self.connection, bot_id, (r[3] for r in rows if r[2]))
         ratings = self.ratings(number)

@@ -19,7 +19,7 @@ from prolocutor.contracts.store import (
     OpenTurn,
 )
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import Reader
@@ -171,6 +171,10 @@ class SqliteStore:
         """Give a whole dialog by `dialog_id` or `_id`."""
         number = await self._read.submit(self._reader.find, dialog_id)
         return None if number is None else await self._whole(number)
+
+    async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
+        """Give the reply with this `utt_id` after what it answers."""
+        return await self._read.submit(self._reader.turn, utt_id)
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
         """Give the `dialog_id` of the person's active dialog of that name."""

@@ -41,6 +41,9 @@ SELECT dialog FROM dialogs WHERE dialog_id = ?1 OR id = ?1;
 SELECT dialog_id, id, channel_type, date_start, active, attributes, bot_id, human_id
 FROM dialogs JOIN people USING (person) WHERE dialog = ?;
 
+-- name: find_utterance
+SELECT dialog, position FROM utterances WHERE utt_id = ? AND by_bot;
+
 -- name: utterances_from
 SELECT utterance, position, by_bot, user_version, body, list
 FROM utterances LEFT JOIN hypotheses USING (utterance)
