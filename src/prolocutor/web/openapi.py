@@ -46,7 +46,8 @@ def document(title: str, channels: Sequence[Channel], with_metrics: bool) -> Jso
     }
     for channel in channels:
         described = channel.openapi()
-        paths.update(described.get("paths", {}))
+        for path, methods in described.get("paths", {}).items():
+            paths[path] = {**paths.get(path, {}), **methods}
         for kind, parts in described.get("components", {}).items():
             components.setdefault(kind, {}).update(parts)
     return {
