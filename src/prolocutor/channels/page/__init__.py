@@ -1,0 +1,1 @@
+"""The chat page at `/`: its static files, uploaded pictures, and how an answer came about."""

@@ -1,0 +1,97 @@
+"""The files of the page, read once, with headers that let nothing but them run."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.errors import NotFound
+
+FOLDER: Final = Path(__file__).parent / "static"
+INDEX: Final = "index.html"
+
+TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+}
+
+_SOURCES: Final = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' http: https:",
+    "media-src": "'self' http: https:",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "'none'",
+}
+
+POLICY: Final = "; ".join(f"{what} {where}" for what, where in _SOURCES.items())
+"""What the page may load and run: its own files, and pictures and sound from anywhere."""
+
+SAFE: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "geolocation=(self), camera=(), microphone=()",
+    "Cache-Control": "no-cache",
+}
+
+
+class _File(msgspec.Struct, frozen=True):
+    body: bytes
+    content_type: str
+    etag: str
+
+
+class Files:
+    """The files of the page by name; `{{name}}` in the index becomes the assistant's name."""
+
+    def __init__(self, name: str) -> None:
+        self._files = {
+            path.relative_to(FOLDER).as_posix(): _read(path)
+            for path in FOLDER.rglob("*")
+            if path.suffix in TYPES
+        }
+        index = self._files[INDEX].body.replace(b"{{name}}", html.escape(name).encode())
+        self._files[INDEX] = _file(index, TYPES[".html"])
+
+    async def index(self, request: HttpRequest) -> HttpResponse:
+        """Answer `GET /`."""
+        return self._answer(INDEX, request)
+
+    async def one(self, request: HttpRequest) -> HttpResponse:
+        """Answer `GET /page/{file}`; `NotFound` for what is none of the page's files."""
+        return self._answer(request.params["file"], request)
+
+    def _answer(self, name: str, request: HttpRequest) -> HttpResponse:
+        file = self._files.get(name)
+        if file is None:
+            raise NotFound("the page has no file of this name")
+        headers = {**SAFE, "ETag": file.etag}
+        if request.header("if-none-match") == file.etag:
+            return HttpResponse(status=304, content_type=file.content_type, headers=headers)
+        return HttpResponse(file.body, content_type=file.content_type, headers=headers)
+
+
+def _read(path: Path) -> _File:
+    return _file(path.read_bytes(), TYPES[path.suffix])
+
+
+def _file(body: bytes, content_type: str) -> _File:
+    digest = hashlib.blake2b(body, digest_size=12).hexdigest()
+    return _File(body, content_type, f'"{digest}"')

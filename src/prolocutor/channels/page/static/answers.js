@@ -1,0 +1,74 @@
+// How an answer of each kind is written down, so that the assistant understands it for certain.
+
+import { ask } from "./visitor.js";
+
+const LARGEST = 900_000;
+const LONGEST_SIDE = 1600;
+const GOOD = 0.85;
+
+export const MASK = "••••••••";
+
+// Each gives [frame, what is shown of it].
+
+export function words(said) {
+  return [{ type: "command", text: said }, said];
+}
+
+export function special(name, title) {
+  return parsed(["bookkeeping", "special", `special:${name}`], {}, title);
+}
+
+// A password goes as a value beside the words, so that the words can be shown to all.
+export function password(secret) {
+  return parsed(["bookkeeping", "answer", "QUOTED_STRING_0"], { QUOTED_STRING_0: secret }, MASK);
+}
+
+export function place({ latitude, longitude }) {
+  const display = `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`;
+  const value = { latitude, longitude, display };
+  return parsed(["bookkeeping", "answer", "LOCATION_0"], { LOCATION_0: value }, `Here (${display})`);
+}
+
+function parsed(code, entities, title) {
+  return [{ type: "parsed", json: { code, entities }, title }, title];
+}
+
+// Ask the browser where this is; an Error says why it does not tell.
+export function whereabouts() {
+  return new Promise((resolve, reject) => {
+    const refused = (error) =>
+      reject(new Error(error.code === 1 ? "You did not allow it." : "Your place cannot be found."));
+    if (!navigator.geolocation) return refused({});
+    navigator.geolocation.getCurrentPosition((found) => resolve(found.coords), refused, {
+      timeout: 15_000,
+      maximumAge: 60_000,
+    });
+  });
+}
+
+// Upload a picture and give its address; an Error says why it was not taken.
+export async function upload(file) {
+  const body = await fitting(file);
+  const headers = { "Content-Type": body.type || "application/octet-stream" };
+  const { url } = await ask("/uploads", { method: "POST", body, headers });
+  return new URL(url, location.href).href;
+}
+
+// Photographs are drawn anew: they become small enough, and lose the place where they were taken.
+async function fitting(file) {
+  if (file.type !== "image/jpeg" && file.size <= LARGEST) return file;
+  let drawn;
+  try {
+    drawn = await createImageBitmap(file);
+  } catch {
+    if (file.size <= LARGEST) return file;
+    throw new Error("This is not a picture that the browser knows.");
+  }
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(drawn.width, drawn.height));
+  const canvas = new OffscreenCanvas(
+    Math.max(1, Math.round(drawn.width * scale)),
+    Math.max(1, Math.round(drawn.height * scale)),
+  );
+  canvas.getContext("2d").drawImage(drawn, 0, 0, canvas.width, canvas.height);
+  return canvas.convertToBlob({ type: "image/jpeg", quality: GOOD });
+}

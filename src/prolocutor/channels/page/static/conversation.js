@@ -1,0 +1,111 @@
+// The conversation as a value: what was said, what is waited for, what is on its way.
+
+export const ASKS = [
+  "yesno", "number", "date", "time", "location", "phone_number", "email_address", "contact",
+  "picture", "password", "raw_string", "choice", "command", "generic",
+];
+
+export const EMPTY = {
+  id: null,
+  // {key, at, frame, news}: messages in the order of their ids; an error stands after the last.
+  items: [],
+  // What is asked for; null for nothing, as at the start.
+  ask: null,
+  // {key, frame, shown, state}: words without an echo; state "waiting", "sent" or "failed".
+  pending: [],
+  // Whether an answer is being looked for.
+  busy: false,
+  // Whether all that was said before has come over this line, or over any.
+  caughtUp: false,
+  begun: false,
+};
+
+// Give the conversation after one more frame; those of no kind that is known change nothing.
+export function received(state, frame) {
+  if (frame.type === "id") return { ...state, id: frame.id };
+  if (frame.type === "askSpecial") return expecting(state, frame.ask);
+  if (frame.type === "error") return failed(state, frame);
+  return Number.isInteger(frame.id) ? heard(state, frame) : state;
+}
+
+// Give the conversation after something was handed over to be said.
+export function saying(state, entry) {
+  return { ...state, pending: [...state.pending, entry], busy: true };
+}
+
+// Give the conversation after one of its pending entries came into another state, or (null) went.
+export function settled(state, key, change) {
+  const pending = state.pending.flatMap((entry) => {
+    if (entry.key !== key) return [entry];
+    return change === null ? [] : [{ ...entry, state: change }];
+  });
+  return { ...state, pending };
+}
+
+// Give the conversation after its line broke.
+export function cutOff(state) {
+  return { ...state, caughtUp: false, busy: false };
+}
+
+export function lastId(state) {
+  return state.items.findLast((item) => Number.isInteger(item.frame.id))?.frame.id ?? null;
+}
+
+export function firstId(state) {
+  return state.items.find((item) => Number.isInteger(item.frame.id))?.frame.id ?? null;
+}
+
+// Give the keys of the choices that can still be chosen: nothing was said since.
+export function openChoices(state) {
+  if (state.pending.some((entry) => entry.state !== "failed")) return new Set();
+  const since = state.items.findLastIndex((item) => item.frame.type === "command");
+  const later = state.items.slice(since + 1).filter((item) => item.frame.type === "choice");
+  return new Set(later.map((item) => item.key));
+}
+
+function heard(state, frame) {
+  const known = state.items.find((item) => item.frame.id === frame.id);
+  if (known) {
+    if (JSON.stringify(known.frame) === JSON.stringify(frame)) return state;
+    // The assistant has forgotten everything and counts from the start.
+    return heard({ ...EMPTY, id: state.id, begun: state.begun, pending: state.pending }, frame);
+  }
+  const own = frame.type === "command";
+  const item = {
+    key: `m${frame.id}`,
+    at: frame.id,
+    frame,
+    news: state.begun && (!state.items.length || frame.id > lastId(state)),
+    unasked: !own && !state.busy && !state.pending.length,
+  };
+  const items = [...state.items, item].sort((one, other) => one.at - other.at);
+  const pending = own ? without(state.pending, frame.command) : state.pending;
+  return { ...state, items, pending, busy: own && item.news ? true : state.busy };
+}
+
+function without(pending, said) {
+  const same = (entry) => entry.state !== "failed" && entry.shown.trim() === String(said).trim();
+  const position = pending.findIndex(same);
+  return position < 0 ? pending : pending.toSpliced(position, 1);
+}
+
+function expecting(state, ask) {
+  // What was sent on the line before and has no echo by now was lost with it.
+  const lost = (entry) => !state.caughtUp && entry.state === "sent";
+  return {
+    ...state,
+    ask: ASKS.includes(ask) ? ask : null,
+    pending: state.pending.map((entry) => (lost(entry) ? { ...entry, state: "failed" } : entry)),
+    busy: state.caughtUp ? state.pending.some((entry) => entry.state === "sent") : false,
+    caughtUp: true,
+    begun: true,
+  };
+}
+
+function failed(state, frame) {
+  const at = (lastId(state) ?? -1) + 0.5;
+  const item = { key: `e${state.items.length}.${at}`, at, frame, news: true, unasked: false };
+  const [first, ...rest] = state.pending;
+  const pending = first?.state === "sent" ? [{ ...first, state: "failed" }, ...rest] : state.pending;
+  return { ...state, items: [...state.items, item], pending, busy: false };
+}

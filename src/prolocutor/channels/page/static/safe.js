@@ -1,0 +1,63 @@
+// What others wrote, made safe to show: text is text, an address leads where it says or nowhere.
+
+const INTERNAL = [
+  /^\/user\/register$/,
+  /^\/apps$/,
+  /^\/devices\/create$/,
+  /^\/devices\/(?:oauth2|configure)\/[\w.-]+$/,
+];
+
+// Give anything as text; objects as the JSON that they are.
+export function text(value) {
+  if (typeof value === "string") return value;
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+// Give the address of a page or a file on the web, or null: only http and https, and nothing that
+// hides the host behind a name and password.
+export function webAddress(value) {
+  const url = parsed(value);
+  return url && !url.username && !url.password ? url.href : null;
+}
+
+// Give the address of one of the assistant's own pages that messages may lead to, or null.
+export function internalAddress(value) {
+  if (typeof value !== "string" || !value.startsWith("/")) return null;
+  const url = parsed(value);
+  if (!url || url.origin !== location.origin) return null;
+  return INTERNAL.some((known) => known.test(url.pathname)) ? url.pathname + url.search : null;
+}
+
+// Give the address of a picture that was uploaded here, or null.
+export function uploadedAddress(value) {
+  const url = parsed(value);
+  const ours = url && /^\/uploads\/[0-9a-f]{32}\.(?:png|jpg|gif|webp)$/.test(url.pathname);
+  return ours ? url.pathname : null;
+}
+
+// Give the address of a service's icon, or null where the name cannot be one.
+export function iconAddress(name) {
+  const usable = typeof name === "string" && /^[^/\\]{1,200}$/.test(name) && !/^\.+$/.test(name);
+  return usable ? `/icons/${encodeURIComponent(name)}` : null;
+}
+
+// Cut a text into pieces: {text} and {text, href}.
+export function pieces(value) {
+  return text(value)
+    .split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}])/)
+    .map((part, position) => ({ text: part, href: position % 2 ? webAddress(part) : null }))
+    .filter((piece) => piece.text);
+}
+
+function parsed(value) {
+  if (typeof value !== "string" || /[\u0000-\u0020\u007f\\]/.test(value.trim())) return null;
+  const address = value.trim();
+  if (!/^https?:\/\//i.test(address) && !/^\/(?!\/)/.test(address)) return null;
+  try {
+    const url = new URL(address, location.href);
+    return url.protocol === "http:" || url.protocol === "https:" ? url : null;
+  } catch {
+    return null;
+  }
+}

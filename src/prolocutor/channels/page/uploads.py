@@ -1,0 +1,132 @@
+"""Pictures that people upload: checked, kept in a folder under names that nobody can guess."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.channel import HttpResponse
+from prolocutor.contracts.store import Records
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError
+from prolocutor.web.refusals import Refused
+
+KIND: Final = "upload"
+"""The kind of the records that tell whose pictures there are."""
+
+MAX_PICTURES: Final = 200
+"""Pictures of one person; beyond that the oldest goes."""
+
+HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Content-Disposition": "inline",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "private, max-age=31536000, immutable",
+}
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp)")
+_TYPES: Final = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+}
+
+
+class Uploads:
+    """Keeps the pictures of people, each for as long as its person is known.
+
+    `folder` is made when it is first needed; without one the pictures live as long as the channel.
+    """
+
+    def __init__(self, records: Records, folder: Path | None = None) -> None:
+        self._records = records
+        self._folder = folder
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    def close(self) -> None:
+        """Let go of what was kept for this run alone."""
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    async def keep(self, user: str, body: bytes) -> str:
+        """Keep a picture of a person and give its name; `BadInput` for what is no picture."""
+        name = f"{new_id()}.{_suffix(body)}"
+        await asyncio.to_thread(self._write, name, user, body)
+        await self._records.put_record(user, KIND, name, b"{}")
+        for old in list(await self._records.records(user, KIND))[:-MAX_PICTURES]:
+            await self._records.delete_record(user, KIND, old)
+            await asyncio.to_thread(self._remove, old)
+        return name
+
+    async def show(self, name: str) -> HttpResponse:
+        """Give a picture; `NotFound` if there is none, or its person was deleted."""
+        found = await asyncio.to_thread(self._read, name) if _NAME.fullmatch(name) else None
+        if found is None:
+            raise _no_picture()
+        user, body = found
+        if name not in await self._records.records(user, KIND):
+            await asyncio.to_thread(self._remove, name)
+            raise _no_picture()
+        return HttpResponse(body, content_type=_TYPES[name.rpartition(".")[2]], headers=HEADERS)
+
+    # -- in a thread ------------------------------------------------------------------------
+
+    def _write(self, name: str, user: str, body: bytes) -> None:
+        try:
+            folder = self._made_folder()
+            (folder / f"{name}.owner").write_bytes(msgspec.json.encode(user))
+            (folder / name).write_bytes(body)
+        except OSError as error:
+            what = f"the picture cannot be kept in {self._folder}: {error.strerror}"
+            raise StoreError(what) from error
+
+    def _read(self, name: str) -> tuple[str, bytes] | None:
+        folder = self._made_folder()
+        try:
+            user = msgspec.json.decode((folder / f"{name}.owner").read_bytes(), type=str)
+            return user, (folder / name).read_bytes()
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def _remove(self, name: str) -> None:
+        folder = self._made_folder()
+        for file in (folder / name, folder / f"{name}.owner"):
+            file.unlink(missing_ok=True)
+
+    def _made_folder(self) -> Path:
+        if self._folder is not None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return self._folder
+        if self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="prolocutor-")
+        return Path(self._temporary.name)
+
+
+def _suffix(body: bytes) -> str:
+    """Tell what a picture is by its first bytes, whatever its sender says."""
+    if not body:
+        raise BadInput("the body should be a picture, and it is empty")
+    if body.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if body.startswith(b"\xff\xd8\xff"):
+        return "jpg"
+    if body.startswith((b"GIF87a", b"GIF89a")):
+        return "gif"
+    if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
+        return "webp"
+    raise Refused(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "only pictures are taken: PNG, JPEG, GIF or WebP"
+    )
+
+
+def _no_picture() -> ProlocutorError:
+    return NotFound("there is no picture of this name")
