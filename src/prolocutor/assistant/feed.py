@@ -40,20 +40,36 @@ def feed_message(row: FeedRow) -> FeedMessage:
     )
 
 
-def human_message(text: str) -> bytes:
-    """Give the feed's row for what a person said."""
+def human_message(text: str, parsed: dict[str, Any] | None = None) -> bytes:
+    """Give the feed's row for what a person said; `json` is what came parsed."""
+    if parsed is not None:
+        return plain.encode({"type": "command", "command": text, "json": parsed})
     return b'{"type":"command","command":%b}' % plain.encode(text)
 
 
 def reply_messages(text: str, attributes: dict[str, Any], skill: str, utt_id: str) -> list[bytes]:
-    """Give the feed's rows for a reply: its messages, or its text as one."""
+    """Give the feed's rows for a reply: its messages, or its text as one.
+
+    Before a result its fallback is said, for those who cannot show the result.
+    """
     messages = [m for m in attributes.get("messages") or () if isinstance(m, dict) and "type" in m]
     if not messages:
         messages = [{"type": "text", "text": text}]
+    elif any(message["type"] == "result" for message in messages):
+        messages = list(_with_fallbacks(messages))
     return [
         plain.encode({**message, "icon": message.get("icon") or skill or None, "utt_id": utt_id})
         for message in messages
     ]
+
+
+def _with_fallbacks(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    said = None
+    for message in messages:
+        if message["type"] == "result" and message.get("fallback") not in (None, "", said):
+            yield {"type": "text", "text": message["fallback"], "icon": message.get("icon")}
+        said = message.get("text")
+        yield message
 
 
 class Wakers:

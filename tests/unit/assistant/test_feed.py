@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.feed import FeedMessage, reply_messages
+from prolocutor.assistant.feed import FeedMessage, human_message, reply_messages
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.stores.memory import MemoryStore
@@ -183,3 +183,25 @@ async def test_a_feed_of_somebody_unknown_waits_for_the_first_word() -> None:
         assert not following.done()
         await it.reply("hi", user="new")
         assert texts(await following) == ["hi"]
+
+
+def test_a_result_is_said_before_it_is_shown() -> None:
+    result = {"type": "result", "result": {}, "fallback": "It is 21 degrees."}
+
+    rows = [plain.decode(row) for row in reply_messages("", {"messages": [result]}, "sky", "u")]
+
+    assert [(row["type"], row["icon"]) for row in rows] == [("text", "sky"), ("result", "sky")]
+    assert rows[0]["text"] == "It is 21 degrees."
+
+
+def test_a_result_that_was_said_by_its_skill_is_not_said_again() -> None:
+    said = {"type": "text", "text": "It is 21 degrees."}
+    result = {"type": "result", "result": {}, "fallback": "It is 21 degrees."}
+
+    assert len(reply_messages("", {"messages": [said, result]}, "sky", "u")) == 2
+
+
+def test_what_came_parsed_is_in_the_echo() -> None:
+    row = plain.decode(human_message("Help", {"code": ["help"]}))
+
+    assert row == {"type": "command", "command": "Help", "json": {"code": ["help"]}}
