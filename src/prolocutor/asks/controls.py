@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from prolocutor.asks import yesno
 from prolocutor.asks.wording import bare, plain
 
 Control: TypeAlias = Literal["yes", "no", "nevermind", "stop", "help", "more", "back"]
@@ -13,7 +12,7 @@ _TABLE: Final[dict[Control, str]] = {
     "nevermind": """never mind, nevermind, nvm, cancel, cancel it, cancel that, cancel this,
         forget it, forget that, forget about it, forget about that, skip it, skip that, skip this,
         drop it, leave it, let it go, abort, abort it, scratch that, undo that, do not bother,
-        don't bother, no matter, it doesn't matter, doesn't matter, changed my mind,
+        don't bother, no matter, it doesn't matter, doesn't matter, changed my mind, not now,
         i changed my mind, i've changed my mind, i have changed my mind, on second thought no,
         it's nothing, i want to cancel, i'd like to cancel, let's forget it, let's leave it,
         cancel please, please cancel, none of them, none of these, none of those,
@@ -21,17 +20,17 @@ _TABLE: Final[dict[Control, str]] = {
     "stop": """stop, stop it, stop that, stop talking, shut up, be quiet, quiet, silence, hush,
         enough, that's enough, shush, please stop, stop please""",
     "help": """help, help me, i need help, help please, please help, can you help me,
-        can you help me?, help!, what can i say, what can i say?, what do you want,
-        what do you want?,
-        what do you mean, what do you mean?, what should i say, what should i say?,
+        can you help me?, what can i say, what can i say?, what should i say, what should i say?,
         what are my options, what are my options?, what are the options, what are the options?,
-        what are the choices?, what are my choices?, i don't understand, i do not understand""",
-    "more": """more, show more, show me more, more please, next, next page, next one, next ones,
+        what are the choices?, what are my choices?""",
+    "more": """more, show more, show me more, more please, next, next page, next ones,
         the next ones, more results, more choices, more options, see more, load more, continue,
         go on, keep going, any more, any more?, anything else, anything else?, what else,
         what else?, and then, and then?, show me the rest, the rest""",
     "back": """back, go back, previous, previous page, the previous ones, show previous,
-        page back, before that, last page, back please, go back please""",
+        page back, back please, go back please""",
+    "yes": """yes, yeah, yep, yup, yea, yes yes, yes indeed, yes sure, oh yes, yes sir""",
+    "no": """no, nope, nah, naw, nay, no thanks, no thank you, no no, no no no, oh no, no sir""",
 }
 _CONTROLS: Final[dict[str, Control]] = {
     " ".join(phrase.split()): name for name, table in _TABLE.items() for phrase in table.split(",")
@@ -44,9 +43,4 @@ def control_of(text: str) -> Control | None:
     >>> control_of("Never mind, thanks."), control_of("cancel my booking at the Hilton")
     ('nevermind', None)
     """
-    whole = plain(text)
-    found = _CONTROLS.get(whole.strip(" .,!")) or _CONTROLS.get(bare(text))
-    if found is not None:
-        return found
-    answer = yesno.said(text)
-    return None if answer is None else ("yes" if answer else "no")
+    return _CONTROLS.get(plain(text).strip(" .,!")) or _CONTROLS.get(bare(text))

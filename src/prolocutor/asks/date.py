@@ -58,9 +58,12 @@ _WEEKDAY: Final = re.compile(
 _SPAN: Final = re.compile(
     r"(?:(?P<sign>in|within|after) )?(?P<count>.{1,40}?) "
     r"(?P<unit>hour|day|night|week|fortnight|month|year)s?(?:'s?)?"
-    r"(?P<way> time| from now| from today| ago| later| hence| back| from tomorrow"
-    r"| after tomorrow)?"
+    r"(?P<way> time| ago| later| hence| back| (?:from|after|before) (?P<base>.{2,40}))?"
 )
+_DAY_AND_NUMBER: Final = re.compile(
+    rf"(?P<day>{'|'.join(_WEEKDAYS)}),? (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)"
+)
+_END: Final = re.compile(r"(?:the )?end of (?:the |this |(?P<which>next) )?(?P<period>month|year)")
 _OF_MONTH: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)(?: of (?:this|the) month)?")
 _AT: Final = re.compile(
     r"(?: at|,| around| by) (?:\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?|noon|midnight)$"
@@ -98,9 +101,11 @@ def day_of(said: str, asked: Asked) -> dt.date | None:
     if not said:
         return None
     now = asked.local_now()
+    if libraries.text_to_num is not None and (asked.language or "en").startswith("en"):
+        said = libraries.text_to_num.alpha2digit(said, "en", 0.0)
     try:
         for form in dict.fromkeys((said, _LEAD.sub("", said), _AT.sub("", _LEAD.sub("", said)))):
-            day = _absolute(form, now.date(), asked) or _relative(form, now)
+            day = _absolute(form, now.date(), asked) or _relative(form, now, asked)
             day = day or _worded(form, now, asked)
             if day is not None:
                 return day
@@ -128,14 +133,16 @@ def _absolute(said: str, today: dt.date, asked: Asked) -> dt.date | None:
     return None
 
 
-def _relative(said: str, now: dt.datetime) -> dt.date | None:
+def _relative(said: str, now: dt.datetime, asked: Asked) -> dt.date | None:
     today = now.date()
     if said in _NEAR:
         return today + dt.timedelta(days=_NEAR[said])
     if found := _WEEKDAY.fullmatch(said):
         return _weekday(found, today)
-    if said.endswith((" week", " from tomorrow", " from today")) and said.startswith("a week"):
-        return today + dt.timedelta(days=8 if said.endswith("tomorrow") else 7)
+    if found := _DAY_AND_NUMBER.fullmatch(said):
+        return _numbered(today, _WEEKDAYS[found["day"]], int(found["number"]))
+    if found := _END.fullmatch(said):
+        return _end(today, found["which"] == "next", found["period"])
     found = _SPAN.fullmatch(said)
     if found is None or not (found["sign"] or found["way"]):
         return None
@@ -144,10 +151,22 @@ def _relative(said: str, now: dt.datetime) -> dt.date | None:
         count = 1
     if count is None or not 0 <= count <= _FURTHEST:
         return None
-    way = (found["way"] or "").strip()
-    signed = -count if way in {"ago", "back"} else count
-    start = now + dt.timedelta(days={"from tomorrow": 1, "after tomorrow": 1}.get(way, 0))
-    return _away(start, signed, found["unit"])
+    way = (found["way"] or "").split(" ")[1:2]
+    signed = -count if way in (["ago"], ["back"], ["before"]) else count
+    base = _base(found["base"], now, asked) if found["base"] else now
+    return None if base is None else _away(base, signed, found["unit"])
+
+
+def _base(said: str, now: dt.datetime, asked: Asked) -> dt.datetime | None:
+    """Give the moment from which "two days before christmas" counts."""
+    if said == "now":
+        return now
+    day = _absolute(said, now.date(), asked)
+    if day is None and said.removeprefix("the ") in _NEAR:
+        day = now.date() + dt.timedelta(days=_NEAR[said.removeprefix("the ")])
+    if day is None and (found := _WEEKDAY.fullmatch(said)):
+        day = _weekday(found, now.date())
+    return None if day is None else now.replace(year=day.year, month=day.month, day=day.day)
 
 
 def _away(start: dt.datetime, count: float, unit: str) -> dt.date | None:
@@ -214,6 +233,23 @@ def _next_of_month(today: dt.date, day: int) -> dt.date | None:
             if candidate >= today:
                 return candidate
     return None
+
+
+def _numbered(today: dt.date, weekday: int, number: int) -> dt.date | None:
+    """Find the next Friday the 13th."""
+    day: dt.date | None = today
+    for _ in range(60):
+        day = _next_of_month(day, number) if day else None
+        if day is None or day.weekday() == weekday:
+            return day
+        day += dt.timedelta(days=1)
+    return None
+
+
+def _end(today: dt.date, after: bool, period: str) -> dt.date:
+    if period == "year":
+        return dt.date(today.year + after, 12, 31)
+    return _months_later(today.replace(day=1), 1 + after) - dt.timedelta(days=1)
 
 
 def _months_later(day: dt.date, months: int) -> dt.date:

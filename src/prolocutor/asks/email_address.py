@@ -13,7 +13,7 @@ from prolocutor.asks.wording import LONGEST
 _LEAD: Final = re.compile(
     r"^(?:well|um+|uh+|oh|sure|ok(?:ay)?|[\s,])*"
     r"(?:(?:my|the|his|her|their) )?(?:e-?mail(?: address)?|address|it)?(?:'s| is|:)?\s+(?=\S)"
-    r"|^mailto:|^(?:write|mail|send it) (?:me |him |her )?(?:to|at) ",
+    r"|^mailto:|^(?:write|mail|send it)(?: me| him| her)?(?: to)?(?: me| him| her)?(?: at)? ",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(
@@ -51,7 +51,7 @@ def address_of(text: str) -> str | None:
         said = named[1]
     for form in (said, _LEAD.sub("", said, count=1)):
         for candidate in (form, _written(form)):
-            if _is_address(candidate := candidate.strip(' .,;!"')):
+            if _is_address(candidate := candidate.lstrip(' "').rstrip(' .,;!"')):
                 local, _, domain = candidate.rpartition("@")
                 return f"{local}@{domain.lower()}"
     return None

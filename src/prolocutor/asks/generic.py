@@ -38,7 +38,7 @@ def _value(text: str, said: str, asked: Asked) -> Any:
     amount = number.value_of(said)
     if amount is not None:
         return amount
-    for found in (measure_of(said), coordinates(said), address_of(text), picture_of(text)):
+    for found in (measure_of(said), _on_the_map(said), address_of(text), picture_of(text)):
         if found is not None:
             return found
     day = date.day_of(said, asked)
@@ -48,3 +48,8 @@ def _value(text: str, said: str, asked: Asked) -> Any:
     if hour is not None:
         return hour.isoformat()
     return e164(said, asked.region) if said.startswith(("+", "00", "plus ")) else None
+
+
+def _on_the_map(said: str) -> dict[str, Any] | None:
+    """Read coordinates where a comma or a hemisphere shows that they are meant."""
+    return coordinates(said) if re.search(r"[,;ns]", said) else None

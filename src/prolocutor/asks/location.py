@@ -11,8 +11,11 @@ from prolocutor.asks.wording import bare, is_name, is_question, plain
 
 _NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*"
 _COORDINATES: Final = re.compile(
-    rf"(?:geo:|lat(?:itude)?:? ?)?{_NUMBER}([ns]?)[\s,;/]+(?:lon(?:gitude)?:? ?)?{_NUMBER}([ew]?)"
+    rf"(?:geo:|lat(?:itude)?:? ?)?([ns] ?)?{_NUMBER}([ns]?)"
+    rf"[\s,;/]+(?:lon(?:gitude)?:? ?)?([ew] ?)?{_NUMBER}([ew]?)"
 )
+_COMMAS: Final = re.compile(r"^([+-]?\d+),(\d+)[; ]+([+-]?\d+),(\d+)$")
+_ADDRESS: Final = re.compile(r"\d{1,5}[a-z]? (?=\S+ \S)")
 _HERE: Final = frozenset(
     "here|right here|over here|my location|my current location|current location|my position"
     "|where i am|where i'm at|this place|around here|near me|near here|nearby".split("|")
@@ -37,7 +40,8 @@ def read(text: str, asked: Asked) -> Outcome:
     if place in _HERE or said in _HERE:
         return Understood(asked.here) if asked.here else NotUnderstood(_UNKNOWN)
     led = place != said and not is_question(said)
-    if is_name(place, words=10) and (led or is_name(said, words=10)):
+    named = _ADDRESS.sub("", place, count=1)
+    if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
         return Understood(_place(None, None, _as_written(text, place)))
     return NotUnderstood(wanted("location"))
 
@@ -60,11 +64,14 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 def coordinates(said: str) -> dict[str, Any] | None:
     """Read "48.1, 11.5" or "48.1 N 11.5 E", in degrees; None for any other plain text."""
-    found = _COORDINATES.fullmatch(said.strip("() "))
+    said = _COMMAS.sub(r"\1.\2 \3.\4", said.strip("() "))
+    found = _COORDINATES.fullmatch(said)
     if found is None:
         return None
-    latitude = float(found[1]) * (-1 if found[2] == "s" else 1)
-    longitude = float(found[3]) * (-1 if found[4] == "w" else 1)
+    south = "s" in {(found[1] or "").strip(), found[3]}
+    west = "w" in {(found[4] or "").strip(), found[6]}
+    latitude = -float(found[2]) if south else float(found[2])
+    longitude = -float(found[5]) if west else float(found[5])
     if not (_within(latitude, 90) and _within(longitude, 180)):
         return None
     return _place(latitude, longitude, f"{latitude:g}, {longitude:g}")

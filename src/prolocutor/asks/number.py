@@ -29,6 +29,7 @@ _AND_A_PART: Final = re.compile(
     r"(?:(?P<count>.+?) and )?(?:(?P<times>an?|one|two|three|[1-9]) )?"
     r"(?P<part>half|third|quarter|fifth|tenth)s?"
 )
+_YEAR: Final = re.compile(r"^(1\d|20) (\d\d)$")
 _TIMES: Final = {"two": 2, "three": 3}
 _COUNTED: Final = re.compile(r"(?P<number>.+?) (?:of (?:them|us|those|these)|(?P<noun>[^\W\d_]+))")
 _AROUND: Final = re.compile(
@@ -40,7 +41,7 @@ _NO_COUNT: Final = frozenset(
     " less january february march april may june july august september october november december"
     " st nd rd th".split()
 )
-_LITTLE: Final = {"a": 1, "an": 1, "a couple": 2, "a pair": 2, "a few": None, "zero": 0, "nil": 0}
+_LITTLE: Final = {"a couple": 2, "a pair": 2, "a few": None, "zero": 0, "nil": 0}
 _LITTLE.update({"nought": 0, "none": 0, "zilch": 0, "both": 2, "a single": 1, "nothing": 0})
 
 
@@ -76,12 +77,16 @@ def value_of(said: str) -> int | float | None:
 
 
 def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
+    if said in {"a", "an"}:
+        return 1 if deep else None
     if said in _LITTLE:
         return _LITTLE[said]
     written = _written(said)
     if written is not None or deep > 2:
         return written
     if found := _AND_A_PART.fullmatch(said):
+        if found["count"] and found["count"].rpartition(" ")[2] in _SCALES:
+            return None
         count = _amount(found["count"], deep + 1) if found["count"] else 0
         times = found["times"] or "1"
         share = Fraction(int(times) if times.isdigit() else _TIMES.get(times, 1))
@@ -90,8 +95,6 @@ def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
         count = _amount(found["count"].removesuffix(" of a").removesuffix(" a"), deep + 1)
         if count is not None:
             return count * _SCALES[found["scale"]]
-    if found_tail := re.fullmatch(r"(.+? and (?:a half|a quarter|three quarters)) (.+)", said):
-        return _amount(found_tail[1], deep + 1)
     return _spoken(said)
 
 
@@ -120,13 +123,17 @@ def _spoken(said: str) -> int | float | Fraction | None:
     if libraries.text_to_num is None or any(sign.isdigit() for sign in said):
         return None
     words = said.removeprefix("a ") if said.startswith(("a hundred", "a thousand")) else said
-    return _written(libraries.text_to_num.alpha2digit(words, "en", 0.0))
+    words = f"zero {words}" if words.startswith("point ") else words
+    written = libraries.text_to_num.alpha2digit(words, "en", 0.0)
+    return _written(_YEAR.sub(r"\1\2", written))
 
 
 def _counted(said: str) -> int | float | None:
     """Read a number of something: "5 people", "three of them"; not "one moment", "3 pm"."""
     found = _COUNTED.fullmatch(said)
     if found is None or found["noun"] in _NO_COUNT or found["number"] in {"a", "an", "no"}:
+        return None
+    if found["noun"] and value_of(found["noun"]) is not None:
         return None
     return value_of(found["number"])
 

@@ -22,6 +22,7 @@ _SPELLED: Final = {
     for n, word in enumerate("zero one two three four five six seven eight nine".split())
 } | {"oh": "0", "o": "0", "plus": "+"}
 _REPEATED: Final = {"double": 2, "triple": 3}
+_SHORTEST: Final = 100_000
 _COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
 
 
@@ -53,7 +54,8 @@ def e164(said: str, region: str | None) -> str | None:
         number = libraries.phonenumbers.parse(figures, region.upper() if region else None)
     except libraries.phonenumbers.NumberParseException:
         return None
-    if not libraries.phonenumbers.is_possible_number(number):
+    short = not figures.startswith("+") and number.national_number < _SHORTEST
+    if short or not libraries.phonenumbers.is_possible_number(number):
         return None
     form = libraries.phonenumbers.PhoneNumberFormat.E164
     return str(libraries.phonenumbers.format_number(number, form))

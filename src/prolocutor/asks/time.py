@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import Any, Final
 
-from prolocutor.asks import number
+from prolocutor.asks import libraries, number
 from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
 from prolocutor.asks.wanted import wanted
 from prolocutor.asks.wording import bare
@@ -16,7 +16,7 @@ _HOURS: Final = {
     for n, word in enumerate(
         "one two three four five six seven eight nine ten eleven twelve".split(), start=1
     )
-}
+} | {"noon": 12, "midday": 12, "midnight": 24}
 _MINUTES: Final = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20, "fifteen": 15}
 _MINUTES.update({"twenty five": 25, "twenty-five": 25, "thirty": 30, "forty five": 45, "forty": 40})
 _MINUTES.update({"forty-five": 45, "fifty": 50, "thirty five": 35, "fifty five": 55, "oh five": 5})
@@ -33,15 +33,15 @@ _NAMED.update({"twelve noon": 12, "high noon": 12, "noontime": 12})
 _HOUR: Final = rf"(?P<hour>\d{{1,2}}|{'|'.join(_HOURS)})"
 _WORDED: Final = "|".join(sorted(_MINUTES, key=len, reverse=True))
 _HALF: Final = (
-    r"(?:\s*(?P<half>[ap])\.? ?m\.?|\s+(?:in the (?P<part>morning|afternoon|evening|night)"
+    r"(?:\s*(?P<half>[ap])(?:\.? ?m)?\.?|\s+(?:in the (?P<part>morning|afternoon|evening|night)"
     r"|(?:at|this|to)\s?(?P<late>night|evening|afternoon|morning)))?"
 )
 _CLOCK: Final = re.compile(
-    r"(?P<hour>\d{1,2})\s*[:.h]\s*(?P<minute>\d{2})(?:[:.](?P<second>\d{2})(?:\.\d+)?)?"
+    r"(?P<hour>\d{1,2})(?:\s*[:.h]\s*| )(?P<minute>\d{2})(?:[:.](?P<second>\d{2})(?:\.\d+)?)?"
     rf"(?: ?(?:h|hrs|hours|uhr|o'? ?clock))?{_HALF}"
 )
-_RAILWAY: Final = re.compile(r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) ?(?:h|hrs|hours)?")
-_WHOLE: Final = re.compile(rf"{_HOUR}(?: ?(?:h|hrs|hours|uhr|o'? ?clock))?(?: sharp)?{_HALF}")
+_RAILWAY: Final = re.compile(r"(?P<hour>[01]?\d|2[0-3])(?P<minute>[0-5]\d) ?(?:h|hrs|hours)?")
+_WHOLE: Final = re.compile(rf"{_HOUR}(?: ?(?:h|hrs|hours|uhr|o'? ?clock))?{_HALF}")
 _SPOKEN: Final = re.compile(rf"{_HOUR} (?P<words>{_WORDED}){_HALF}")
 _PAST: Final = re.compile(
     rf"(?:an? )?(?P<minutes>{_WORDED}|\d{{1,2}})(?: minutes?)? "
@@ -50,11 +50,17 @@ _PAST: Final = re.compile(
 _HALF_HOUR: Final = re.compile(rf"half {_HOUR}{_HALF}")
 _SPAN: Final = re.compile(
     r"(?:in|after) (?P<count>.{1,40}?) (?P<unit>second|sec|minute|min|hour|hr|h)s?"
-    r"(?: and (?P<more>.{1,40}?) minutes?)?(?:'s?)?(?: time| from now)?"
+    r"(?: and (?P<more>.{1,40}?) minutes?|(?P<half> and a half))?(?:'s?)?(?: time| from now)?"
 )
 _LEAD: Final = re.compile(
     r"^(?:(?:at|by|around|about|from|until|till|for|before|after|today|time) )+"
 )
+_PART_FIRST: Final = re.compile(
+    r"(?:(?P<night>tonight)|(?:this|in the) (?P<part>morning|afternoon|evening)),? (?:at )?"
+    r"(?P<clock>.+)"
+)
+_ROUGHLY: Final = re.compile(r" ?(?:ish| or so| sharp| on the dot| exactly)$")
+_FROM_NOW: Final = re.compile(r"(.+) (?:from now|later)")
 _TODAY: Final = re.compile(r",? today$")
 _SECONDS: Final = {
     "second": 1,
@@ -82,22 +88,28 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 def time_of(said: str, asked: Asked) -> dt.time | None:
     """Give the time of day, in whole seconds, that a plain text says as a whole; else None."""
-    said = said.strip(' ,!;"')
+    said = _ROUGHLY.sub("", said.strip(' ,!;"'))
     now = asked.local_now()
     if said in {"now", "right now"}:
         return now.time().replace(microsecond=0)
+    later = _FROM_NOW.fullmatch(said)
     try:
-        if found := _SPAN.fullmatch(said):
+        if found := _SPAN.fullmatch(f"in {later[1]}" if later else said):
             return _later(found, now)
-        return _clock(_TODAY.sub("", _LEAD.sub("", said)).rstrip(".") if "m." not in said else said)
+        return _clock(said) or _clock(_in_digits(said.replace("-", " ")))
     except (ValueError, OverflowError):
         return None
 
 
+def _in_digits(said: str) -> str:
+    library = libraries.text_to_num
+    return said if library is None else str(library.alpha2digit(said, "en", 0.0))
+
+
 def _clock(said: str) -> dt.time | None:
-    said = _LEAD.sub("", said)
-    if said.startswith("tonight at "):
-        said = said.removeprefix("tonight at ") + " at night"
+    said = _LEAD.sub("", _TODAY.sub("", said))
+    if found := _PART_FIRST.fullmatch(said):
+        said = f"{found['clock']} {'at night' if found['night'] else 'in the ' + found['part']}"
     if said in _NAMED:
         return dt.time(_NAMED[said])
     for shape in (_CLOCK, _RAILWAY, _WHOLE, _SPOKEN, _PAST, _HALF_HOUR):
@@ -147,6 +159,7 @@ def _later(found: re.Match[str], now: dt.datetime) -> dt.time | None:
     more = _count(found["more"]) if found["more"] else 0
     if count is None or more is None or not 0 <= count <= 10**6 or not 0 <= more <= 10**6:
         return None
+    count += 0.5 if found["half"] else 0
     seconds = count * _SECONDS[found["unit"]] + 60 * more
     then = now.astimezone(dt.UTC) + dt.timedelta(seconds=float(seconds))
     return then.astimezone(now.tzinfo).time().replace(microsecond=0)

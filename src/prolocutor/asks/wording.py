@@ -24,6 +24,11 @@ _COMMAND = re.compile(
     r"|delete|list|post|send|read|say|convert|book|order|buy|switch|i|we|you|it|there|hey|hello|hi"
     r"|never|no|not|yes|ok|okay)\b"
 )
+_NO_NAME = frozenset(
+    "hi hello hey yes no ok okay yeah yep nope nah thanks stop help cancel maybe nothing nowhere"
+    " nobody none never more back next anywhere somewhere sure please i you it me him her"
+    " us".split()
+)
 _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
 
 
@@ -57,6 +62,6 @@ def is_name(text: str, *, words: int) -> bool:
 
     A name may begin like an order ("may", "set"): what stands alone is no order.
     """
-    if not _NAME.fullmatch(text) or len(text.split()) > words:
+    if not _NAME.fullmatch(text) or len(text.split()) > words or text in _NO_NAME:
         return False
     return not is_question(text) and not (_COMMAND.match(text) and " " in text)
