@@ -12,23 +12,31 @@ from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.assistant.bounds import check_number, check_text
+from prolocutor.assistant.decision import Decision
 from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
+from prolocutor.assistant.open_ask import CANCELLED
+from prolocutor.assistant.program_turns import run_program
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.rounds import SWITCH_CONFIDENCE, Rounds
+from prolocutor.assistant.sequel import Sequel, is_told, sequel_of
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
 from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
-from prolocutor.dialog import plain
+from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.rounds import Waiting
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.errors import BadInput, BadReply, ProlocutorError, Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Pipeline
+from prolocutor.pipeline.turn import Turn
 from prolocutor.stores.catalog import open_store
 
 T = TypeVar("T")
@@ -47,6 +55,8 @@ class Assistant:
     seconds from the turn's start; `reserve` what is kept of it for all that follows the skills;
     `queue_timeout` how long an input waits for earlier ones of the same person. Turns that were cut
     off less than `recover_within` seconds ago are run once more at the start, older ones closed.
+    `switch_confidence` is how sure a skill must be to change the subject while another one waits
+    for an answer.
     """
 
     def __init__(
@@ -63,6 +73,7 @@ class Assistant:
         fallback: str = "Sorry, I have no answer to that.",
         recover_within: float = 300.0,
         max_attributes: int = 1000,
+        switch_confidence: float = SWITCH_CONFIDENCE,
         name: str = "assistant",
         observers: Sequence[Observer] = (),
     ) -> None:
@@ -74,6 +85,7 @@ class Assistant:
         check_number("max_text", max_text, least=1)
         check_number("max_attributes", max_attributes)
         check_number("recover_within", recover_within)
+        check_number("switch_confidence", switch_confidence)
         check_text("fallback", fallback)
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
@@ -89,6 +101,8 @@ class Assistant:
             breaker_changed=self._breaker_changed,
         )
         self.ready = False
+        self._rounds = Rounds(pipeline.skills, switch_confidence=switch_confidence)
+        self._programs: Programs | None = None
         self._recover_within = recover_within
         self._max_text = max_text
         self._queues = Queues(limit=queue_limit, timeout=queue_timeout)
@@ -171,15 +185,25 @@ class Assistant:
         attributes: dict[str, Any] | None = None,
         request_id: str | None = None,
         channel: str = "python",
+        parsed: dict[str, Any] | None = None,
+        program: str | None = None,
     ) -> TurnResult:
-        """Do as `reply` does and give all that is known of the turn."""
+        """Do as `reply` does and give all that is known of the turn.
+
+        What a button carries comes as `parsed`: `{code, entities}`, `{program}` or what a skill put
+        in it; `program` is the source of a ThingTalk program. `text` is then its title, if any.
+        """
         dialog_name = _checked_dialog(dialog)
-        input = _checked_input(text, attributes, self._max_text)
+        input = _checked_input(text, attributes, self._max_text, parsed, program)
         if request_id is not None:
             _check_name(request_id, "a request id", "request_id")
         return await self._enqueue(
             user, lambda: self._turn(input, user, dialog_name, request_id, channel)
         )
+
+    async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
+        """Give what a dialog waits for now, None if nothing is asked for."""
+        return rounds.decode(await self.store.round(user, _checked_dialog(dialog))).waiting
 
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
         """End a person's dialog; the next input starts a new one. Gives the ended dialog's id."""
@@ -217,16 +241,32 @@ class Assistant:
         if isinstance(begun, Answered):
             return TurnResult.from_outcome(begun.reply or b"")
         self._wakers.wake(user)
-        start = TurnStart(input=input) if begun.attempt == 1 else input_of(begun)
-        return await self._run(begun, start, started)
+        if begun.attempt > 1:
+            input = input_of(begun)
+        return await self._run(begun, input, started)
 
-    async def _run(self, begun: Begun, start: TurnStart, started: float) -> TurnResult:
+    async def _run(self, begun: Begun, input: Input, started: float) -> TurnResult:
         try:
-            turn = await self.engine.run(begun, start, started)
+            decision = self._rounds.read(begun, input)
+            if decision.program is not None:
+                decision = await run_program(decision, decision.program, self._programs)
+            turn = await self.engine.run(begun, decision.start, started)
+            if decision.told is not None and is_told(decision, turn.draft.spoken()):
+                await self.engine.tell(turn, decision.told, CANCELLED)
+            sequel = sequel_of(begun, decision, turn.draft)
         except Exception:
             log.exception("turn %s broke, which no turn may", begun.beginning.turn_id)
-            turn = self.engine.closed(begun, start, INTERRUPTED)
-        result = await self._journal.finish(turn)
+            return await self._close(begun)
+        return await self._finish(turn, sequel, started)
+
+    async def _close(self, begun: Begun) -> TurnResult:
+        """End a turn that was cut off, with the fallback text; what was asked for still is."""
+        decision = Decision(start=TurnStart(input=input_of(begun)))
+        turn = self.engine.closed(begun, decision.start, INTERRUPTED)
+        return await self._finish(turn, sequel_of(begun, decision, turn.draft), monotonic())
+
+    async def _finish(self, turn: Turn, sequel: Sequel, started: float) -> TurnResult:
+        result = await self._journal.finish(turn, sequel)
         self._wakers.wake(result.user)
         if self.observers:
             seconds = monotonic() - started
@@ -250,9 +290,7 @@ class Assistant:
                 await self._run(begun, input_of(begun), monotonic())
             else:
                 log.warning("turn %s was cut off and is closed", turn.turn_id)
-                closed = self.engine.closed(begun, input_of(begun), INTERRUPTED)
-                await self._journal.finish(closed)
-                self._wakers.wake(turn.user)
+                await self._close(begun)
         except ProlocutorError as error:
             log.error("turn %s cannot be taken up: %s", turn.turn_id, error)
 
@@ -267,7 +305,9 @@ class Assistant:
                 log.exception("an observer raised, which it must not")
 
 
-def _checked_input(text: object, attributes: object, max_text: int) -> Input:
+def _checked_input(
+    text: object, attributes: object, max_text: int, parsed: object = None, program: object = None
+) -> Input:
     if not isinstance(text, str) or len(text) > max_text:
         raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
     if attributes is not None and not isinstance(attributes, dict):
@@ -275,7 +315,20 @@ def _checked_input(text: object, attributes: object, max_text: int) -> Input:
     _check_plain(text, "payload")
     if attributes:
         _check_plain(attributes, "attributes")
-    return Input(text=text, attributes=attributes or {})
+    if parsed is None and program is None:
+        return Input(text=text, attributes=attributes or {})
+    if parsed is not None and not isinstance(parsed, dict):
+        raise BadInput("what comes parsed is an object", field="json")
+    if program is not None and (not isinstance(program, str) or len(program) > max_text):
+        raise BadInput(f"a program is a text of at most {max_text:,} characters", field="code")
+    _check_plain([parsed, program], "json")
+    shown = text or (f"\\t {program}" if program is not None else _shown(parsed))
+    return Input(text=shown, attributes=attributes or {}, parsed=parsed, program=program)
+
+
+def _shown(parsed: dict[str, Any] | None) -> str:
+    """Give what stands for a command that came without a title."""
+    return "\\r " + plain.encode(parsed).decode()
 
 
 def _checked_dialog(dialog: str | None) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 
 from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.sequel import Sequel
 from prolocutor.contracts.store import Answered, Beginning, Begun, Finished, TurnStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time, new_ids
-from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.inputs import Input
 from prolocutor.errors import StoreError
 from prolocutor.pipeline.turn import Turn
+from prolocutor.pipeline.updates import Reply
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +44,8 @@ class Journal:
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
         started = time.time()
         attributes = plain.encode(input.attributes)
+        start = _start_of(input)
+        came = attributes if start == b"{}" else attributes + start
         begun = await self._store.begin(
             Beginning(
                 turn_id=turn_id,
@@ -55,8 +59,9 @@ class Journal:
                 text=input.text,
                 attributes=attributes,
                 message=human_message(input.text),
+                start=start,
                 request_key=request_id,
-                request_hash=(request_id and _digest(input.text, attributes, dialog)) or None,
+                request_hash=(request_id and _digest(input.text, came, dialog)) or None,
                 window=self._window,
                 hypotheses=self._hypotheses,
                 new_human_id=human_id,
@@ -74,8 +79,8 @@ class Journal:
         """Count one more attempt at a turn that was cut off, and give what it starts from."""
         return await self._store.resume(turn_id, self._window, self._hypotheses)
 
-    async def finish(self, turn: Turn) -> TurnResult:
-        """Store all that a turn added; then it may be spoken."""
+    async def finish(self, turn: Turn, sequel: Sequel) -> TurnResult:
+        """Store all that a turn added, and what follows from it; then it may be spoken."""
         draft = turn.draft
         begun, reply = draft.begun, draft.spoken()
         said = begun.beginning
@@ -84,17 +89,22 @@ class Journal:
             dialog_id=begun.dialog_id,
             human_utt_id=said.utt_id,
             user=said.user,
+            n=begun.feed,
+            waiting=sequel.waiting,
             reply_state=draft.reply_state(),
             turn=turn,
         )
-        attributes = plain.decode(reply.attributes) if reply.attributes != b"{}" else {}
         finished = Finished(
             begun=begun,
             utterances=draft.utterances(),
             human=draft.human,
             bot=draft.bot,
-            messages=reply_messages(reply.text, attributes, reply.active_skill, said.bot_utt_id),
+            messages=_rows(reply, said.bot_utt_id),
             outcome=result.outcome() if said.request_key is not None else b"",
+            closing=sequel.closing,
+            round=sequel.round,
+            entries=sequel.entries,
+            struck=sequel.struck,
         )
         try:
             await self._store.finish(finished)
@@ -121,13 +131,28 @@ class Journal:
             del self._owed[user]
 
 
-def input_of(begun: Begun) -> TurnStart:
-    """Give how a turn that was cut off started."""
+def input_of(begun: Begun) -> Input:
+    """Give what a person sent to begin a turn."""
     said = begun.beginning
-    extra: dict[str, Any] = plain.decode(said.start)
-    return TurnStart(input=Input(text=said.text, attributes=plain.decode(said.attributes)), **extra)
+    came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
+    return Input(text=said.text, attributes=plain.decode(said.attributes), **came)
 
 
-def _digest(text: str, attributes: bytes, dialog: str) -> bytes:
-    parts = plain.encode([text, dialog]) + attributes
+def _start_of(input: Input) -> bytes:
+    """Give what a second run needs to know of an input beside its words."""
+    if input.parsed is None and input.program is None:
+        return b"{}"
+    came = {"parsed": input.parsed, "program": input.program}
+    return plain.encode({key: value for key, value in came.items() if value is not None})
+
+
+def _rows(reply: Reply, utt_id: str) -> list[bytes]:
+    """Give the feed's rows for a reply; none if it is not to be spoken."""
+    if reply.silent:
+        return []
+    return reply_messages(reply.text, {"messages": reply.messages}, reply.active_skill, utt_id)
+
+
+def _digest(text: str, came: bytes, dialog: str) -> bytes:
+    parts = plain.encode([text, dialog]) + came
     return hashlib.blake2b(parts, digest_size=16).digest()

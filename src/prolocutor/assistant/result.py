@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, cast
 
+import msgspec
+
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import bot_utterance_from_state
+from prolocutor.dialog.rounds import Waiting
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.pipeline.turn import Turn
 
@@ -15,7 +18,9 @@ from prolocutor.pipeline.turn import Turn
 class TurnResult:
     """The reply to one input and how it came about; `repeated` if it was stored before.
 
-    A repeated result knows the reply alone: no hypotheses, annotations or record.
+    `n` is the number of the feed row of what the person said; the rows of the reply follow, the
+    last of them with a closing. `waiting` is what is asked for from now on. A repeated result knows
+    no hypotheses, annotations or record.
     """
 
     def __init__(
@@ -26,6 +31,8 @@ class TurnResult:
         human_utt_id: str,
         user: str,
         reply_state: bytes,
+        n: int = 0,
+        waiting: Waiting | None = None,
         turn: Turn | None = None,
         record: TurnRecord | None = None,
     ) -> None:
@@ -34,6 +41,8 @@ class TurnResult:
         self.human_utt_id = human_utt_id
         self.user = user
         self.reply_state = reply_state
+        self.n = n
+        self.waiting = waiting
         self.record = record
         self.repeated = turn is None
         self._turn = turn
@@ -47,6 +56,11 @@ class TurnResult:
     def reply(self) -> BotUtterance:
         """The bot utterance."""
         return bot_utterance_from_state(self.state)
+
+    @property
+    def ask(self) -> str | None:
+        """The kind of value that is asked for from now on."""
+        return self.waiting.ask if self.waiting is not None else None
 
     @property
     def hypotheses(self) -> list[dict[str, Any]]:
@@ -66,6 +80,8 @@ class TurnResult:
                 "dialog_id": self.dialog_id,
                 "human_utt_id": self.human_utt_id,
                 "user": self.user,
+                "n": self.n,
+                "waiting": self.waiting,
             }
         )
         return b'%b,"reply":%b}' % (front[:-1], self.reply_state)
@@ -74,5 +90,9 @@ class TurnResult:
     def from_outcome(cls, outcome: bytes) -> TurnResult:
         """Read what `outcome` gave."""
         state = plain.decode(outcome)
-        reply = state.pop("reply")
-        return cls(**state, reply_state=plain.encode(reply))
+        reply, waiting = state.pop("reply"), state.pop("waiting", None)
+        return cls(
+            **state,
+            waiting=msgspec.convert(waiting, Waiting | None),
+            reply_state=plain.encode(reply),
+        )

@@ -32,7 +32,7 @@ CONFIRMATION: Final = 0.05
 
 _CALLS: Final = frozenset({Guard.call.__code__, Guard.answer.__code__})
 _BATCHES: Final = frozenset({Batcher._try.__code__})
-_FORMATTERS: Final = frozenset({turn.Turn.ask.__code__, turn._reshape.__code__})
+_FORMATTERS: Final = frozenset({turn.Turn.ask.__code__, turn.reshaped.__code__})
 
 
 class Watchdog:

@@ -6,8 +6,10 @@ Almond Dialog API, and what its servers send since (`audio`, `video`, `sound`, `
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final, get_args
 
+from prolocutor.dialog.plain import decode
 from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadReply
 
@@ -61,11 +63,44 @@ def checked_messages(value: list[Any], path: str = "$.messages") -> list[dict[st
 
 def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
     """Check an ask; `BadReply` where there is none of this name."""
-    if value is None or value in ASKS:
+    if value is None or (isinstance(value, str) and value in ASKS):
         return value  # type: ignore[no-any-return]
     raise BadReply(
         f"no ask is called {value!r:.80}; there are {', '.join(get_args(Ask))}", path=path
     )
+
+
+def with_owner(messages: list[dict[str, Any]], skill: str) -> list[dict[str, Any]]:
+    """Give messages whose buttons say whose they are: what they carry comes back to that skill.
+
+    A button that carries a command (a program, bookkeeping) or an owner stays as it is. A text that
+    is no JSON object becomes the `payload` of one.
+    """
+    if not skill or not any(one["type"] == "button" for one in messages):
+        return messages
+    return [
+        {**one, "json": _owned(one["json"], skill)} if one["type"] == "button" else one
+        for one in messages
+    ]
+
+
+def _owned(json: Any, skill: str) -> Any:
+    if isinstance(json, str):
+        with suppress(ValueError):
+            json = decode(json)
+    if not isinstance(json, dict):
+        return {"payload": json, "skill": skill}
+    if "skill" in json or "program" in json or _is_command(json.get("code")):
+        return json
+    return {**json, "skill": skill}
+
+
+def _is_command(code: Any) -> bool:
+    """Tell whether code is the assistant's own: bookkeeping, or a program in ThingTalk."""
+    tokens = code.split() if isinstance(code, str) else code
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+        return False
+    return tokens[:1] == ["bookkeeping"] or any(token.startswith(("$", "@")) for token in tokens)
 
 
 def _checked(given: Any, path: str) -> dict[str, Any]:

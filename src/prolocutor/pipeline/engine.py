@@ -14,6 +14,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.errors import NotFound, ServiceError
+from prolocutor.pipeline import telling
 from prolocutor.pipeline.calls import Calls
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service
@@ -56,8 +57,19 @@ class Engine:
     async def run(self, begun: Begun, start: TurnStart, started: float) -> Turn:
         """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft."""
         turn = Turn(self.prepared, begun, start, started)
+        if start.say is not None:
+            turn.draft.say_itself(start.say)
+            return turn
         await turn.run()
+        if start.otherwise is not None and not turn.draft.spoken().says_something:
+            turn.draft.say_itself(start.otherwise)
         return turn
+
+    async def tell(self, turn: Turn, skill: str, extra: dict[str, Any]) -> None:
+        """Tell a skill something after the reply; its attributes count, its words do not."""
+        step = self.prepared.skill_steps.get(skill)
+        if step is not None:
+            await telling.tell(turn, step, extra)
 
     def closed(self, begun: Begun, start: TurnStart, attributes: dict[str, Any]) -> Turn:
         """Give a turn that was ended by the fallback text without asking anybody."""

@@ -15,10 +15,11 @@ from prolocutor.pipeline.waves import Waves
 
 
 class Context(Protocol):
-    """What an interpreter may touch of a turn."""
+    """What an interpreter may touch of a turn; `least`: how sure a hypothesis must be to count."""
 
     draft: Draft
     waves: Waves
+    least: float | None
 
     @property
     def skills(self) -> list[str]:
@@ -59,7 +60,19 @@ def _hypotheses(turn: Context, asking: Asking) -> None:
             values += [{**one, "part": part} for one in found] if step.fan_out else found
     if len(values) > replies.MAX_HYPOTHESES:
         raise BadReply(f"{len(values)} hypotheses, more than {replies.MAX_HYPOTHESES}")
+    if turn.least is not None:
+        values = _at_least(turn.least, values, fault)
     turn.draft.hypothesize(step.name, values)
+
+
+def _at_least(
+    least: float, values: list[dict[str, Any]], fault: replies.Fault
+) -> list[dict[str, Any]]:
+    """Give the hypotheses that are sure enough; the others are on record, and do not count."""
+    for value in values:
+        if value["confidence"] < least:
+            fault(f"a hypothesis of {value['confidence']:g} does not count: it takes {least:g}")
+    return [value for value in values if value["confidence"] >= least]
 
 
 def _candidate_annotations(turn: Context, asking: Asking) -> None:

@@ -8,7 +8,9 @@ from typing import Any, Final, cast
 import msgspec
 
 from prolocutor.contracts.selection import More, Selection
+from prolocutor.dialog import outputs
 from prolocutor.errors import BadReply
+from prolocutor.pipeline import scheduling
 
 MAX_HYPOTHESES: Final = 100
 
@@ -27,8 +29,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     bot_attributes: dict[str, Any] = {}
     attributes: dict[str, Any] | None = None
     annotations: dict[str, Any] | None = None
-    messages: list[Any] | None = None
-    ask: Any = None
+    messages: list[dict[str, Any]] | None = None
+    ask: str | None = None
 
 
 def selected(value: Any, known: Sequence[str], fault: Fault) -> tuple[list[str], More | None]:
@@ -84,17 +86,19 @@ def choice(value: Any, known: Callable[[str], bool]) -> Choice:
         for one in named:
             if not isinstance(one, str) or not known(one):
                 raise BadReply(f"no hypothesis has the id {one!r:.80}", path="$.hypotheses")
+    text = _text(value, "text", "$")
+    messages = _list(value, "messages", "$")
     return Choice(
         skill_name=_text(value, "skill_name", "$"),
-        text=_text(value, "text", "$"),
+        text=text,
         confidence=_confidence(value, "$"),
         named=named,
         human_attributes=_object(value, "human_attributes", "$") or {},
         bot_attributes=_object(value, "bot_attributes", "$") or {},
         attributes=_object(value, "attributes", "$"),
         annotations=_object(value, "annotations", "$"),
-        messages=_list(value, "messages", "$"),
-        ask=value.get("ask"),
+        messages=None if messages is None else _with_text(messages, text, "$"),
+        ask=outputs.checked_ask(value.get("ask")),
     )
 
 
@@ -119,23 +123,45 @@ def last_words(value: Any) -> tuple[str, dict[str, Any]]:
 def _hypothesis(item: Any, path: str) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise BadReply(f"expected a hypothesis, found {_kind(item)}", path=path)
-    if "text" not in item and _list(item, "messages", path):
-        item = {**item, "text": _first_text(item["messages"])}
+    if not _RICH.isdisjoint(item):
+        item = _rich(item, path)
     if type(item.get("text")) is not str or type(item.get("confidence")) is not float:
         _text(item, "text", path)
         _confidence(item, path)
     for key in _OBJECTS & item.keys():
         _object(item, key, path)
-    _list(item, "messages", path)
     return cast("dict[str, Any]", item)
 
 
 _OBJECTS: Final = {"human_attributes", "bot_attributes", "annotations", "attributes"}
+_RICH: Final = frozenset({"messages", "ask", "schedule", "unschedule"})
 
 
-def _first_text(messages: list[Any]) -> str:
-    texts = (m.get("text") for m in messages if isinstance(m, dict))
-    return next((text for text in texts if isinstance(text, str)), "")
+def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
+    """Check what is more than text, and complete it: text or messages stand for one another."""
+    item = {**item}
+    outputs.checked_ask(item.get("ask"), f"{path}.ask")
+    messages = _list(item, "messages", path)
+    if messages:
+        text = item.get("text")
+        messages = _with_text(messages, text if isinstance(text, str) else "", path)
+        item["messages"] = messages
+        if "text" not in item:
+            item["text"] = next((one["text"] for one in messages if _is_text(one)), "")
+    scheduling.check(item, path)
+    return item
+
+
+def _with_text(messages: list[Any], text: str, path: str) -> list[dict[str, Any]]:
+    """Check messages; a text that none of them says comes first."""
+    checked = outputs.checked_messages(messages, f"{path}.messages")
+    if text.strip() and checked and not any(map(_is_text, checked)):
+        return [{"type": "text", "text": text}, *checked]
+    return checked
+
+
+def _is_text(message: dict[str, Any]) -> bool:
+    return bool(message["type"] == "text")
 
 
 def _text(item: dict[str, Any], key: str, path: str) -> str:

@@ -63,7 +63,9 @@ class SkillCalls:
     def enter(self, course: Course, step: Step) -> None:
         """All that a skill waits for has settled: call it, hold it or skip it."""
         waves = course.waves
-        if self._selecting or waves.wants(step.name):
+        if step.name == waves.excluded:
+            course.settle(step, "skipped")
+        elif self._selecting or waves.wants(step.name):
             course.ask(step)
         elif waves.closed:
             course.settle(step, "skipped")

@@ -33,9 +33,10 @@ class Turn:
     def __init__(self, prepared: Prepared, begun: Begun, start: TurnStart, started: float) -> None:
         number = len(prepared.steps) + 1
         self.draft = Draft(begun, prepared.order, prepared.skills)
-        self.waves = Waves(prepared.skills)
+        self.waves = Waves(prepared.skills, start.excluded)
         self.skills = prepared.skills
         self.max_attributes = prepared.max_attributes
+        self.least = start.least
         self.faults: list[dict[str, str]] = []
         self.outcomes: list[Outcome | None] = [None] * number
         self._prepared = prepared
@@ -45,6 +46,7 @@ class Turn:
         self._forced = forced if forced in prepared.skill_steps else None
         self._started = started
         self._turn_id = begun.beginning.turn_id
+        self.strays = prepared.strays
         self._calls: Calls[tuple[Asking, int]] = Calls(self._loop, prepared.strays)
         self._skills = SkillCalls(prepared.skill_steps, prepared.candidate_calls)
         self._missing = prepared.missing.copy()
@@ -106,7 +108,7 @@ class Turn:
             self._begins[step.index] = now
             self._askings[step.index] = []
         self._askings[step.index].append(asking)
-        extra = self._start.extra if step.name == self._forced else None
+        extra = self._extra_for(step)
         try:
             requests = requests_for(asking, self.draft, self._turn_id, seconds, extra)
         except BaseException as error:
@@ -166,6 +168,10 @@ class Turn:
     def asked(self, step: Step) -> bool:
         """Tell whether a service was called."""
         return step.index in self._begins
+
+    def seconds_until(self, stage: Stage) -> float:
+        """Give the seconds until a stage is over."""
+        return self._started + self._prepared.limits.end_of(stage) - monotonic()
 
     def seconds_left(self, step: Step) -> float:
         """Give the seconds until the stage of a service is over."""
@@ -227,7 +233,7 @@ class Turn:
         if self.outcomes[step.index] is not None:
             return  # it was dropped in the meantime
         if step.format_reply is not None and isinstance(outcome, Plain):
-            outcome = _reshape(step, outcome)
+            outcome = reshaped(step, outcome)
         if not isinstance(outcome, Plain):
             if not isinstance(outcome, ServiceError):
                 outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
@@ -273,7 +279,7 @@ class Turn:
 
     def _give_reply(self) -> None:
         """The ordinary way has come to its end; where it failed, take the next one on the list."""
-        last_chance = self._prepared.last_chance
+        last_chance = self._prepared.last_chance if self._start.otherwise is None else None
         failed = self._prepared.has_response_selector or not self.draft.candidates()
         if self.draft.reply is None and failed and last_chance is not None:
             self.ask(last_chance)
@@ -281,6 +287,14 @@ class Turn:
         if self.draft.reply is None:
             self._fall_back()
         self._replied()
+
+    def _extra_for(self, step: Step) -> dict[str, Any] | None:
+        """Give what a request says beside the dialog: the answer, or who is preferred."""
+        if step.name == self._forced:
+            return self._start.extra
+        if step.selecting and self._start.preferred is not None:
+            return {"preferred": self._start.preferred}
+        return None
 
     def _last_chance_over(self, step: Step, outcome: Outcome, error: ServiceError | None) -> None:
         self.outcomes[step.index] = outcome
@@ -292,14 +306,18 @@ class Turn:
         self._replied()
 
     def _fall_back(self) -> None:
-        """The last two ways: the most confident hypothesis, else the fallback text."""
+        """The last two ways: the most confident hypothesis, else the words for then."""
         chosen = self.draft.choose_most_confident(
             self._start.preferred,
             PREFERENCE,
             self.max_attributes,
             lambda what: self.fault("reply", what),
         )
-        if not chosen:
+        if chosen:
+            return
+        if self._start.otherwise is not None:
+            self.draft.say_itself(self._start.otherwise)
+        else:
             self.draft.say("fallback", "", self._prepared.fallback, {})
 
     def _replied(self) -> None:
@@ -321,7 +339,7 @@ class Turn:
         )
 
 
-def _reshape(step: Step, reply: Plain) -> Plain | ServiceError:
+def reshaped(step: Step, reply: Plain) -> Plain | ServiceError:
     """Apply a response formatter; what it does wrong is its service's failure."""
     assert step.format_reply is not None
     try:

@@ -8,17 +8,21 @@ store keeps and what the next turn's window splices.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from prolocutor.contracts.store import Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
+from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.pipeline.attributes import next_version
 from prolocutor.pipeline.candidates import Candidate, Order, Slots, filled, object_of, slots_of
 from prolocutor.pipeline.replies import Choice, Fault
 from prolocutor.pipeline.requests import Shown
+
+ITSELF: Final = "assistant"
+"""What `Reply.by` is where the assistant speaks for itself."""
 
 
 class _Bot(msgspec.Struct):
@@ -30,7 +34,10 @@ _bot = msgspec.json.Decoder(_Bot).decode
 
 
 class Reply(msgspec.Struct, kw_only=True):
-    """The reply as far as it has come; `by` says which way it came about."""
+    """The reply as far as it has come; `by` says which way it came about.
+
+    `messages` and `ask` stand in the attributes as well. `silent`: it is not to be spoken.
+    """
 
     by: str
     text: str
@@ -40,6 +47,14 @@ class Reply(msgspec.Struct, kw_only=True):
     chosen: list[str]
     attributes: bytes
     annotations: Slots
+    messages: list[dict[str, Any]] = []
+    ask: str | None = None
+    silent: bool = False
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to be spoken."""
+        return bool(self.text.strip() or self.messages)
 
 
 class Draft:
@@ -57,6 +72,7 @@ class Draft:
         self._encoded_head: bytes | None = None
         self._shown: dict[tuple[int | None, str | None], Shown] = {}
         self._bot_said: Said | None = None
+        self._learnt: list[dict[str, Any]] = []
         self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
             said.utt_id.encode(),
             encode(said.text),
@@ -161,22 +177,22 @@ class Draft:
         chosen = self.chosen(choice)
         first = chosen[0].value if chosen else {}
         attributes = first.get("attributes") if choice.attributes is None else choice.attributes
-        attributes = dict(attributes or {})
-        messages = choice.messages if choice.messages is not None else first.get("messages")
-        if messages:
-            attributes["messages"] = messages
+        messages = choice.messages
+        if messages is None:
+            messages = first.get("messages")
+            if messages and choice.text != first["text"]:
+                messages = _rewritten(messages, choice.text)
         ask = choice.ask if choice.ask is not None else first.get("ask")
-        if ask is not None:
-            attributes["ask"] = ask
         annotations: Slots = {}
         if choice.annotations is not None:
             annotations = slots_of(choice.annotations)
         elif len(chosen) == 1:
             annotations = chosen[0].annotations
-        for_human = [c.value.get("human_attributes") for c in chosen]
-        for_bot = [c.value.get("bot_attributes") for c in chosen]
-        self._update_human([*for_human, choice.human_attributes], max_attributes, fault)
-        self._update_bot([*for_bot, choice.bot_attributes], max_attributes, fault)
+        own = {
+            "human_attributes": choice.human_attributes,
+            "bot_attributes": choice.bot_attributes,
+        }
+        self._learn([*(one.value for one in chosen), own], max_attributes, fault)
         self._speak(
             Reply(
                 by="selector",
@@ -185,8 +201,10 @@ class Draft:
                 active_skill=self._slot_of(choice.skill_name, chosen),
                 confidence=choice.confidence,
                 chosen=[candidate.id for candidate in chosen],
-                attributes=encode(attributes),
+                attributes=encode(_attributes_of(attributes, messages, ask)),
                 annotations=annotations,
+                messages=messages or [],
+                ask=ask,
             )
         )
 
@@ -238,16 +256,36 @@ class Draft:
             )
         )
 
+    def say_itself(self, words: Words) -> None:
+        """Reply with words of the assistant's own; without messages in silence."""
+        messages = words.messages
+        texts = [one["text"] for one in messages if one["type"] == "text"]
+        rich = words.ask is not None or len(messages) > 1 or not texts
+        attributes = _attributes_of(None, messages if rich else None, words.ask)
+        self.say(ITSELF, words.skill, texts[0] if texts else "", {}, attributes)
+        reply = self.spoken()
+        reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
+
+    def show(self, messages: list[dict[str, Any]], ask: str | None) -> None:
+        """Give the reply other messages, and another ask; its texts stay."""
+        reply = self.spoken()
+        reply.messages, reply.ask = messages, ask
+        reply.attributes = encode(_attributes_of(decode(reply.attributes), messages, ask))
+        self._bot_changed()
+
     def rewrite(self, text: str) -> None:
         """Give the reply another text; `orig_text` stays, and the first text message follows."""
         reply = self.spoken()
-        attributes = decode(reply.attributes)
-        for message in attributes.get("messages") or ():
-            if isinstance(message, dict) and message.get("type") == "text":
-                message["text"] = text
-                reply.attributes = encode(attributes)
-                break
+        if reply.messages:
+            self.show(_rewritten(reply.messages, text), reply.ask)
         reply.text = text
+        self._bot_changed()
+
+    def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
+        """Let attributes of a skill that does not speak count as well, after all others."""
+        self._learn([*self._learnt, value], max_attributes, fault)
+        self._encoded_head = None
+        self._human_changed()
         self._bot_changed()
 
     def annotate_reply(self, name: str, reply: Plain) -> None:
@@ -372,17 +410,38 @@ class Draft:
             self._bot_said = Said(True, self._bot_body(), self._bot_state())
         return self._bot_said
 
-    def _update_human(
-        self, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
-    ) -> None:
-        if any(every):
-            self.human = next_version(self.begun.human, every, max_attributes, fault)
+    def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
+        """Change both profiles by what these say of human and bot, one after the other."""
+        self._learnt = every
+        for_human = [one.get("human_attributes") for one in every]
+        if any(for_human):
+            self.human = next_version(self.begun.human, for_human, max_attributes, fault)
+        for_bot = [one.get("bot_attributes") for one in every]
+        if any(for_bot):
+            self.bot = next_version(self.begun.bot, for_bot, max_attributes, fault)
 
-    def _update_bot(
-        self, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
-    ) -> None:
-        if any(every):
-            self.bot = next_version(self.begun.bot, every, max_attributes, fault)
+
+def _attributes_of(
+    own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
+) -> dict[str, Any]:
+    """Give the attributes of a reply: what there is of messages and ask stands among them."""
+    attributes = {key: value for key, value in (own or {}).items() if key not in _RICH}
+    if messages:
+        attributes["messages"] = messages
+    if ask is not None:
+        attributes["ask"] = ask
+    return attributes
+
+
+_RICH: Final = frozenset({"messages", "ask"})
+
+
+def _rewritten(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Give messages whose first text is another."""
+    for place, message in enumerate(messages):
+        if message["type"] == "text":
+            return [*messages[:place], {**message, "text": text}, *messages[place + 1 :]]
+    return messages
 
 
 def _says_something(candidate: Candidate) -> bool:

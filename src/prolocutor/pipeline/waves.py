@@ -31,11 +31,12 @@ class Wave:
 
 
 class Waves:
-    """Who is selected in one turn: None of `selected` as long as the selectors have not settled."""
+    """Who is selected in one turn, but never the skill that is `excluded`."""
 
-    def __init__(self, known: list[str]) -> None:
+    def __init__(self, known: list[str], excluded: str | None = None) -> None:
         self.waves: list[Wave] = []
         self.closed = False
+        self.excluded = excluded
         self._known = known
         self._names: list[str] | None = None
         self._more: list[tuple[More, Fault]] = []
@@ -114,7 +115,7 @@ class Waves:
         return []
 
     def _next_wave(self, names: Iterable[str]) -> list[str]:
-        wanted = set(names)
+        wanted = {*names} - {self.excluded}
         fresh = [name for name in self._known if name in wanted and name not in self._wave_of]
         if fresh:
             wave = Wave(fresh)

@@ -180,10 +180,11 @@ async def test_what_cannot_be_taken_up_stops_nobody_else(
 async def test_who_asks_again_for_a_turn_that_nobody_took_up_has_it_run_as_it_began() -> None:
     a, b = FakeService(hypothesis("a")), FakeService(hypothesis("b"))
     async with assistant(Service("a", a), Service("b", b)) as it:
-        hashed = _digest("hi", b"{}", "main")
-        start = b'{"forced_skill":"b"}'
+        pressed = {"payload": 5, "skill": "b"}
+        hashed = _digest("hi", b"{}" + plain.encode({"parsed": pressed}), "main")
+        start = plain.encode({"parsed": pressed})
         await cut_off(it.store, request_key="r", request_hash=hashed, start=start)  # type: ignore[arg-type]
-        result = await it.turn("hi", user="ann", request_id="r")
+        result = await it.turn("hi", user="ann", request_id="r", parsed=pressed)
     assert (result.reply.text, a.calls) == ("b", 0)
 
 
@@ -191,7 +192,7 @@ async def test_what_a_turn_started_with_is_known_in_its_second_run() -> None:
     asked = FakeService(hypothesis())
     other = FakeService(hypothesis())
     store = MemoryStore()
-    start = b'{"forced_skill":"asked","extra":{"answer":{"kind":"number","value":5}}}'
+    start = b'{"parsed":{"payload":5,"skill":"asked"}}'
     await store.begin(a_beginning(text="5", start=start, window=4))
     async with assistant(Service("other", other), Service("asked", asked), store=store) as it:
         await done(it)

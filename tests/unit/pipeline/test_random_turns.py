@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.selection import Selection, enough
 from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Words
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from tests.unit.pipeline.talk import Talk, outcomes
@@ -29,6 +30,10 @@ sound = st.recursive(
 attributes = st.dictionaries(
     st.sampled_from(["id", "name", "persona", "profile", "attributes", "x", "y"]), sound, max_size=3
 )
+messages = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "text", "choice"])},
+    optional={"text": st.sampled_from(["hi", "", None]), "title": st.just("A")},
+)
 hypotheses = st.fixed_dictionaries(
     {"text": st.sampled_from(["hi", "bye", ""]), "confidence": st.sampled_from([0, 0.5, 1, -1])},
     optional={
@@ -37,8 +42,9 @@ hypotheses = st.fixed_dictionaries(
         "bot_attributes": attributes,
         "attributes": attributes,
         "annotations": attributes,
-        "messages": st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": sound})),
-        "ask": sound,
+        "messages": st.lists(messages, max_size=2),
+        "ask": st.sampled_from([None, "number", "choice", "nothing", 5, []]),
+        "can_continue": sound,
         "hypothesis_id": st.sampled_from(IDS),
     },
 )
@@ -52,7 +58,7 @@ choices = st.fixed_dictionaries(
         "hypothesis": st.sampled_from(IDS),
         "hypotheses": st.lists(st.sampled_from(IDS), min_size=1, max_size=3),
         "human_attributes": attributes,
-        "messages": st.lists(sound, max_size=2),
+        "messages": st.lists(messages | sound, max_size=2),
         "annotations": attributes,
     },
 )
@@ -159,12 +165,21 @@ def pipelines(draw: st.DrawFn) -> Pipeline:
     )
 
 
+words = st.builds(
+    Words,
+    messages=st.lists(st.just({"type": "text", "text": "hm"}), max_size=2),
+    ask=st.sampled_from([None, "number"]),
+)
 starts = st.fixed_dictionaries(
     {},
     optional={
         "forced_skill": st.sampled_from([*NAMES, "nobody"]),
         "preferred": st.sampled_from([*NAMES, "nobody"]),
         "extra": st.just({"answer": 1}),
+        "excluded": st.sampled_from([*NAMES, "nobody"]),
+        "least": st.floats(0, 1),
+        "otherwise": words,
+        "say": words,
     },
 )
 

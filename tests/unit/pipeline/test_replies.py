@@ -27,7 +27,7 @@ JSON = st.recursive(
         | st.dictionaries(
             st.sampled_from(
                 "text confidence skill_name hypothesis hypotheses human_attributes bot_attributes "
-                "attributes annotations messages ask x".split()
+                "attributes annotations messages ask schedule unschedule type key at x".split()
             ),
             inner,
             max_size=6,
@@ -109,7 +109,7 @@ async def test_what_has_to_be_an_object_is_one(key: str) -> None:
 
 
 async def test_a_hypothesis_may_have_messages_instead_of_a_text() -> None:
-    messages = [{"type": "picture"}, {"type": "text", "text": "Look!"}]
+    messages = [{"type": "picture", "url": "a"}, {"type": "text", "text": "Look!"}]
     assert await spoken([{"messages": messages, "confidence": 1}]) == "Look!"
 
 

@@ -16,6 +16,8 @@ from tests.unit.pipeline.talk import (
     skill,
 )
 
+TEXT = {"type": "text", "text": "hello"}
+
 
 async def after(pipeline: Pipeline, **options: Any) -> tuple[State, State, State]:
     """Take one turn; give the stored dialog, its human utterance, its bot utterance."""
@@ -245,24 +247,28 @@ async def test_annotations_of_a_composed_reply_are_not_merged() -> None:
 
 
 async def test_what_a_choice_lacks_comes_from_the_chosen_hypothesis() -> None:
-    said = skill(attributes={"mood": "good"}, messages=[{"type": "text", "text": "hello"}], ask=1)
+    said = skill(attributes={"mood": "good"}, messages=[TEXT], ask="number")
     _, _, bot = await after(Pipeline(skills=[said], response_selector=picks()))
     assert bot["attributes"] == {
         "mood": "good",
-        "messages": [{"type": "text", "text": "hello"}],
-        "ask": 1,
+        "messages": [TEXT],
+        "ask": "number",
     }
 
 
 async def test_what_a_choice_has_goes_before_the_chosen_hypothesis() -> None:
-    said = skill(attributes={"mood": "good"}, messages=[{"type": "text", "text": "hello"}], ask=1)
-    chosen = picks(attributes={}, messages=[], ask=2, annotations={"own": 1})
+    said = skill(attributes={"mood": "good"}, messages=[TEXT], ask="number")
+    chosen = picks(attributes={}, messages=[], ask="date", annotations={"own": 1})
     _, _, bot = await after(Pipeline(skills=[said], response_selector=chosen))
-    assert (bot["attributes"], bot["annotations"]) == ({"ask": 2}, {"own": 1})
+    assert (bot["attributes"], bot["annotations"]) == ({"ask": "date"}, {"own": 1})
 
 
 async def test_a_rewritten_text_replaces_the_first_text_message() -> None:
-    messages = [{"type": "picture"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    messages = [
+        {"type": "picture", "url": "c"},
+        {"type": "text", "text": "a"},
+        {"type": "text", "text": "b"},
+    ]
     pipeline = Pipeline(skills=[skill(messages=messages)], postprocessors=[says("post", "new")])
     _, _, bot = await after(pipeline)
     assert [one.get("text") for one in bot["attributes"]["messages"]] == [None, "new", "b"]

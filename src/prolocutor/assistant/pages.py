@@ -1,0 +1,58 @@
+"""Long lists of choices, page by page."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.dialog.rounds import Offered, Waiting
+
+PAGE: Final = 9
+"""Choices on one page."""
+
+
+def last_page(waiting: Waiting) -> int:
+    """Give the number of the last page, from 0."""
+    return max(0, len(waiting.choices) - 1) // PAGE
+
+
+def shown(waiting: Waiting) -> list[dict[str, Any]]:
+    """Give the page of choices that was shown last, with buttons to those around it."""
+    first = waiting.page * PAGE
+    choices = [
+        _choice(first + place, offered)
+        for place, offered in enumerate(waiting.choices[first : first + PAGE])
+    ]
+    return [*choices, *_buttons(waiting)]
+
+
+def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[str, Any]]:
+    """Give messages with no more choices than fit on the first page."""
+    if len(waiting.choices) <= PAGE:
+        return messages
+    fitting = [one for one in messages if one["type"] != "choice" or one["idx"] < PAGE]
+    return [*fitting, *_buttons(waiting)]
+
+
+def offered(messages: list[dict[str, Any]]) -> list[Offered]:
+    """Give the choices among messages."""
+    return [
+        Offered(one["title"], one["text"] if isinstance(one.get("text"), str) else "")
+        for one in messages
+        if one["type"] == "choice"
+    ]
+
+
+def _choice(index: int, offered: Offered) -> dict[str, Any]:
+    choice: dict[str, Any] = {"type": "choice", "idx": index, "title": offered.title}
+    return {**choice, "text": offered.text} if offered.text else choice
+
+
+def _buttons(waiting: Waiting) -> list[dict[str, Any]]:
+    more = [_button("More", "more")] if waiting.page < last_page(waiting) else []
+    back = [_button("Back", "back")] if waiting.page else []
+    return [*more, *back]
+
+
+def _button(title: str, special: str) -> dict[str, Any]:
+    code = ["bookkeeping", "special", f"special:{special}"]
+    return {"type": "button", "title": title, "json": {"code": code, "entities": {}}}

@@ -1,0 +1,47 @@
+"""Programs: who runs the programs that people send, and takes what they ask for on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from prolocutor.contracts.store import Begun, Entry
+from prolocutor.dialog.inputs import Words
+
+
+class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that is to be run in a turn, or to be gone on with.
+
+    `parsed` is what the person sent: `{code, entities, slots?, slotTypes?, example_id?}` or
+    `{program}`. Where the program asked for something, `context` is what it had left with its ask
+    and `answer` what came (`{"kind", "value", "raw"}`); `parsed` is then empty.
+    """
+
+    begun: Begun
+    parsed: dict[str, Any] = {}
+    context: Any = None
+    answer: dict[str, Any] | None = None
+
+
+class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program says (its words may ask), and what it puts on the agenda and takes off it.
+
+    `context` is kept with the ask and given back with the answer. `code` and `entities` are the
+    context of the ask that clients are sent.
+    """
+
+    words: Words
+    context: Any = None
+    code: list[str] = []
+    entities: dict[str, Any] = {}
+    entries: Sequence[Entry] = ()
+    struck: Sequence[tuple[str, str]] = ()
+
+
+class Programs(Protocol):
+    """Runs programs, each within a turn of its person. A turn that was cut off runs them again."""
+
+    async def run(self, start: ProgramStart) -> ProgramRun:
+        """Run a program, or go on with one. What is wrong with it is said, not raised."""

@@ -1,0 +1,107 @@
+"""What a hypothesis puts on the agenda (`schedule`) and takes off it (`unschedule`), checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, Final
+
+from prolocutor.contracts.store import Begun, Entry
+from prolocutor.dialog import outputs
+from prolocutor.dialog.plain import encode
+from prolocutor.errors import BadReply
+
+MOST: Final = 100
+"""The most lines that one hypothesis may put on the agenda, and take off it."""
+
+MAX_KEY: Final = 200
+
+
+def check(item: dict[str, Any], path: str) -> None:
+    """Check both keys of a hypothesis and complete its messages; `BadReply` with the path.
+
+    `schedule` is a list of `{key, at | in, messages, ask?}`: `at` a time in ISO 8601 (UTC where it
+    names no zone) or UNIX seconds, `in` seconds from now. `unschedule` is a list of keys.
+    """
+    for key in ("schedule", "unschedule"):
+        value = item.get(key)
+        if value is None:
+            continue
+        if not isinstance(value, list):
+            raise BadReply("expected a list", path=f"{path}.{key}")
+        if len(value) > MOST:
+            raise BadReply(f"{len(value)}, more than the {MOST} allowed", path=f"{path}.{key}")
+    for place, line in enumerate(item.get("schedule") or ()):
+        _check_line(line, f"{path}.schedule[{place}]")
+    for place, key in enumerate(item.get("unschedule") or ()):
+        _check_key(key, f"{path}.unschedule[{place}]")
+
+
+def entries(begun: Begun, chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[Entry]:
+    """Give the agenda entries of the chosen hypotheses, each with its skill.
+
+    Seconds count from when the person spoke, so that a second run of a turn comes to the same.
+    """
+    said = begun.beginning
+    return [
+        Entry(
+            user=said.user,
+            dialog_name=said.dialog_name,
+            skill=skill,
+            key=line["key"],
+            due=said.started + line["in"] if line.get("in") is not None else _time(line["at"]),
+            body=encode({"messages": line["messages"], "ask": line.get("ask"), "skill": skill}),
+        )
+        for skill, value in chosen
+        for line in value.get("schedule") or ()
+    ]
+
+
+def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
+    """Give the skill and key of each entry that the chosen hypotheses take off the agenda."""
+    return [(skill, key) for skill, value in chosen for key in value.get("unschedule") or ()]
+
+
+def _check_line(line: Any, path: str) -> None:
+    if not isinstance(line, dict):
+        raise BadReply("expected an object with key, at or in, and messages", path=path)
+    _check_key(line.get("key"), f"{path}.key")
+    if (line.get("at") is None) == (line.get("in") is None):
+        raise BadReply("expected either `at` or `in`", path=path)
+    if line.get("in") is not None:
+        _check_seconds(line["in"], f"{path}.in")
+    elif isinstance(line["at"], str):
+        try:
+            _time(line["at"])
+        except (ValueError, OverflowError):
+            raise BadReply(f"{line['at']!r:.80} is no time", path=f"{path}.at") from None
+    else:
+        _check_seconds(line["at"], f"{path}.at")
+    messages = line.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise BadReply("expected at least one message", path=f"{path}.messages")
+    line["messages"] = outputs.checked_messages(messages, f"{path}.messages")
+    outputs.checked_ask(line.get("ask"), f"{path}.ask")
+
+
+def _check_key(key: Any, path: str) -> None:
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_KEY:
+        raise BadReply(f"expected a text of 1 to {MAX_KEY} characters", path=path)
+
+
+def _check_seconds(value: Any, path: str) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not isfinite(value) or abs(value) > _LATEST:
+        raise BadReply("expected a number of seconds", path=path)
+
+
+_LATEST: Final = 1e11
+
+
+def _time(at: str | float) -> float:
+    """Give a time in UNIX seconds."""
+    if not isinstance(at, str):
+        return at
+    time = datetime.fromisoformat(at)
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
