@@ -85,7 +85,7 @@ class Wakers:
 
     @contextmanager
     def listening(self, user: str) -> Iterator[asyncio.Event]:
-        """Give what is set when there may be something new for a person; whoever looks clears it."""
+        """Give what is set when a person may have something new; whoever looks clears it."""
         event = asyncio.Event()
         self._events.setdefault(user, set()).add(event)
         try:
