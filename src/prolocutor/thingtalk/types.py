@@ -1,0 +1,70 @@
+"""Types of ThingTalk: what a parameter takes and what an output is."""
+
+from __future__ import annotations
+
+import msgspec
+
+PLAIN = frozenset(
+    {"String", "Number", "Boolean", "Currency", "Date", "Time", "Location", "Object", "Any"}
+)
+"""Types said by their name alone; Measure, Entity, Enum, Array and Compound are not."""
+
+OLD_NAMES = {
+    "EmailAddress": "tt:email_address",
+    "PhoneNumber": "tt:phone_number",
+    "Picture": "tt:picture",
+    "URL": "tt:url",
+    "Username": "tt:username",
+    "Hashtag": "tt:hashtag",
+    "Password": "tt:password",
+    "Resource": "tt:rdf_resource",
+}
+"""Entity types that old manifests call by a name of their own."""
+
+
+class Type(msgspec.Struct, frozen=True):
+    """A type: `name`, and what the name leaves open.
+
+    `of` is the unit of a Measure or the kind of an Entity (`tt:url`), `choices` are those of an
+    Enum, `element` is the type of an Array's elements, `fields` are those of a Compound.
+    """
+
+    name: str
+    of: str = ""
+    choices: tuple[str, ...] = ()
+    element: Type | None = None
+    fields: tuple[tuple[str, Type], ...] = ()
+
+    def __str__(self) -> str:
+        if self.name == "Entity":
+            return f"Entity(^^{self.of})"
+        if self.name == "Measure":
+            return f"Measure({self.of})"
+        if self.name == "Enum":
+            return f"Enum({', '.join(self.choices)})"
+        if self.name == "Array":
+            return f"Array({self.element})"
+        if self.name == "Compound":
+            return "{" + ", ".join(f"{name} : {kind}" for name, kind in self.fields) + "}"
+        return self.name
+
+
+STRING = Type("String")
+NUMBER = Type("Number")
+BOOLEAN = Type("Boolean")
+CURRENCY = Type("Currency")
+DATE = Type("Date")
+TIME = Type("Time")
+LOCATION = Type("Location")
+ANY = Type("Any")
+DURATION = Type("Measure", of="ms")
+
+
+def entity(kind: str) -> Type:
+    """Give the type of entities of a kind, such as `tt:url`."""
+    return Type("Entity", of=kind)
+
+
+def array(element: Type) -> Type:
+    """Give the type of lists of something."""
+    return Type("Array", element=element)
