@@ -1,4 +1,4 @@
-"""Turns to try a store with: beginnings, and what they end in."""
+"""Turns to try a store with: beginnings, what they end in, and what is said unasked."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import msgspec
 from prolocutor.contracts.store import (
     Beginning,
     Begun,
+    Delivery,
+    Entry,
     Finished,
     NewVersion,
     Spoken,
@@ -53,8 +55,12 @@ def an_ending(
     annotations: Any = None,
     extra: dict[str, Any] | None = None,
     at: str | None = None,
+    **changes: Any,
 ) -> Finished:
-    """Make what a turn ends in: both utterances, new versions of profiles, one message."""
+    """Make what a turn ends in: both utterances, new versions of profiles, one message.
+
+    `changes` are other fields of `Finished`.
+    """
     beginning = begun.beginning
     human = _further(begun.human, human_attributes)
     bot = _further(begun.bot, bot_attributes)
@@ -94,14 +100,40 @@ def an_ending(
         user_version=(bot or begun.bot).number,
         active_skill=skill,
     )
-    return Finished(
+    finished = Finished(
         begun=begun,
         utterances=[asked, answered],
         human=human,
         bot=bot,
-        messages=[plain.encode({"type": "text", "text": reply})],
+        messages=[a_message(reply)],
         outcome=plain.encode({"response": reply}),
     )
+    return msgspec.structs.replace(finished, **changes)
+
+
+def a_message(text: str) -> bytes:
+    """Make a text message of the assistant."""
+    return plain.encode({"type": "text", "text": text})
+
+
+def an_entry(user: str = "ann", key: str = "k", due: float = 10.0, **changes: Any) -> Entry:
+    """Make an entry of the agenda; `changes` are other fields of `Entry`."""
+    entry = Entry(user=user, skill="timer", key=key, due=due, body=b'{"ring":1}')
+    return msgspec.structs.replace(entry, **changes)
+
+
+def a_delivery(user: str, *texts: str, **changes: Any) -> Delivery:
+    """Make what the assistant says unasked; `changes` are other fields of `Delivery`."""
+    delivery = Delivery(
+        user=user,
+        messages=[a_message(text) for text in texts],
+        date_time=ids.timestamp(),
+        new_human_id=ids.new_id(),
+        new_dialog_id=ids.new_id(),
+        new_id=ids.new_id(),
+        new_bot_id=ids.new_id(),
+    )
+    return msgspec.structs.replace(delivery, **changes)
 
 
 async def begin(store: TurnStore, user: str = "ann", text: str = "hi", **changes: Any) -> Begun:

@@ -131,8 +131,7 @@ def add_others(writer: Writer) -> None:
     numbers = f"WITH RECURSIVE t(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM t LIMIT {OTHERS})"
     for statement in (
         "people SELECT n, 'u' || n, 'h' || n, 2 FROM t",
-        "dialogs SELECT n, n, 'main', 'd' || n, 'i' || n, 'b' || n, '', '2024', 1, 0, '{}', '{}' "
-        "FROM t",
+        "dialogs SELECT n, n, 'main', 'd' || n, 'i' || n, 'b' || n, '', '', 1, 0, '{}', '' FROM t",
         "dialog_names SELECT n, n, 'main', -1 FROM t",
         "versions SELECT 'h' || n, 0, '[]', '{}' FROM t",
         "versions SELECT 'b' || n, 0, '[]', '{}' FROM t",

@@ -8,12 +8,15 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from prolocutor.dialog import agent_state
+from prolocutor.contracts.store import NO_ASK, Beginning
+from prolocutor.dialog import agent_state, splicing
+from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.migrations import APPLICATION_ID, NEWEST
 from prolocutor.stores.sqlite.store import SqliteStore
-from prolocutor.testing.sample_turns import begin, talk
+from prolocutor.testing.sample_turns import a_beginning, an_ending, an_entry, begin, talk
 
 VERSIONS = Path(__file__).parent / "versions"
 DUMPS = sorted(VERSIONS.glob("v*.sql"))
@@ -61,6 +64,74 @@ async def test_an_upgraded_file_looks_like_a_new_one(dump: Path, tmp_path: Path)
     assert schemas[0] == schemas[1]
 
 
+async def test_messages_of_the_first_version_are_numbered_by_dialog_name(tmp_path: Path) -> None:
+    restore(VERSIONS / "v1.sql", tmp_path / "dialogs.db")
+    cut_off = await add_carl(tmp_path / "dialogs.db")
+    store = SqliteStore(tmp_path / "dialogs.db")
+    await store.open()
+
+    rows = await store.feed("carl", 0)
+    tail = await store.feed_tail("carl", "main")
+    resumed = await store.resume(cut_off.turn_id, 4, 0)
+    await store.finish(an_ending(resumed))
+    after = await begin(store, "carl")
+    other = await begin(store, "carl", dialog_name="other")
+    await store.aclose()
+
+    assert [(row.n, row.dialog_name, row.id, row.closing) for row in rows] == [
+        (1, "main", 0, None),
+        (2, "main", 1, NO_ASK),
+        (3, "other", 0, None),
+        (4, "other", 1, None),
+        (5, "other", 2, NO_ASK),
+        (6, "main", 2, None),
+        (7, "main", 3, NO_ASK),
+        (8, "main", 4, None),
+    ]
+    assert tail == [row for row in rows if row.dialog_name == "main"]
+    assert (resumed.feed, resumed.feed_id, resumed.round) == (8, 4, b"{}")
+    assert (after.feed, after.feed_id) == (10, 6)
+    assert (other.feed, other.feed_id) == (11, 3)
+
+
+async def test_a_file_of_an_earlier_version_is_not_read_before_its_owner_opened_it(
+    tmp_path: Path,
+) -> None:
+    restore(VERSIONS / "v1.sql", tmp_path / "dialogs.db")
+    store = SqliteStore(tmp_path / "dialogs.db", read_only=True)
+
+    with pytest.raises(StoreError, match="old version; let its owner open it once"):
+        await store.open()
+
+
+async def add_carl(path: Path) -> Beginning:
+    """Add a person to a file of version 1: dialogs of two names, one with an open turn."""
+    cut_off = a_beginning("carl", "cut off")
+    command, text = b'{"type":"command","command":"a"}', b'{"type":"text","text":"b"}'
+    dialogs = [(90, "main", 0), (91, "other", 1), (92, "main", 1)]
+    feed = [(90, command), (90, text), (91, command), (91, text), (91, text), (92, command),
+            (92, text)]  # fmt: skip
+    connection = sqlite3.connect(path)
+    run = connection.execute
+    run("INSERT INTO people VALUES (9, 'carl', 'human', 0)")
+    run("INSERT INTO versions VALUES ('human', 0, '[]', ?)", (splicing.new_human("human", "carl"),))
+    for dialog, name, active in dialogs:
+        ids = f"d{dialog}", f"i{dialog}", f"b{dialog}"
+        run("INSERT INTO dialogs VALUES (?, 9, ?, ?, ?, ?, 'kit', '2024', ?, 0, '{}')",
+            (dialog, name, *ids, active))  # fmt: skip
+        run("INSERT INTO versions VALUES (?, 0, '[]', ?)", (ids[2], splicing.new_bot(ids[2])))
+    for n, (dialog, message) in enumerate(feed, start=1):
+        run(
+            "INSERT INTO feed (person, n, dialog, message) VALUES (9, ?, ?, ?)",
+            (n, dialog, message),
+        )
+    run("INSERT INTO open_turns VALUES (9, ?, 92, 8, 1.0, 1, NULL, NULL, ?)",
+        (cut_off.turn_id, msgspec.msgpack.encode(cut_off)))  # fmt: skip
+    connection.commit()
+    connection.close()
+    return cut_off
+
+
 def restore(dump: Path, path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.executescript(dump.read_text(encoding="utf-8"))
@@ -87,6 +158,9 @@ async def _make(path: Path) -> None:
         turns = await talk(store, "ann", text, human_attributes={"n": n}, hypotheses=said)
     await store.rate_dialog(turns[0].dialog_id, 5, "ann", "2024-01-01 00:00:00.000000")
     await begin(store, "bob", "cut off", request_key="k", request_hash=b"h")
+    await store.finish(an_ending(await begin(store, "dora"), messages=[], round=b'{"left":2}'))
+    await store.schedule(an_entry("dora"))
+    await store.put_record("dora", "device", "a", b"1")
     await store.aclose()
 
 

@@ -1,0 +1,1 @@
+"""What every store keeps, as tests: one file for each promise of `contracts/store.py`."""

@@ -1,0 +1,198 @@
+"""What every store keeps of the agenda: entries that wait, are delivered once, or are struck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+import pytest
+
+from prolocutor.contracts.store import MOST_ENTRIES, Entry, Store
+from prolocutor.errors import StoreError
+from prolocutor.testing.sample_turns import a_delivery, an_ending, an_entry, begin, talk
+from prolocutor.testing.store_promises.opened import OpenedStore
+
+
+class AgendaKit(OpenedStore):
+    """`Agenda`."""
+
+    async def test_an_entry_comes_back_as_it_was_given(self, store: Store) -> None:
+        entry = Entry(
+            user="ann",
+            dialog_name="other",
+            skill="timer",
+            key="é",
+            due=1_709_208_000.125,
+            body=b'{"ring":[1,null]}',
+            dropped=2,
+        )
+
+        await store.schedule(entry)
+
+        assert await store.entries("ann") == [entry]
+        assert await store.due(entry.due) == [entry]
+        assert await store.due(entry.due - 0.001) == []
+
+    async def test_entries_are_due_earliest_first(self, store: Store) -> None:
+        for user, key, due in (("ann", "c", 3.0), ("bob", "a", 1.0), ("ann", "b", 2.0)):
+            await store.schedule(an_entry(user, key, due))
+
+        assert _keys(await store.due(2.5)) == ["a", "b"]
+        assert _keys(await store.due(9.0, limit=2)) == ["a", "b"]
+        assert _keys(await store.entries("ann")) == ["b", "c"]
+
+    async def test_entries_of_one_time_are_in_the_order_of_writing(self, store: Store) -> None:
+        for user, key in (("bob", "z"), ("ann", "y"), ("bob", "x"), ("ann", "z")):
+            await store.schedule(an_entry(user, key))
+        await store.schedule(an_entry("bob", "z"))
+
+        assert [(one.user, one.key) for one in await store.due(10.0)] == [
+            ("ann", "y"),
+            ("bob", "x"),
+            ("ann", "z"),
+            ("bob", "z"),
+        ]
+
+    async def test_the_next_time_is_known(self, store: Store) -> None:
+        assert await store.next_due(0.0) is None
+        for key, due in (("a", 5.0), ("b", 2.0)):
+            await store.schedule(an_entry(key=key, due=due))
+
+        assert [await store.next_due(after) for after in (0.0, 2.0, 5.0)] == [2.0, 5.0, None]
+
+    async def test_an_entry_takes_the_place_of_one_of_its_key(self, store: Store) -> None:
+        await store.schedule(an_entry(key="k", due=1.0))
+        await store.schedule(an_entry(key="k", due=2.0, body=b"2"))
+        await store.schedule(an_entry(key="k", due=3.0, skill="other"))
+        await store.schedule(an_entry("bob", key="k", due=4.0))
+
+        assert [(one.skill, one.due, one.body) for one in await store.entries("ann")] == [
+            ("timer", 2.0, b"2"),
+            ("other", 3.0, b'{"ring":1}'),
+        ]
+        assert _keys(await store.entries("ann", "other")) == ["k"]
+        assert await store.entries("ann", "nothing") == []
+
+    async def test_an_entry_can_be_struck_once(self, store: Store) -> None:
+        await store.schedule(an_entry("ann", "a"))
+        await store.schedule(an_entry("ann", "b"))
+
+        assert await store.strike("ann", "timer", "a") is True
+        assert await store.strike("ann", "timer", "a") is False
+        assert await store.strike("nobody", "timer", "b") is False
+        assert _keys(await store.entries("ann")) == ["b"]
+
+    async def test_the_earliest_goes_and_is_counted_where_there_are_too_many(
+        self, store: Store
+    ) -> None:
+        for n in range(5):
+            await store.schedule(an_entry("ann", str(n), float(n)), limit=3)
+        await store.schedule(an_entry("bob", "b", 0.0), limit=3)
+
+        assert [(one.key, one.dropped) for one in await store.entries("ann")] == [
+            ("2", 2),
+            ("3", 0),
+            ("4", 0),
+        ]
+        assert [(one.key, one.dropped) for one in await store.entries("bob")] == [("b", 0)]
+
+    async def test_the_entry_just_written_stays_even_where_it_is_the_earliest(
+        self, store: Store
+    ) -> None:
+        for key, due in (("a", 5.0), ("b", 6.0), ("c", 1.0)):
+            await store.schedule(an_entry("ann", key, due), limit=2)
+
+        assert [(one.key, one.dropped) for one in await store.entries("ann")] == [
+            ("c", 1),
+            ("b", 0),
+        ]
+
+    async def test_an_entry_in_the_place_of_another_drops_none(self, store: Store) -> None:
+        for key in ("a", "b", "b"):
+            await store.schedule(an_entry("ann", key), limit=2)
+
+        assert [(one.key, one.dropped) for one in await store.entries("ann")] == [
+            ("a", 0),
+            ("b", 0),
+        ]
+
+    # Deliveries
+
+    async def test_an_entry_is_delivered_once(self, store: Store) -> None:
+        await store.schedule(an_entry("ann"))
+
+        assert await store.deliver(a_delivery("ann", "ring", entry=an_entry("ann"))) is True
+        assert await store.deliver(a_delivery("ann", "ring", entry=an_entry("ann"))) is False
+
+        assert await store.entries("ann") == []
+        assert await store.feed_end("ann") == 1
+
+    async def test_an_entry_that_was_changed_is_not_delivered(self, store: Store) -> None:
+        given = an_entry("ann")
+        for changes in ({"due": 11.0}, {"body": b"2"}, {"dialog_name": "x"}, {"dropped": 1}):
+            changed = msgspec.structs.replace(given, **changes)
+            await store.schedule(changed)
+
+            assert await store.deliver(a_delivery("ann", "ring", entry=given)) is False
+
+            assert await store.entries("ann") == [changed]
+        assert await store.feed("ann", 0) == []
+
+    async def test_an_entry_can_be_put_off_by_its_delivery(self, store: Store) -> None:
+        given, again = an_entry("ann", due=10.0), an_entry("ann", due=20.0)
+        await store.schedule(given)
+
+        assert await store.deliver(a_delivery("ann", "ring", entry=given, again=again)) is True
+
+        assert await store.entries("ann") == [again]
+        assert await store.due(10.0) == []
+        assert await store.feed_end("ann") == 1
+
+    # With a turn
+
+    async def test_a_turn_strikes_and_schedules(self, store: Store) -> None:
+        for key in ("a", "b"):
+            await store.schedule(an_entry("ann", key))
+        await store.schedule(an_entry("bob", "a"))
+        begun = await begin(store, "ann")
+
+        entries = [an_entry("ann", "b", 5.0), an_entry("ann", "c", 20.0)]
+        struck = [("timer", "a"), ("timer", "b"), ("timer", "nothing")]
+        await store.finish(an_ending(begun, entries=entries, struck=struck))
+
+        assert await store.entries("ann") == entries
+        assert _keys(await store.entries("bob")) == ["a"]
+
+    async def test_a_turn_that_cannot_end_schedules_nothing(self, store: Store) -> None:
+        begun = await begin(store, "ann")
+        await store.finish(an_ending(begun))
+
+        with pytest.raises(StoreError):
+            await store.finish(an_ending(begun, entries=[an_entry("ann")]))
+
+        assert await store.entries("ann") == []
+
+    async def test_the_limit_holds_for_turns_too(self, store: Store) -> None:
+        begun = await begin(store, "ann")
+        entries = [an_entry("ann", str(n), float(n)) for n in range(MOST_ENTRIES + 2)]
+
+        await store.finish(an_ending(begun, entries=entries))
+
+        left = await store.entries("ann")
+        assert (len(left), left[0].key, left[0].dropped) == (MOST_ENTRIES, "2", 2)
+
+    async def test_the_agenda_goes_with_its_person(self, store: Store) -> None:
+        await talk(store, "ann", "a")
+        await store.schedule(an_entry("ann"))
+        await store.schedule(an_entry("unknown"))
+        await store.schedule(an_entry("bob"))
+
+        assert await store.delete_person("ann") is True
+        assert await store.delete_person("unknown") is True
+        assert await store.delete_person("unknown") is False
+
+        assert [one.user for one in await store.due(99.0)] == ["bob"]
+
+
+def _keys(entries: Iterable[Entry]) -> list[str]:
+    return [one.key for one in entries]

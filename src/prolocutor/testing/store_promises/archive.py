@@ -1,0 +1,242 @@
+"""What every store keeps of the archive: finding, rating, deleting, exporting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.utterances import HumanUtterance
+from prolocutor.errors import NotFound, StoreError
+from prolocutor.testing.sample_turns import an_ending, begin, talk
+from prolocutor.testing.store_promises.opened import (
+    TODAY,
+    TOMORROW,
+    YESTERDAY,
+    OpenedStore,
+    dialog_of,
+    one_turn,
+    texts,
+)
+
+
+class ArchiveKit(OpenedStore):
+    """`Archive`."""
+
+    async def test_a_whole_dialog_is_found_by_both_its_ids(self, store: Store) -> None:
+        said = [{"skill_name": "s", "text": "t", "confidence": 0.5, "x": [1]}]
+        (turn, _) = await talk(store, "ann", "a", "b", hypotheses=said)
+
+        dialog = await dialog_of(store, turn.dialog_id)
+
+        assert agent_state.encode_dialog(await dialog_of(store, turn.id)) == (
+            agent_state.encode_dialog(dialog)
+        )
+        assert (dialog.dialog_id, dialog.id, dialog.active) == (turn.dialog_id, turn.id, True)
+        assert dialog.channel_type == "kit"
+        assert dialog.human.user_external_id == "ann"
+        assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b"]
+        assert dialog.date_finish == dialog.utterances[-1].date_time
+        human = dialog.utterances[0]
+        assert isinstance(human, HumanUtterance)
+        assert [agent_state.hypothesis_to_state(one) for one in human.hypotheses] == [
+            {**said[0], "annotations": {}}
+        ]
+        assert await store.dialog("nothing") is None
+
+    async def test_a_dialog_without_a_reply_has_no_date_finish(self, store: Store) -> None:
+        begun = await begin(store)
+
+        dialog = await dialog_of(store, begun.dialog_id)
+
+        assert (dialog.utterances, dialog.date_finish) == ([], None)
+
+    async def test_a_long_dialog_is_whole(self, store: Store) -> None:
+        texts = [str(n) for n in range(260)]
+        (turn, *_) = await talk(store, "ann", *texts)
+
+        dialog = await dialog_of(store, turn.dialog_id)
+
+        assert [one.text for one in dialog.utterances[::2]] == texts
+
+    async def test_the_owner_of_dialogs_and_utterances_is_known(self, store: Store) -> None:
+        (turn,) = await talk(store, "ann", "a")
+        await talk(store, "bob", "z")
+
+        said = turn.beginning
+        owners = [
+            await store.owner_of(id_)
+            for id_ in (turn.dialog_id, turn.id, said.utt_id, said.bot_utt_id, "nothing")
+        ]
+
+        assert owners == ["ann", "ann", "ann", "ann", None]
+
+    async def test_dialogs_are_found_by_what_is_asked_for(self, store: Store) -> None:
+        a = await one_turn(store, "ann", YESTERDAY, "jokes")
+        b = await one_turn(store, "bob", TODAY, "todo")
+        c = await one_turn(store, "ann", TOMORROW, "jokes", dialog_name="other")
+        await store.close_dialog("bob", "main")
+        await store.rate_dialog(a, 5, None, TODAY)
+
+        async def found(**filters: Any) -> list[str]:
+            return await store.dialog_ids(**filters)
+
+        assert await found() == [a, b, c]
+        assert await found(user="ann") == [a, c]
+        assert await found(user="nobody") == []
+        assert await found(skill="jokes") == [a, c]
+        assert await found(skill="nothing") == []
+        assert await found(rating=5) == [a]
+        assert await found(rating=4) == []
+        assert await found(since=TODAY) == [b, c]
+        assert await found(until=TODAY) == [a]
+        assert await found(since=TODAY, until=TOMORROW) == [b]
+        assert await found(active=False) == [b]
+        assert await found(active=True, user="ann", skill="jokes", since=TODAY) == [c]
+
+    async def test_dialogs_are_paged_through(self, store: Store) -> None:
+        made = [await one_turn(store, f"u{n}", TODAY) for n in range(5)]
+
+        assert await store.dialog_ids(limit=2) == made[:2]
+        assert await store.dialog_ids(after=made[1], limit=2) == made[2:4]
+        assert await store.dialog_ids(offset=3) == made[3:]
+        assert await store.dialog_ids(after=made[4]) == []
+
+    async def test_paging_goes_on_when_the_last_dialog_seen_was_deleted(self, store: Store) -> None:
+        made = [await one_turn(store, f"u{n}", TODAY) for n in range(4)]
+        await store.delete_person("u1")
+
+        assert await store.dialog_ids(after=made[1]) == made[2:]
+
+    async def test_export_gives_all_dialogs_oldest_first(self, store: Store) -> None:
+        made = [await one_turn(store, user, TODAY) for user in ("ann", "bob", "carl")]
+
+        everybody = [dialog async for dialog in store.export()]
+        only_bob = [dialog async for dialog in store.export(user="bob")]
+
+        assert [dialog.dialog_id for dialog in everybody] == made
+        assert [len(dialog.utterances) for dialog in everybody] == [2, 2, 2]
+        assert [dialog.dialog_id for dialog in only_bob] == [made[1]]
+
+    # Ratings
+
+    async def test_a_rated_dialog_shows_its_ratings(self, store: Store) -> None:
+        (turn,) = await talk(store, "ann", "a")
+
+        await store.rate_dialog(turn.dialog_id, 3, "ann", TODAY)
+        await store.rate_dialog(turn.id, {"stars": 5}, None, TOMORROW)
+
+        dialog = await dialog_of(store, turn.dialog_id)
+        shown = [
+            {"rating": 3, "user_external_id": "ann", "datetime": TODAY},
+            {"rating": {"stars": 5}, "user_external_id": None, "datetime": TOMORROW},
+        ]
+        assert (dialog.rating, dialog.attributes) == ({"stars": 5}, {"ratings": shown})
+        after = await begin(store, "ann", "b")
+        assert plain.decode(after.rating) == {"stars": 5}
+        assert plain.decode(after.dialog_attributes) == {"ratings": shown}
+        assert await store.dialog_ids(rating={"stars": 5}) == [turn.dialog_id]
+
+    async def test_a_rated_utterance_shows_its_ratings_in_windows_too(self, store: Store) -> None:
+        said = [{"skill_name": "s", "text": "t", "confidence": 0.5}]
+        (turn,) = await talk(store, "ann", "a", hypotheses=said)
+        await store.rate_utterance(turn.beginning.utt_id, "good", "ann", TODAY)
+        await store.rate_utterance(turn.beginning.bot_utt_id, 1, "ann", TODAY)
+        await store.rate_utterance(turn.beginning.bot_utt_id, 2, "bob", TODAY)
+
+        after = await begin(store, "ann", "b", hypotheses=1)
+        dialog = await dialog_of(store, turn.dialog_id)
+
+        states = [plain.decode(said.state) for said in after.window]
+        for attributes in (
+            [s["attributes"] for s in states],
+            [u.attributes for u in dialog.utterances],
+        ):
+            assert [[one["rating"] for one in a["ratings"]] for a in attributes] == [
+                ["good"],
+                [1, 2],
+            ]
+        assert states[0]["hypotheses"] == said
+        assert dialog.rating is None
+        assert await store.dialog_ids(rating="good") == [turn.dialog_id]
+
+    async def test_what_is_unknown_cannot_be_rated(self, store: Store) -> None:
+        with pytest.raises(NotFound):
+            await store.rate_dialog("nothing", 1, None, TODAY)
+        with pytest.raises(NotFound):
+            await store.rate_utterance("nothing", 1, None, TODAY)
+
+    # Deleting
+
+    async def test_a_deleted_person_leaves_nothing(self, store: Store) -> None:
+        (turn,) = await talk(store, "ann", "a", human_attributes={"n": 1})
+        await store.rate_dialog(turn.dialog_id, 5, None, TODAY)
+        await begin(store, "ann", "b", request_key="k", request_hash=b"h")
+        kept = await one_turn(store, "bob", TODAY)
+
+        assert await store.delete_person("ann") is True
+
+        assert await store.delete_person("ann") is False
+        assert await store.dialog_ids() == [kept]
+        assert await store.dialog(turn.dialog_id) is None
+        assert await store.owner_of(turn.beginning.utt_id) is None
+        assert await store.feed("ann", 0) == []
+        assert await store.unfinished() == []
+        fresh = await begin(store, "ann", "c", request_key="k", request_hash=b"g")
+        assert plain.decode(fresh.human.state)["attributes"] == {}
+        assert fresh.window == []
+
+    async def test_the_turn_of_a_deleted_person_cannot_be_finished(self, store: Store) -> None:
+        begun = await begin(store, "ann", "a")
+        await store.delete_person("ann")
+
+        with pytest.raises(StoreError):
+            await store.finish(an_ending(begun))
+        await talk(store, "ann", "new")
+        with pytest.raises(StoreError):
+            await store.finish(an_ending(begun))
+
+        assert texts(await begin(store, "ann")) == ["new", "re: new"]
+
+    async def test_feed_numbers_never_come_again(self, store: Store) -> None:
+        await talk(store, "ann", "a", "b")
+        end = await store.feed_end("ann")
+        await store.delete_person("ann")
+
+        begun = await begin(store, "ann", "c")
+
+        assert begun.feed == end + 1
+
+    async def test_old_dialogs_are_deleted_and_the_person_stays(self, store: Store) -> None:
+        old = await one_turn(store, "ann", YESTERDAY, human_attributes={"n": 1})
+        new = await one_turn(store, "ann", TOMORROW, dialog_name="other")
+        end = await store.feed_end("ann")
+
+        deleted = await store.delete_older(TODAY)
+
+        assert deleted == 1
+        assert await store.dialog_ids() == [new]
+        assert await store.dialog(old) is None
+        assert {row.dialog_id for row in await store.feed("ann", 0)} == {new}
+        assert await store.feed_end("ann") == end
+        begun = await begin(store, "ann", "again")
+        assert (begun.length, begun.feed) == (0, end + 1)
+        assert plain.decode(begun.human.state)["attributes"] == {"n": 1}
+
+    async def test_feed_numbers_stay_when_the_last_rows_were_deleted(self, store: Store) -> None:
+        await one_turn(store, "ann", YESTERDAY)
+
+        await store.delete_older(TODAY)
+
+        assert await store.feed_end("ann") == 2
+        assert (await begin(store, "ann")).feed == 3
+
+    async def test_a_dialog_with_an_open_turn_is_not_old(self, store: Store) -> None:
+        await one_turn(store, "ann", YESTERDAY)
+        begun = await begin(store, "ann", date_time=YESTERDAY)
+
+        assert await store.delete_older(TODAY) == 0
+        await store.finish(an_ending(begun, at=YESTERDAY))
+        assert await store.delete_older(TODAY) == 1

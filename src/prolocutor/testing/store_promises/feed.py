@@ -1,0 +1,270 @@
+"""What every store keeps of the feed: rows, ids of messages, closings, rounds."""
+
+from __future__ import annotations
+
+from prolocutor.contracts.store import NO_ASK, FeedRow, Store
+from prolocutor.testing.sample_turns import (
+    a_delivery,
+    a_message,
+    an_ending,
+    an_entry,
+    begin,
+    talk,
+)
+from prolocutor.testing.store_promises.opened import (
+    TODAY,
+    TOMORROW,
+    YESTERDAY,
+    OpenedStore,
+    one_turn,
+    words,
+)
+
+ASK = b'{"ask":"yesno"}'
+
+
+class FeedKit(OpenedStore):
+    """`Feed`."""
+
+    async def test_the_feed_has_all_that_was_said_in_order(self, store: Store) -> None:
+        (turn,) = await talk(store, "ann", "a")
+        await talk(store, "bob", "z")
+        await begin(store, "ann", "b")
+
+        rows = await store.feed("ann", 0)
+
+        assert [(row.n, words(row.message)) for row in rows] == [(1, "a"), (2, "re: a"), (3, "b")]
+        assert {row.dialog_id for row in rows} == {turn.dialog_id}
+        assert await store.feed_end("ann") == 3
+
+    async def test_the_feed_goes_on_from_where_one_was(self, store: Store) -> None:
+        await talk(store, "ann", "a", "b", "c")
+
+        rows = await store.feed("ann", 2, 3)
+
+        assert [row.n for row in rows] == [3, 4, 5]
+        assert await store.feed("ann", 6) == []
+
+    async def test_an_unknown_person_has_an_empty_feed(self, store: Store) -> None:
+        assert await store.feed("nobody", 0) == []
+        assert await store.feed_end("nobody") == 0
+
+    # Numbers of messages
+
+    async def test_messages_are_numbered_from_zero_under_each_dialog_name(
+        self, store: Store
+    ) -> None:
+        await talk(store, "ann", "a")
+        other = await begin(store, "ann", "b", dialog_name="other")
+        await store.finish(an_ending(other, messages=[a_message("c"), a_message("d")]))
+        begun = await begin(store, "ann", "e")
+
+        rows = await store.feed("ann", 0)
+
+        assert [(row.dialog_name, row.id) for row in rows] == [
+            ("main", 0),
+            ("main", 1),
+            ("other", 0),
+            ("other", 1),
+            ("other", 2),
+            ("main", 2),
+        ]
+        assert (begun.feed, begun.feed_id) == (6, 2)
+
+    async def test_numbers_go_on_in_the_next_dialog_of_that_name(self, store: Store) -> None:
+        await talk(store, "ann", "a")
+        await store.close_dialog("ann", "main")
+        begun = await begin(store, "ann", "b")
+
+        assert begun.feed_id == 2
+        assert [row.id for row in await store.feed("ann", 0)] == [0, 1, 2]
+
+    async def test_the_reply_is_numbered_on_where_its_dialog_was_closed(self, store: Store) -> None:
+        begun = await begin(store, "ann", "a")
+        await store.close_dialog("ann", "main")
+        await store.finish(an_ending(begun))
+
+        assert (await begin(store, "ann", "b")).feed_id == 2
+        assert [row.id for row in await store.feed_tail("ann", "main")] == [0, 1, 2]
+
+    async def test_the_number_of_a_message_never_comes_again(self, store: Store) -> None:
+        old = await one_turn(store, "ann", YESTERDAY)
+        await one_turn(store, "ann", TOMORROW, dialog_name="other")
+
+        assert await store.delete_older(TODAY) == 1
+        begun = await begin(store, "ann", "b")
+        await store.finish(an_ending(begun))
+
+        assert begun.dialog_id != old
+        assert [row.id for row in await store.feed_tail("ann", "main")] == [2, 3]
+        assert [row.id for row in await store.feed_tail("ann", "other")] == [0, 1]
+
+    async def test_who_was_deleted_and_comes_back_starts_at_zero(self, store: Store) -> None:
+        await talk(store, "ann", "a")
+        await store.delete_person("ann")
+
+        assert (await begin(store, "ann", "b")).feed_id == 0
+
+    async def test_many_dialog_names_are_numbered_apart(self, store: Store) -> None:
+        names = [f"name {n}" for n in range(12)]
+        for _ in range(2):
+            for name in names:
+                begun = await begin(store, "ann", dialog_name=name)
+                await store.finish(an_ending(begun))
+
+        for name in names:
+            assert [row.id for row in await store.feed_tail("ann", name)] == [0, 1, 2, 3]
+
+    # Closings
+
+    async def test_the_last_message_of_a_turn_has_its_closing(self, store: Store) -> None:
+        begun = await begin(store, "ann", "a")
+        said = [a_message("b"), a_message("c")]
+        await store.finish(an_ending(begun, messages=said, closing=ASK))
+        await talk(store, "ann", "d")
+
+        closings = [row.closing for row in await store.feed("ann", 0)]
+
+        assert closings == [None, None, ASK, None, NO_ASK]
+
+    async def test_a_turn_without_a_word_leaves_one_row_with_its_closing(
+        self, store: Store
+    ) -> None:
+        begun = await begin(store, "ann", "stop")
+        await store.finish(an_ending(begun, messages=[]))
+        await talk(store, "ann", "hi")
+
+        _, silent, *rest = await store.feed("ann", 0)
+
+        assert silent == FeedRow(2, begun.dialog_id, None, "main", None, NO_ASK)
+        assert [(row.n, row.id) for row in rest] == [(3, 1), (4, 2)]
+
+    # The tail of one dialog name
+
+    async def test_the_tail_has_the_last_rows_of_one_name(self, store: Store) -> None:
+        await talk(store, "ann", "a", "b")
+        await talk(store, "bob", "x")
+        other = await begin(store, "ann", "other", dialog_name="other")
+        await store.finish(an_ending(other))
+        await store.close_dialog("ann", "main")
+        await begin(store, "ann", "c")
+
+        assert await _tail(store, limit=3) == [(2, "b"), (3, "re: b"), (4, "c")]
+        assert await _tail(store, limit=99) == [
+            (0, "a"),
+            (1, "re: a"),
+            (2, "b"),
+            (3, "re: b"),
+            (4, "c"),
+        ]
+        assert await _tail(store, limit=0) == []
+        assert await store.feed_tail("ann", "nothing") == []
+        assert await store.feed_tail("nobody", "main") == []
+
+    async def test_the_tail_goes_on_after_a_message(self, store: Store) -> None:
+        await talk(store, "ann", "a", "b")
+        await begin(store, "ann", "c")
+
+        assert await _tail(store, after=1, limit=2) == [(2, "b"), (3, "re: b")]
+        assert await _tail(store, after=3) == [(4, "c")]
+        assert await _tail(store, after=4) == []
+        assert await _tail(store, after=99) == []
+        assert await _tail(store, after=-1, limit=1) == [(0, "a")]
+
+    async def test_the_tail_shows_turns_without_a_word(self, store: Store) -> None:
+        await store.finish(an_ending(await begin(store, "ann", "stop"), messages=[]))
+        await store.finish(an_ending(await begin(store, "ann", "stop"), messages=[]))
+
+        every = [(0, "stop"), (None, None), (1, "stop"), (None, None)]
+        assert await _tail(store) == every
+        assert await _tail(store, limit=1) == every[3:]
+        assert await _tail(store, after=0) == every[1:]
+        assert await _tail(store, after=1) == every[3:]
+
+    # Rounds
+
+    async def test_a_dialog_waits_for_what_the_last_turn_left(self, store: Store) -> None:
+        first = await begin(store, "ann", "a")
+        await store.finish(an_ending(first, round=b'{"left":1}'))
+        second = await begin(store, "ann", "b")
+        await store.finish(an_ending(second))
+        third = await begin(store, "ann", "c")
+        resumed = await store.resume(third.beginning.turn_id, 4, 0)
+        await store.finish(an_ending(resumed, round=b"{}"))
+
+        assert (first.round, second.round, third.round, resumed.round) == (
+            b"{}",
+            b'{"left":1}',
+            b'{"left":1}',
+            b'{"left":1}',
+        )
+        assert await store.round("ann", "main") == b"{}"
+
+    async def test_each_dialog_has_a_round_of_its_own(self, store: Store) -> None:
+        await store.finish(an_ending(await begin(store, "ann"), round=b'{"left":1}'))
+        other = await begin(store, "ann", dialog_name="other")
+        await store.finish(an_ending(other, round=b'{"left":2}'))
+
+        assert await store.round("ann", "main") == b'{"left":1}'
+        assert await store.round("ann", "other") == b'{"left":2}'
+        assert await store.round("ann", "nothing") == b"{}"
+        assert await store.round("nobody", "main") == b"{}"
+
+    async def test_a_round_ends_with_its_dialog(self, store: Store) -> None:
+        await store.finish(an_ending(await begin(store, "ann"), round=b'{"left":1}'))
+        await store.close_dialog("ann", "main")
+
+        assert await store.round("ann", "main") == b"{}"
+        assert (await begin(store, "ann")).round == b"{}"
+
+    # What is said unasked
+
+    async def test_what_is_said_unasked_is_in_the_feed(self, store: Store) -> None:
+        (turn,) = await talk(store, "ann", "a")
+
+        assert await store.deliver(a_delivery("ann", "b", "c", closing=ASK, round=b'{"left":3}'))
+
+        rows = await store.feed("ann", 2)
+        assert rows == [
+            FeedRow(3, turn.dialog_id, a_message("b"), "main", 2, None),
+            FeedRow(4, turn.dialog_id, a_message("c"), "main", 3, ASK),
+        ]
+        begun = await begin(store, "ann", "d")
+        assert (begun.feed, begun.feed_id, begun.length) == (5, 4, 2)
+        assert (begun.round, begun.dialog_id) == (b'{"left":3}', turn.dialog_id)
+
+    async def test_what_is_said_unasked_makes_the_person_and_the_dialog(self, store: Store) -> None:
+        delivery = a_delivery("ann", "b", new_dialog_attributes=b'{"a":1}')
+
+        assert await store.deliver(delivery)
+
+        begun = await begin(store, "ann", "d", window=8)
+        assert (begun.dialog_id, begun.id) == (delivery.new_dialog_id, delivery.new_id)
+        assert (begun.feed, begun.feed_id, begun.length) == (2, 1, 0)
+        assert begun.dialog_attributes == b'{"a":1}'
+        dialog = await store.dialog(begun.dialog_id)
+        assert dialog is not None
+        assert (dialog.human.id, dialog.bot.id) == (delivery.new_human_id, delivery.new_bot_id)
+        assert (dialog.channel_type, dialog.date_start) == ("assistant", delivery.date_time)
+
+    async def test_a_delivery_without_words_or_round_makes_nothing(self, store: Store) -> None:
+        await store.schedule(an_entry("ann"))
+
+        assert await store.deliver(a_delivery("ann", entry=an_entry("ann")))
+
+        assert await store.feed_end("ann") == 0
+        assert await store.active_dialog_id("ann") is None
+        assert await store.entries("ann") == []
+
+    async def test_what_is_said_unasked_can_open_a_round_alone(self, store: Store) -> None:
+        assert await store.deliver(a_delivery("ann", round=b'{"left":3}'))
+
+        assert await store.round("ann", "main") == b'{"left":3}'
+        assert await store.feed("ann", 0) == []
+
+
+async def _tail(
+    store: Store, limit: int = 10, after: int | None = None
+) -> list[tuple[int | None, str | None]]:
+    rows = await store.feed_tail("ann", "main", limit, after)
+    return [(row.id, words(row.message)) for row in rows]

@@ -1,0 +1,88 @@
+"""A store to try, opened and closed; and how what it gave is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from prolocutor.contracts.store import Begun, Store
+from prolocutor.dialog import plain
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.testing.sample_turns import an_ending, begin
+
+MakeStore = Callable[[], Store]
+
+YESTERDAY = "2024-02-28 12:00:00.000000"
+TODAY = "2024-02-29 12:00:00.000000"
+TOMORROW = "2024-03-01 12:00:00.000000"
+
+
+class OpenedStore:
+    """The fixtures of every kit of a store."""
+
+    pytestmark = pytest.mark.asyncio
+
+    @pytest.fixture
+    def make_store(self) -> MakeStore:
+        """Give a function that makes a store that is not open yet."""
+        raise NotImplementedError
+
+    @pytest_asyncio.fixture
+    async def store(self, make_store: MakeStore) -> AsyncIterator[Store]:
+        """Give an open store."""
+        async with opened(make_store) as store:
+            yield store
+
+
+@asynccontextmanager
+async def opened(make_store: MakeStore) -> AsyncIterator[Store]:
+    """Open a store, and close it at the end."""
+    store = make_store()
+    await store.open()
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+async def one_turn(
+    store: Store, user: str, at: str, skill: str = "s", *, dialog_name: str = "main", **ending: Any
+) -> str:
+    """Have one turn at a time; give the id of its dialog."""
+    begun = await begin(store, user, date_time=at, dialog_name=dialog_name)
+    await store.finish(an_ending(begun, at=at, skill=skill, **ending))
+    return begun.dialog_id
+
+
+async def dialog_of(store: Store, dialog_id: str) -> Dialog:
+    """Give a dialog that must be there."""
+    dialog = await store.dialog(dialog_id)
+    assert dialog is not None
+    return dialog
+
+
+def states(begun: Begun) -> list[Any]:
+    """Give what a window shows."""
+    return [plain.decode(said.state) for said in begun.window]
+
+
+def texts(begun: Begun) -> list[str]:
+    """Give the texts that a window shows."""
+    return [state["text"] for state in states(begun)]
+
+
+def hypotheses(begun: Begun) -> list[Any]:
+    """Give the hypotheses that a window shows."""
+    return [state["hypotheses"] for state in states(begun) if "hypotheses" in state]
+
+
+def words(message: bytes | None) -> str | None:
+    """Give the text of a row of the feed."""
+    if message is None:
+        return None
+    decoded = plain.decode(message)
+    return str(decoded.get("text") or decoded.get("command"))

@@ -1,0 +1,335 @@
+"""What every store keeps of turns: the window, profiles, the journal, clients that ask again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from prolocutor.contracts.store import Answered, Begun, Finished, Store
+from prolocutor.dialog import plain
+from prolocutor.errors import Conflict, NotFound, StoreError
+from prolocutor.testing.sample_turns import a_beginning, an_ending, begin, talk
+from prolocutor.testing.store_promises.opened import (
+    TODAY,
+    TOMORROW,
+    YESTERDAY,
+    OpenedStore,
+    dialog_of,
+    hypotheses,
+    texts,
+)
+
+
+class TurnsKit(OpenedStore):
+    """`TurnStore`."""
+
+    async def test_a_new_person_starts_with_an_emptydialog_of(self, store: Store) -> None:
+        beginning = a_beginning("ann", "hi", new_dialog_attributes=b'{"a":1}')
+
+        begun = await store.begin(beginning)
+
+        assert isinstance(begun, Begun)
+        assert (begun.dialog_id, begun.id) == (beginning.new_dialog_id, beginning.new_id)
+        assert (begun.window, begun.length, begun.feed, begun.attempt) == ([], 0, 1, 1)
+        assert (begun.date_start, begun.rating) == (beginning.date_time, b"null")
+        assert plain.decode(begun.dialog_attributes) == {"a": 1}
+        human, bot = plain.decode(begun.human.state), plain.decode(begun.bot.state)
+        assert (human["id"], human["user_external_id"]) == (beginning.new_human_id, "ann")
+        assert (bot["id"], bot["user_type"]) == (beginning.new_bot_id, "bot")
+
+    async def test_the_next_turn_sees_what_was_said_in_agent_state(self, store: Store) -> None:
+        (first,) = await talk(store, "ann", "hi", annotations={"ner": ["é"]}, extra={"x": None})
+
+        second = await begin(store, "ann", "and?")
+
+        ending = an_ending(first, "re: hi", annotations={"ner": ["é"]}, extra={"x": None})
+        question, answer = (plain.decode(one.body) for one in ending.utterances)
+        assert [plain.decode(said.state) for said in second.window] == [
+            {**question, "user": plain.decode(first.human.state), "hypotheses": []},
+            {
+                **answer,
+                "date_time": plain.decode(second.window[1].state)["date_time"],
+                "user": plain.decode(first.bot.state),
+            },
+        ]
+        assert [said.by_bot for said in second.window] == [False, True]
+        assert (second.length, second.dialog_id, second.id) == (2, first.dialog_id, first.id)
+
+    @pytest.mark.parametrize(
+        ("window", "seen"),
+        [
+            (0, []),
+            (1, ["re: c"]),
+            (3, ["re: b", "c", "re: c"]),
+            (9, ["a", "re: a", "b", "re: b", "c", "re: c"]),
+            (None, ["a", "re: a", "b", "re: b", "c", "re: c"]),
+        ],
+    )
+    async def test_a_window_shows_the_last_utterances(
+        self, store: Store, window: int | None, seen: list[str]
+    ) -> None:
+        await talk(store, "ann", "a", "b", "c")
+
+        begun = await begin(store, "ann", "d", window=window)
+
+        assert texts(begun) == seen
+        assert begun.length == 6
+
+    async def test_a_window_can_grow_and_shrink_from_turn_to_turn(self, store: Store) -> None:
+        await talk(store, "ann", *(str(n) for n in range(40)))
+        seen = []
+
+        for window in (2, 60, 4, None):
+            begun = await begin(store, "ann", "x", window=window)
+            await store.finish(an_ending(begun))
+            seen.append(len(begun.window))
+
+        assert seen == [2, 60, 4, 86]
+
+    async def test_hypotheses_are_in_a_window_only_when_asked_for(self, store: Store) -> None:
+        for text in ("a", "b"):
+            begun = await begin(store, "ann", text)
+            said = [{"skill_name": "s", "text": text, "confidence": 0}]
+            await store.finish(an_ending(begun, hypotheses=said))
+
+        without = await begin(store, "ann", "c")
+        await store.finish(an_ending(without))
+        with_one = await begin(store, "ann", "d", window=None, hypotheses=2)
+
+        assert hypotheses(without) == [[], []]
+        assert hypotheses(with_one) == [
+            [],
+            [{"skill_name": "s", "text": "b", "confidence": 0}],
+            [],
+        ]
+
+    async def test_a_changed_profile_shows_from_the_same_utterance_on(self, store: Store) -> None:
+        begun = await begin(store, "ann", "i am ann")
+        await store.finish(an_ending(begun, human_attributes={"n": 1}, bot_attributes={"m": 2}))
+
+        after = await begin(store, "ann")
+
+        assert plain.decode(after.human.state)["attributes"] == {"n": 1}
+        assert plain.decode(after.bot.state)["attributes"] == {"m": 2}
+        users = [plain.decode(said.state)["user"] for said in after.window]
+        assert [user["attributes"] for user in users] == [{"n": 1}, {"m": 2}]
+        assert (after.human.number, after.bot.number) == (
+            begun.human.number + 1,
+            begun.bot.number + 1,
+        )
+
+    async def test_each_utterance_keeps_the_profile_of_its_time(self, store: Store) -> None:
+        turns = []
+        for n in range(40):
+            begun = await begin(store, "ann", str(n))
+            changed = {"n": n} if n % 3 else None
+            await store.finish(an_ending(begun, human_attributes=changed, bot_attributes={"n": n}))
+            turns.append(begun)
+
+        dialog = await dialog_of(store, turns[0].dialog_id)
+
+        seen = [one.user.attributes.get("n") for one in dialog.utterances]
+        assert seen[1::2] == list(range(40))
+        assert seen[::2] == [None, *(n if n % 3 else n - 1 for n in range(1, 40))]
+        assert dialog.human.attributes == {"n": 38}
+        assert dialog.bot.attributes == {"n": 39}
+
+    async def test_a_person_stays_the_same_over_dialogs_and_each_has_its_own_bot(
+        self, store: Store
+    ) -> None:
+        await talk(store, "ann", "hi", human_attributes={"n": 1}, bot_attributes={"m": 1})
+
+        other = await begin(store, "ann", "hi", dialog_name="other")
+
+        assert plain.decode(other.human.state)["attributes"] == {"n": 1}
+        assert plain.decode(other.bot.state)["attributes"] == {}
+        assert (other.length, other.window) == (0, [])
+
+    async def test_a_closed_dialog_is_followed_by_a_new_one(self, store: Store) -> None:
+        (first,) = await talk(store, "ann", "hi")
+
+        closed = await store.close_dialog("ann", "main")
+        again = await store.close_dialog("ann", "main")
+        nobody = await store.close_dialog("nobody", "main")
+        (second,) = await talk(store, "ann", "hi")
+
+        assert (closed, again, nobody) == (first.dialog_id, None, None)
+        assert second.dialog_id != first.dialog_id
+        assert second.length == 0
+        assert (await dialog_of(store, first.dialog_id)).active is False
+        assert await store.active_dialog_id("ann") == second.dialog_id
+
+    async def test_a_turn_can_end_after_its_dialog_was_closed(self, store: Store) -> None:
+        await talk(store, "ann", "hi")
+        begun = await begin(store, "ann", "bye")
+
+        await store.close_dialog("ann", "main")
+        await store.finish(an_ending(begun, "farewell", bot_attributes={"m": 1}))
+
+        dialog = await dialog_of(store, begun.dialog_id)
+        assert [one.text for one in dialog.utterances] == ["hi", "re: hi", "bye", "farewell"]
+
+    async def test_a_turn_ends_only_once(self, store: Store) -> None:
+        begun = await begin(store)
+        await store.finish(an_ending(begun, "once"))
+
+        with pytest.raises(StoreError):
+            await store.finish(an_ending(begun, "twice", human_attributes={"n": 1}))
+
+        after = await begin(store)
+        assert texts(after) == ["hi", "once"]
+        assert plain.decode(after.human.state)["attributes"] == {}
+        assert (after.length, after.feed) == (2, 3)
+
+    async def test_a_turn_that_adds_nothing_ends_only_once(self, store: Store) -> None:
+        begun = await begin(store)
+        nothing = Finished(
+            begun=begun, utterances=[], human=None, bot=None, messages=[], outcome=b"{}"
+        )
+        await store.finish(nothing)
+
+        with pytest.raises(StoreError):
+            await store.finish(nothing)
+
+        assert await store.feed_end("ann") == begun.feed + 1
+
+    async def test_a_profile_version_that_nobody_made_is_refused(self, store: Store) -> None:
+        begun = await begin(store)
+        ending = an_ending(begun, human_attributes={"n": 1})
+        ending = Finished(
+            begun=begun,
+            utterances=ending.utterances,
+            human=None,
+            bot=None,
+            messages=[],
+            outcome=b"{}",
+        )
+
+        with pytest.raises(StoreError):
+            await store.finish(ending)
+
+        assert [one.turn_id for one in await store.unfinished()] == [begun.beginning.turn_id]
+        await store.finish(an_ending(begun))
+
+    async def test_many_people_at_once_do_not_get_in_each_others_way(self, store: Store) -> None:
+        people = [f"person {n}" for n in range(40)]
+        said_by_each = [str(n) for n in range(12)]
+
+        await asyncio.gather(
+            *(talk(store, user, *said_by_each, human_attributes={"is": user}) for user in people)
+        )
+
+        ends = await asyncio.gather(*(begin(store, user, window=None) for user in people))
+        said = [text for n in said_by_each for text in (n, f"re: {n}")]
+        assert [texts(begun) for begun in ends] == [said] * 40
+        owners = [plain.decode(begun.human.state)["attributes"]["is"] for begun in ends]
+        assert owners == people
+        assert [begun.feed for begun in ends] == [25] * 40
+
+    async def test_order_is_by_position_when_the_clock_goes_backwards(self, store: Store) -> None:
+        for text, at in (("a", TOMORROW), ("b", TODAY), ("c", YESTERDAY)):
+            begun = await begin(store, "ann", text, date_time=at)
+            await store.finish(an_ending(begun, f"re: {text}", at=at))
+
+        (dialog_id,) = await store.dialog_ids()
+        dialog = await dialog_of(store, dialog_id)
+
+        assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b", "c", "re: c"]
+        assert [row.n for row in await store.feed("ann", 0)] == [1, 2, 3, 4, 5, 6]
+        assert (dialog.date_start, dialog.date_finish) == (TOMORROW, YESTERDAY)
+
+    # The journal
+
+    async def test_a_begun_turn_stands_in_the_journal_until_it_is_finished(
+        self, store: Store
+    ) -> None:
+        begun = await begin(store, "ann", "hi", started=12.5)
+
+        (one,) = await store.unfinished()
+        await store.finish(an_ending(begun))
+
+        assert (one.turn_id, one.user, one.started, one.attempts) == (
+            begun.beginning.turn_id,
+            "ann",
+            12.5,
+            1,
+        )
+        assert await store.unfinished() == []
+
+    async def test_a_resumed_turn_starts_from_the_same_things(self, store: Store) -> None:
+        said = [{"skill_name": "s", "text": "t", "confidence": 1}]
+        await talk(store, "ann", "a", "b", human_attributes={"n": 1}, hypotheses=said)
+        begun = await begin(store, "ann", "c", start=b'{"x":[1]}', attributes=b'{"y":2}')
+
+        resumed = await store.resume(begun.beginning.turn_id, 2, 1)
+
+        assert resumed.beginning == begun.beginning
+        assert resumed.attempt == 2
+        assert (resumed.feed, resumed.length) == (begun.feed, begun.length)
+        assert (resumed.human, resumed.bot) == (begun.human, begun.bot)
+        assert texts(resumed) == ["b", "re: b"]
+        assert hypotheses(resumed) == [said]
+        assert [one.attempts for one in await store.unfinished()] == [2]
+
+    async def test_a_resumed_turn_can_be_finished(self, store: Store) -> None:
+        begun = await begin(store, "ann", "a", request_key="k", request_hash=b"h")
+        resumed = await store.resume(begun.beginning.turn_id, 4, 0)
+
+        await store.finish(an_ending(resumed, "late"))
+
+        assert texts(await begin(store, "ann", "b")) == ["a", "late"]
+        answered = await store.begin(a_beginning("ann", request_key="k", request_hash=b"h"))
+        assert isinstance(answered, Answered)
+        assert answered.reply == b'{"response":"late"}'
+
+    async def test_a_turn_that_is_not_open_cannot_be_resumed(self, store: Store) -> None:
+        with pytest.raises(NotFound):
+            await store.resume("nothing", 4, 0)
+
+    # Clients that ask again
+
+    async def test_a_request_that_comes_again_gets_the_stored_outcome(self, store: Store) -> None:
+        begun = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+        await store.finish(an_ending(begun, "hello"))
+
+        again = await store.begin(a_beginning("ann", "hi", request_key="k", request_hash=b"h"))
+
+        assert again == Answered(turn_id=begun.beginning.turn_id, reply=b'{"response":"hello"}')
+        assert await store.feed_end("ann") == 2
+
+    async def test_a_request_whose_turn_is_open_is_told_so(self, store: Store) -> None:
+        begun = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+
+        again = await store.begin(a_beginning("ann", "hi", request_key="k", request_hash=b"h"))
+
+        assert again == Answered(turn_id=begun.beginning.turn_id, reply=None)
+
+    @pytest.mark.parametrize("finished", [False, True])
+    async def test_a_request_key_used_for_something_else_is_a_conflict(
+        self, store: Store, finished: bool
+    ) -> None:
+        begun = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+        if finished:
+            await store.finish(an_ending(begun))
+
+        with pytest.raises(Conflict):
+            await store.begin(a_beginning("ann", "bye", request_key="k", request_hash=b"g"))
+
+        assert await store.feed_end("ann") == begun.feed + finished
+
+    async def test_a_request_key_is_the_persons_own(self, store: Store) -> None:
+        await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+
+        await begin(store, "bob", "hi", request_key="k", request_hash=b"other")
+
+    async def test_a_request_key_is_forgotten_after_a_day(self, store: Store) -> None:
+        first = await begin(store, "ann", started=1.0, request_key="k", request_hash=b"h")
+        await store.finish(an_ending(first))
+
+        later = {"started": 86_402.0, "request_key": "k", "request_hash": b"g"}
+        second = await begin(store, "ann", "new", **later)
+        await store.finish(an_ending(second, "newer"))
+
+        again = await store.begin(a_beginning("ann", "new", **later))
+        assert again == Answered(turn_id=second.beginning.turn_id, reply=b'{"response":"newer"}')
