@@ -58,7 +58,7 @@ class Journal:
                 started=started,
                 text=input.text,
                 attributes=attributes,
-                message=human_message(input.text),
+                message=human_message(input.text, input.parsed),
                 start=start,
                 request_key=request_id,
                 request_hash=(request_id and _digest(input.text, came, dialog)) or None,

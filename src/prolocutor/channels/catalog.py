@@ -20,7 +20,9 @@ from prolocutor.errors import ConfigError, MissingExtra
 GROUP: Final = "prolocutor.channels"
 
 OURS: Final = {
+    "almond": "prolocutor.channels.almond.door:Almond",
     "deeppavlov": "prolocutor.channels.deeppavlov.door:DeepPavlov",
+    "page": "prolocutor.channels.page.door:Page",
     "parlai": "prolocutor.channels.parlai.door:Parlai",
 }
 

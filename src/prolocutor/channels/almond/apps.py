@@ -1,0 +1,91 @@
+"""Apps: a person's running programs, listed, started and stopped."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.almond.people import party_of
+from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.web.exchange import json_object, json_response
+
+App = dict[str, Any]
+"""`{uniqueId, name, description, error, code, icon, isEnabled, isRunning}`."""
+
+
+class RunningPrograms(Protocol):
+    """What runs the programs of people."""
+
+    async def apps(self, user: str) -> list[App]:
+        """Give the running programs of a person."""
+
+    async def create(self, user: str, code: str, about: dict[str, str | None]) -> dict[str, Any]:
+        """Start a program; gives `{uniqueId, description, code, icon, results, errors}`.
+
+        `about` has its `name`, `description` and `icon`, each None where the client gave none.
+        """
+
+    async def delete(self, user: str, unique_id: str) -> bool:
+        """Stop a program for good; False if there is none of this id."""
+
+
+class Apps:
+    """Answers what Almond clients ask about running programs."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._programs: RunningPrograms | None = getattr(assistant, "programs", None)
+
+    async def of(self, user: str) -> list[App]:
+        """Give the running programs of a person."""
+        return await self._programs.apps(user) if self._programs else []
+
+    async def show(self, request: HttpRequest) -> HttpResponse:
+        """Answer `GET /api/apps/list`."""
+        return json_response(await self.of(_user(request)))
+
+    async def get(self, request: HttpRequest) -> HttpResponse:
+        """Answer `GET /api/apps/get/{id}`."""
+        id_ = request.params["id"]
+        for app in await self.of(_user(request)):
+            if app["uniqueId"] == id_:
+                return json_response(app)
+        raise _unknown(id_)
+
+    async def delete(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /api/apps/delete/{id}`."""
+        id_ = request.params["id"]
+        if self._programs is None or not await self._programs.delete(_user(request), id_):
+            raise _unknown(id_)
+        return json_response({"status": "ok"})
+
+    async def create(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /api/apps/create`: 400 with the errors where the program has some."""
+        user, body = _user(request), await json_object(request)
+        code = body.get("code")
+        if not isinstance(code, str) or not code.strip():
+            raise BadInput("code is needed, the text of a program", field="code")
+        if self._programs is None:
+            raise BadInput("no programs are run here", field="code")
+        about = {key: _text(body, key) for key in ("name", "description", "icon")}
+        created = await self._programs.create(user, code, about)
+        errors = created.get("errors")
+        if errors:
+            refused = {**created, "error": str(errors[0]), "code": "bad_input", "field": "code"}
+            return json_response(refused, 400)
+        return json_response(created)
+
+
+def _user(request: HttpRequest) -> str:
+    return party_of(request.visitor, user=request.query("user")).user
+
+
+def _text(body: dict[str, Any], key: str) -> str | None:
+    value = body.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadInput(f"{key} should be a text", field=key)
+    return value
+
+
+def _unknown(id_: str) -> NotFound:
+    return NotFound(f"there is no running program {id_!r:.80}", field="id")

@@ -1,0 +1,102 @@
+"""Commands: what Almond clients send, read liberally.
+
+`command` has a `text`; `parsed` a `json` (an object, or JSON as text, or its keys in the frame
+itself) and perhaps a `title`; `tt` a `code` (`tt` in the description's own sample). Source: the
+Almond Dialog API, and what its clients send.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.errors import BadInput
+from prolocutor.web.exchange import parse_object
+
+MAX_BYTES: Final = 512_000
+
+_KINDS: Final = ("command", "parsed", "tt")
+_PLATFORM: Final = ("from", "contacts")
+_INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "program")
+
+
+def read_frame(message: str | bytes) -> dict[str, Any]:
+    """Read one frame of a socket; `BadInput` where it is no JSON object, or too long."""
+    if len(message) > MAX_BYTES:
+        raise BadInput(f"a frame has at most {MAX_BYTES:,} bytes")
+    return parse_object(message)
+
+
+def read_command(command: dict[str, Any]) -> Input:
+    """Make an input of a `command`, `parsed` or `tt`; `BadInput` names what is wrong with it."""
+    kind = command.get("type")
+    if kind == "command":
+        return Input(text=_text(command, "text"), attributes=_platform_data(command))
+    if kind == "tt":
+        code = _text(command, "code" if command.get("code") is not None else "tt")
+        return Input(text=f"\\t {code}", attributes=_platform_data(command), program=code)
+    if kind == "parsed":
+        return _parsed(command)
+    raise BadInput(f"no input is of type {kind!r:.80}; there are {', '.join(_KINDS)}", field="type")
+
+
+def is_blank(input: Input) -> bool:
+    """Whether nothing was said: such an input is no turn."""
+    return input.parsed is None and input.program is None and not input.text.strip()
+
+
+def _parsed(command: dict[str, Any]) -> Input:
+    json = command.get("json")
+    if json is None:
+        json = {key: command[key] for key in _INLINE if key in command}
+    elif isinstance(json, str):
+        json = parse_object(json)
+    if not isinstance(json, dict):
+        raise BadInput("json should be an object, {code, entities}", field="json")
+    parsed = _checked(json)
+    title = command.get("title")
+    text = title if isinstance(title, str) and title else f"\\r {plain.encode(parsed).decode()}"
+    return Input(text=text, attributes=_platform_data(command), parsed=parsed)
+
+
+def _checked(json: dict[str, Any]) -> dict[str, Any]:
+    """Check the parts of a parsed command that are there; what else a button carries is kept."""
+    if not json:
+        raise BadInput("json should have a code or a program", field="json")
+    parsed = dict(json)
+    if isinstance(parsed.get("code"), str):
+        parsed["code"] = parsed["code"].split()
+    for key, kind, what in _PARTS:
+        value = parsed.get(key)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise BadInput(f"{key} should be {what}", field=f"json.{key}")
+    for token in parsed.get("code") or ():
+        if not isinstance(token, str):
+            raise BadInput("code should be a list of words", field="json.code")
+    return parsed
+
+
+def _text(command: dict[str, Any], key: str) -> str:
+    value = command.get(key)
+    if not isinstance(value, str):
+        raise BadInput(f"{key} should be a text", field=key)
+    return value
+
+
+def _platform_data(command: dict[str, Any]) -> dict[str, Any]:
+    """Give who is heard and whom they know, where the client tells: attributes of the utterance."""
+    given = command.get("platformData")
+    data = given if isinstance(given, dict) else command
+    found = {key: data[key] for key in _PLATFORM if data.get(key) is not None}
+    return {"platformData": found} if found else {}
+
+
+_PARTS: Final[tuple[tuple[str, type, str], ...]] = (
+    ("program", str, "a text"),
+    ("code", list, "a list of words"),
+    ("entities", dict, "an object"),
+    ("example_id", int, "a whole number"),
+    ("slots", list, "a list of names"),
+    ("slotTypes", dict, "an object"),
+)

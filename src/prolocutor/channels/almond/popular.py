@@ -1,0 +1,61 @@
+"""Popular: how often each example command was used, for all people together."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any, Final
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.dialog import plain
+from prolocutor.errors import BadInput
+from prolocutor.web.exchange import json_response
+
+KIND: Final = "almond-example"
+EVERYBODY: Final = ""
+MOST: Final = 10_000
+"""Different examples that are counted; further ones are not."""
+
+SHOWN: Final = 20
+
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
+
+
+class Popular:
+    """Counts the `example_id`s of parsed commands, in the store's records."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self._counts: dict[str, int] | None = None
+        self._counting = asyncio.Lock()
+
+    async def count(self, parsed: dict[str, Any] | None) -> None:
+        """Count a command once more, if it says of which example it is."""
+        example = (parsed or {}).get("example_id")
+        if example is None:
+            return
+        async with self._counting:
+            counts = await self._known()
+            key = str(example)
+            if key not in counts and len(counts) >= MOST:
+                return
+            body = plain.encode(counts.get(key, 0) + 1)
+            await self._assistant.store.put_record(EVERYBODY, KIND, key, body)
+            counts[key] = counts.get(key, 0) + 1
+
+    async def show(self, request: HttpRequest) -> HttpResponse:
+        """Answer `GET /api/commands/popular?limit=20`: the most frequent first."""
+        given = request.query("limit") or str(SHOWN)
+        if not _NUMBER.fullmatch(given):
+            raise BadInput("limit is a number between 1 and 9999", field="limit")
+        async with self._counting:
+            counts = await self._known()
+            ranked = sorted(counts.items(), key=lambda pair: -pair[1])[: int(given)]
+        return json_response([{"example_id": int(key), "count": count} for key, count in ranked])
+
+    async def _known(self) -> dict[str, int]:
+        if self._counts is None:
+            records = await self._assistant.store.records(EVERYBODY, KIND)
+            self._counts = {key: plain.decode(body) for key, body in records.items()}
+        return self._counts
