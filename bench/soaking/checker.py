@@ -33,6 +33,11 @@ NOTHING: Final = (
         WHERE utt_id != json_extract(CAST(body AS TEXT), '$.utt_id')""",
     ),
     (
+        "messages numbered with gaps",
+        """SELECT dialog_name FROM feed WHERE message IS NOT NULL GROUP BY dialog_name
+        HAVING min(id) != 0 OR max(id) + 1 != count(*)""",
+    ),
+    (
         "hypotheses of nothing",
         "SELECT utterance FROM hypotheses EXCEPT SELECT utterance FROM utterances",
     ),
@@ -115,6 +120,7 @@ def check_file(path: Path, findings: Findings) -> None:
         turns = rows("SELECT count(*) FROM utterances WHERE by_bot")
         requests = "SELECT count(DISTINCT turn_id) FROM requests"
         findings.same("requests kept", turns, rows(requests))
+        findings.same("closings", turns, rows("SELECT count(closing) FROM feed"))
         findings.same("rows of the feed", [(2 * turns[0][0],)], rows("SELECT count(*) FROM feed"))
 
 

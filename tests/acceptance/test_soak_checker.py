@@ -48,7 +48,7 @@ DAMAGE = {
     ),
     "a turn is open": (
         "open turns",
-        "INSERT INTO open_turns VALUES (999, 'x', 1, 99, 0, 1, NULL, NULL, x'')",
+        "INSERT INTO open_turns VALUES (999, 'x', 1, 99, 0, 1, NULL, NULL, x'', 1, 1)",
     ),
     "an answer cannot be asked for again": (
         "requests kept",
@@ -59,6 +59,11 @@ DAMAGE = {
         "a row of the feed",
         f"UPDATE feed SET message = {OTHER_WORDS.format('message')}",
     ),
+    "a message has another number": (
+        "messages numbered with gaps",
+        "UPDATE feed SET id = id + 1000 WHERE n = 2",
+    ),
+    "a turn has no closing": ("closings", "UPDATE feed SET closing = NULL WHERE n = 2"),
     "a change happened twice": ("the person after", TWICE),
 }
 

@@ -266,7 +266,7 @@ class ChannelKit:
     async def _reply_in_feed(self, door: Door, name: str) -> str:
         """Wait until the reply to a person is stored, and give its text."""
         async for row in door.assistant.feed(self._user(door, name)):
-            if row.message["type"] == "text":
+            if row.message is not None and row.message["type"] == "text":
                 return str(row.message["text"])
         raise AssertionError("the feed came to an end")
 
