@@ -14,6 +14,7 @@ from prolocutor.channels.almond.people import Party, party_of
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
 from prolocutor.web.exchange import json_object, json_response
 
@@ -22,7 +23,6 @@ Take = Callable[[Input, Party], Coroutine[Any, Any, TurnResult]]
 
 FRESH: Final = "stateless"
 PAGE: Final = 100
-MAX_TEXT: Final = 100_000
 
 
 class Converse:
@@ -65,8 +65,11 @@ class Converse:
         speech = ""
         if text.strip():
             result = await self._take(Input(text=text), party)
-            speech = result.state["text"]
-        closing = await expectation(self._assistant, party)
+            messages, closing = await self._said(result, party, FIRST)
+            spoken = [message for message in messages if message["type"] != "result"]
+            speech = plain_text(spoken, closing.get("ask"))
+        else:
+            closing = await expectation(self._assistant, party)
         return json_response(
             {
                 "response": {
@@ -76,7 +79,7 @@ class Converse:
                     "speech": {"plain": {"speech": speech, "extra_data": None}},
                 },
                 "conversation_id": party.conversation,
-                "continue_conversation": closing["ask"] is not None,
+                "continue_conversation": closing.get("ask") is not None,
             }
         )
 
