@@ -111,7 +111,11 @@ class Values(Transformer[Token, Any]):
         return NamedTime(str(name), place=place_of(name))
 
     def date(self, new: Token, *parts: Any) -> Value:
-        return date(list(parts), place_of(new))
+        given = [
+            part.value if isinstance(part, Token) and part.type == "CONSTANT" else part
+            for part in parts
+        ]
+        return date(given, place_of(new))
 
     def date_edge(self, edge: Token, unit: Token) -> DateEdge:
         return date_edge(str(edge).removeprefix("$"), str(unit), place_of(unit))
@@ -162,7 +166,7 @@ class Values(Transformer[Token, Any]):
     def edge(self, children: list[Token]) -> Token:
         return children[0]
 
-    unit = direction = aggregation = comparison = test = member = source_of = edge
+    unit = type_word = direction = aggregation = comparison = test = member = source_of = edge
 
     @v_args(inline=False)
     def name(self, children: list[Token]) -> Token:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 from lark import Token
 
@@ -10,52 +10,56 @@ from prolocutor.errors import ThingTalkError
 from prolocutor.thingtalk.places import fault
 from prolocutor.thingtalk.words import place_of
 
+_CHAIN = "chain the queries with => instead"
+_IN_SKILL = "compute in the skill"
+_PERMISSIONS = "permissions are not set by programs"
+
 _COMPARISONS = frozenset({"==", ">=", "<=", ">", "<", "=~", "~="})
+_COMPUTED = frozenset({"count", "sum", "avg", "max", "min"})
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "**"})
+_BEFORE_CONDITION = frozenset({",", "filter", "&&", "||", "!", "and", "or", "not"})
 
 _BY_WORD: dict[str, tuple[str, str]] = {
-    "executor": ("an executor", "programs run for who sends them; leave the executor out"),
+    "executor": ("an executor", "programs run for who sends them; leave it out"),
     "function": ("a function or macro declaration", "write the statements themselves"),
     "dataset": ("a dataset", "only classes are declared"),
     "$dialogue": ("a dialogue state ($dialogue)", "send a program or a control command"),
-    "$policy": ("a permission policy ($policy)", "permissions are not set by programs"),
+    "$policy": ("a permission policy ($policy)", _PERMISSIONS),
     "let": ("an assignment (let)", "write the expression where it is used"),
-    "join": ("a join", "chain the queries with => instead"),
+    "join": ("a join", _CHAIN),
     "edge": ("an edge", "filter the stream instead"),
-    "compute": ("a computation (compute)", "compute in the skill"),
-    "oninput": ("an oninput rule", "write a statement that begins with now or monitor"),
+    "compute": ("a computation (compute)", _IN_SKILL),
+    "oninput": ("an oninput rule", "begin the statement with now or monitor"),
     "return": ("a return statement", "end the chain there"),
 }
 
-_CALLS: dict[str, tuple[str, str]] = {
-    "any": ("a subquery (any(...))", "chain the queries with => instead"),
-    "distance": ("a distance computation (distance)", "compute in the skill"),
-    "set_time": ("a computation of a time (set_time)", "compute in the skill"),
+_BY_CALL: dict[str, tuple[str, str]] = {
+    "any": ("a subquery (any(...))", _CHAIN),
+    "distance": ("a distance computation (distance)", _IN_SKILL),
+    "set_time": ("a computation of a time (set_time)", _IN_SKILL),
     "RecurrentTimeSpecification": ("a recurrent time", "use attimer or timer"),
     "ArgMap": ("an argument map (ArgMap)", "leave it out"),
+    "makeArgMap": ("an argument map (makeArgMap)", "leave it out"),
 }
-
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "**"})
 
 
 def refused(tokens: Sequence[Token], upto: int, words: Container[str]) -> ThingTalkError | None:
-    """Name the first construct that is not taken among the tokens, `upto` the fault and its like.
+    """Name the first construct that is not taken among the tokens.
 
-    `upto` is the number of the token at which the grammar gave up, `words` are those that it
-    knows, which are therefore not at fault. None where there is no such
-    construct: then the program is wrong, not only beyond us.
+    `upto` is the number of the token at which the grammar gave up; `words` are those that it
+    knows, which are therefore not at fault. None where there is no such construct: then the
+    program is wrong, not only beyond us.
     """
     if _is_permission_rule(tokens):
-        return _refusal("a permission rule", "permissions are not set by programs", tokens[0])
-    if tokens[0] == "policy":
-        return _refusal("a permission rule", "permissions are not set by programs", tokens[0])
+        return _refusal("a permission rule", _PERMISSIONS, tokens[0])
     for number, token in enumerate(tokens[: upto + 3]):
         if str(token) in words and str(token) in _BY_WORD:
             continue
-        for find in _FINDERS:
+        for find in (_by_word, _by_call, _arithmetic, _alias, _subquery):
             named = find(tokens, number)
             if named:
                 return _refusal(*named, token)
-    return None
+    return _at_fault(tokens, upto) if upto < len(tokens) else None
 
 
 def _refusal(name: str, do: str, token: Token) -> ThingTalkError:
@@ -63,11 +67,11 @@ def _refusal(name: str, do: str, token: Token) -> ThingTalkError:
 
 
 def _is_permission_rule(tokens: Sequence[Token]) -> bool:
-    if len(tokens) < 2 or (
-        tokens[0].type not in ("NAME", "TRUE", "FALSE") and tokens[0] != "$source"
-    ):
+    if tokens[0] == "policy":
+        return True
+    if tokens[0].type not in ("NAME", "TRUE", "FALSE") and tokens[0] != "$source":
         return False
-    if str(tokens[1]) not in (_COMPARISONS if tokens[0].type == "NAME" else {":", *_COMPARISONS}):
+    if len(tokens) < 2 or str(tokens[1]) not in (":", *_COMPARISONS):
         return False
     depth = 0
     for token in tokens:
@@ -78,60 +82,53 @@ def _is_permission_rule(tokens: Sequence[Token]) -> bool:
 
 
 def _by_word(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
-    token = tokens[number]
-    named = _BY_WORD.get(_text(token))
-    if named is None or _is_name(tokens, number):
+    word = str(tokens[number])
+    if word not in _BY_WORD or tokens[number].type == "STRING":
         return None
-    if _text(token) == "executor":
-        return named if _follows(tokens, number, "=") else None
-    return named
+    before, after = _near(tokens, number - 1), _near(tokens, number + 1)
+    if word == "executor":
+        return _BY_WORD[word] if after == "=" and before not in ("(", ",") else None
+    is_name = before == "." or (before in ("(", ",", "[") and after in ("=", ",", ")", ".", "]"))
+    return None if is_name else _BY_WORD[word]
 
 
 def _by_call(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
-    return _CALLS.get(_text(tokens[number])) if _follows(tokens, number, "(") else None
+    return _BY_CALL.get(str(tokens[number])) if _near(tokens, number + 1) == "(" else None
 
 
 def _arithmetic(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
-    if tokens[number].type == "OTHER" and _text(tokens[number]) in _ARITHMETIC:
-        return "arithmetic", "compute in the skill"
+    token = tokens[number]
+    if token.type == "OTHER" and str(token) in _ARITHMETIC and number:
+        return "arithmetic", _IN_SKILL
     return None
 
 
 def _alias(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
-    token = tokens[number]
-    if _text(token) == "as" and number and tokens[number - 1].type in ("RPAR", "NAME", "RSQB"):
+    if tokens[number] == "as" and number and tokens[number - 1].type in ("RPAR", "NAME", "RSQB"):
         return "an alias (as)", "use the names of the outputs"
     return None
 
 
 def _subquery(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
-    brace = _text(tokens[number]) == "{" and number and tokens[number - 1].type in ("RPAR", "CLASS")
-    if brace and not any(_text(token) == "class" for token in tokens[:number]):
-        return "a subquery ({...} after a call)", "chain the queries with => instead"
+    is_call = tokens[number].type in ("REF", "FUNCTION")
+    if is_call and _near(tokens, number - 1) in _BEFORE_CONDITION:
+        return "a subquery in a condition", _CHAIN
     return None
 
 
-_FINDERS: tuple[Callable[[Sequence[Token], int], tuple[str, str] | None], ...] = (
-    _by_word,
-    _by_call,
-    _arithmetic,
-    _alias,
-    _subquery,
-)
+def _at_fault(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
+    """Name the construct that the very token at fault belongs to."""
+    before = [str(token) for token in tokens[:number]]
+    if tokens[number] == "(" and before[-1:] and before[-1] in _COMPUTED:
+        return _refusal(f"a computation ({before[-1]}(...))", _IN_SKILL, tokens[number - 1])
+    opened = next((token for token in reversed(before) if token in ("[", "]", "(", ";", "=>")), "")
+    if opened == "[" and str(tokens[number]) in (*_COMPARISONS, "(", "filter", "of"):
+        name = "a computed projection ([...] of)"
+        return _refusal(name, "only fields can be chosen", tokens[number])
+    if tokens[number] == "=>" and opened == "(":
+        return _refusal("a chain within an expression", "chain at the top level", tokens[number])
+    return None
 
 
-def _is_name(tokens: Sequence[Token], number: int) -> bool:
-    """Tell whether a word is the name of a parameter or a field where it stands."""
-    before = _text(tokens[number - 1]) if number else ""
-    after = _text(tokens[number + 1]) if number + 1 < len(tokens) else ""
-    if _text(tokens[number]) == "executor":
-        return before in ("(", ",")
-    return (before in ("(", ",", ".") and after in ("=", ",", ")", ".")) or before == "."
-
-
-def _follows(tokens: Sequence[Token], number: int, sign: str) -> bool:
-    return number + 1 < len(tokens) and _text(tokens[number + 1]) == sign
-
-
-def _text(token: Token) -> str:
-    return str(token)
+def _near(tokens: Sequence[Token], number: int) -> str:
+    return str(tokens[number]) if 0 <= number < len(tokens) else ""

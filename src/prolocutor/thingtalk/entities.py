@@ -78,7 +78,9 @@ def _constant(kind: str, given: Any, place: Place) -> Value:
     if kind == "DURATION" or kind.startswith("MEASURE_"):
         return measure(_number(given["value"]), _text(given["unit"]), place)
     if kind == "TIME":
-        return time([given["hour"], given["minute"], given.get("second") or 0], place)
+        return time(
+            [int(given["hour"]), int(given["minute"]), int(given.get("second") or 0)], place
+        )
     if kind == "LOCATION":
         display = given.get("display")
         return location(
@@ -97,7 +99,9 @@ def _date(given: Any, place: Place) -> Value:
     day = [None if part in (None, -1) else int(part) for part in parts]
     clock = [given.get(name) for name in ("hour", "minute", "second")]
     told = any(part not in (None, -1) for part in clock)
-    hours = time([0 if part in (None, -1) else part for part in clock], place) if told else None
+    hours = (
+        time([0 if part in (None, -1) else int(part) for part in clock], place) if told else None
+    )
     return calendar_date(day, hours, place)
 
 

@@ -104,7 +104,7 @@ class Grammar:
     def _wanted(self, kinds: set[str]) -> str:
         if "STRING" in kinds and "NUMBER" in kinds:
             return "expected a value or a field" if "TRUE" in kinds else "expected a value"
-        if "CLASS" in kinds:
+        if "REF" in kinds:
             return "expected a call such as @class.function()"
         told = [_KINDS.get(kind) or f"'{self._written.get(kind, kind)}'" for kind in sorted(kinds)]
         if "';'" in told:
@@ -116,7 +116,7 @@ class Grammar:
 
 _KINDS = {
     "NAME": "a name",
-    "CLASS": "@class.function",
+    "REF": "@class.function",
     "STRING": "a string",
     "NUMBER": "a number",
     "ENTITY_KIND": "^^type",

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
   | (?P<STRING>  "(?:[^\\\n\r"]|\\.)*" | '(?:[^\\\n\r']|\\.)*' )
   | (?P<entity>  Entity\s*\(\s*(?:\^\^)?(?P<kind>[A-Za-z_][\w.-]*:[A-Za-z_]\w*)\s*\) )
   | (?P<ENTITY_KIND> \^\^[A-Za-z_][\w.-]*:[A-Za-z_]\w* )
-  | (?P<CLASS>   @[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)* )
+  | (?P<REF>     @[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)* )
   | (?P<dollar>  \$(?:\w+|\?) )
   | (?P<NUMBER>  -?(?:0[xX][0-9A-Fa-f]+|0[bB][01]+|0[oO][0-7]+
                  |(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?) )
@@ -76,7 +76,7 @@ def _read(
         yield made(kind, unescaped(text[1:-1], place), place, text)
     elif kind == "NUMBER":
         yield made(kind, number(text, place), place, text)
-    elif kind == "CLASS":
+    elif kind == "REF":
         yield made(kind, text[1:], place, text)
     elif kind == "ENTITY_KIND":
         yield made(kind, text[2:], place, text)

@@ -77,7 +77,7 @@ class OldPrograms(Programs):
         chosen = tuple(each.chosen for each in given if isinstance(each, _Attribute))
         arguments = tuple(each for each in given if isinstance(each, Argument))
         place = place_of(name)
-        device = device_of(made("CLASS", kind, place), chosen)
+        device = device_of(made("REF", kind, place), chosen)
         return Call(device, function, self.arguments(*arguments), place=place)
 
     def attribute(self, name: Token, value: Value) -> _Attribute:

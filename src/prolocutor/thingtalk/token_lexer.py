@@ -35,7 +35,7 @@ def tokens_of(
         elif is_entity(text):
             yield entity_token(text, entities, place)
         elif text.startswith("@") and _CLASS.fullmatch(text[1:]):
-            yield made("CLASS", text[1:], place, text)
+            yield made("REF", text[1:], place, text)
         elif text.startswith("^^") and _KIND.fullmatch(text[2:]):
             yield made("ENTITY_KIND", text[2:], place, text)
         elif text.startswith("$"):
