@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from prolocutor.contracts.pairing import Fit, Ranker, Router
-from prolocutor.errors import BadInput, MissingExtra
+from prolocutor.errors import BadInput, ConfigError, MissingExtra
 
 Need = Literal["labels", "encoder"]
 
@@ -23,20 +23,30 @@ RANKER_GROUP: Final = "prolocutor.rankers"
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """Where a method's `fit` lives, what it needs, and the extra that it is installed by."""
+    """Where a method's `fit` lives, what it needs, and the extra that it is installed by.
+
+    `model` is the class that reads its model: `Class.of_model(model, cards)`.
+    """
 
     target: str
     needs: frozenset[Need] = frozenset()
     extra: str | None = None
+    model: str | None = None
 
 
 _LABELS: Final[frozenset[Need]] = frozenset({"labels"})
 
+_ROUTER: Final = "prolocutor.pairing.question_agent"
+
 ROUTERS: Final = {
-    "cards": Entry("prolocutor.pairing.question_agent.cards:fit"),
-    "knn": Entry("prolocutor.pairing.question_agent.knn:fit", _LABELS),
-    "linear": Entry("prolocutor.pairing.question_agent.linear_training:fit", _LABELS, "learn"),
-    "ensemble": Entry("prolocutor.pairing.question_agent.ensemble:fit", _LABELS, "learn"),
+    "cards": Entry(f"{_ROUTER}.cards:fit"),
+    "knn": Entry(f"{_ROUTER}.knn:fit", _LABELS, model=f"{_ROUTER}.knn:KnnRouter"),
+    "linear": Entry(
+        f"{_ROUTER}.linear_training:fit", _LABELS, "learn", f"{_ROUTER}.linear:LinearRouter"
+    ),
+    "ensemble": Entry(
+        f"{_ROUTER}.ensemble:fit", _LABELS, "learn", f"{_ROUTER}.ensemble:EnsembleRouter"
+    ),
 }
 
 RANKERS: Final[dict[str, Entry]] = {}
@@ -62,6 +72,15 @@ def load_ranker(name: str) -> Fit[Ranker]:
     return _load(name, RANKERS, RANKER_GROUP, "ranker")  # type: ignore[return-value]
 
 
+def load_reader(name: str, which: Literal["router", "ranker"]) -> Any:
+    """Give the class that reads a method's models; `ConfigError` if it has none."""
+    entry = (ROUTERS if which == "router" else RANKERS).get(name)
+    if entry is None or entry.model is None:
+        raise ConfigError(f"there is no {which} {name!r} that reads models", key="model")
+    group = ROUTER_GROUP if which == "router" else RANKER_GROUP
+    return _import(name, msgspec.structs.replace(entry, target=entry.model), group, which)
+
+
 def needs_of(name: str) -> frozenset[Need]:
     """Tell what a router or ranker needs beside cards."""
     if name in ROUTERS or name in RANKERS:
@@ -85,7 +104,10 @@ def _load(name: str, ours: dict[str, Entry], group: str, which: str) -> object:
             hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
             raise BadInput(f"there is no {which} {name!r}; {hint}", field=which)
         return point.load()
-    entry = ours[name]
+    return _import(name, ours[name], group, which)
+
+
+def _import(name: str, entry: Entry, group: str, which: str) -> object:
     try:
         return EntryPoint(name, entry.target, group).load()
     except ImportError as error:

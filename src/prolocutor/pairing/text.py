@@ -25,6 +25,7 @@ _ENDINGS: Final = (
 _LONGEST_TEXT: Final = 2000
 _K1: Final = 1.2
 _B: Final = 0.75
+_MOST_POSTINGS: Final = 50_000
 
 STOP_WORDS: Final = frozenset(
     "a an the and or of to in on at for from by with as is are was were be been am do does did "
@@ -127,19 +128,29 @@ class Bm25(Generic[Key]):
         seen = len(self._postings.get(term, ()))
         return log(1 + (len(self._keys) - seen + 0.5) / (seen + 0.5))
 
-    def search(self, terms: Iterable[str]) -> list[tuple[Key, float]]:
-        """Give the documents that share a term with the query, and their scores, in any order."""
+    def search(self, terms: Iterable[str], most: int = _MOST_POSTINGS) -> list[tuple[Key, float]]:
+        """Give the documents that share a term with the query, and their scores, in any order.
+
+        Rare terms come first, and those that would take more than `most` entries of the index
+        altogether are left out: they tell the least. So the cost has a bound, whatever its size.
+        """
         if not self._keys:
             return []
         scores: dict[int, float] = {}
         k1, b, lengths = self._k1, self._b, self._lengths
         mean = self._total / len(lengths) or 1.0
-        for term, times in Counter(terms).items():
-            postings = self._postings.get(term)
-            if postings is None:
-                continue
+        known = [
+            (self._postings[term], term, n)
+            for term, n in Counter(terms).items()
+            if term in self._postings
+        ]
+        visited = 0
+        for postings, term, times in sorted(known, key=lambda one: len(one[0])):
+            visited += len(postings)
+            if visited > most and scores:
+                break
             gain = times * self.idf(term) * (k1 + 1)
-            for place, count in postings:
+            for place, count in postings[-most:]:
                 part = gain * count / (count + k1 * (1 - b + b * lengths[place] / mean))
                 scores[place] = scores.get(place, 0.0) + part
         return [(self._keys[place], score) for place, score in scores.items()]

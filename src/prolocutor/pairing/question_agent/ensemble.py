@@ -1,0 +1,86 @@
+"""Ensemble: learned weights and nearest neighbours judge together, and learn online."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing, Question, Training
+from prolocutor.pairing.model_files import Model, TrainingCard
+from prolocutor.pairing.question_agent import knn, linear_training
+from prolocutor.pairing.question_agent.follow_ups import pairings
+from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson
+from prolocutor.pairing.question_agent.linear import LinearRouter
+
+
+def fit(training: Training) -> EnsembleRouter:
+    """Make a linear router and the nearest neighbours of the same labels."""
+    return EnsembleRouter(linear_training.fit(training), knn.fit(training))
+
+
+class EnsembleRouter:
+    """Chooses by the mean of two probabilities; what it learns online its neighbours learn."""
+
+    def __init__(self, linear: LinearRouter, neighbours: KnnRouter) -> None:
+        self._linear, self._neighbours = linear, neighbours
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The agents of both."""
+        known = self._neighbours.agents
+        return [*known, *(agent for agent in self._linear.agents if agent not in known)]
+
+    def learn(
+        self, question: str | Question, agents: Mapping[str, float] | Iterable[str]
+    ) -> Lesson:
+        """Learn which agents are right for a question; the next `route` sees it."""
+        return self._neighbours.learn(question, agents)
+
+    def route(self, question: Question) -> list[Pairing]:
+        """Give a pairing for every agent, the best first."""
+        return pairings(self, question)
+
+    def probabilities(self, text: str) -> list[float]:
+        """Give the mean of both; of the one that knows an agent, if only one does."""
+        linear, neighbours = (
+            dict(zip(one.agents, one.probabilities(text), strict=True))
+            for one in (self._linear, self._neighbours)
+        )
+        return [
+            (
+                linear.get(agent, neighbours.get(agent, 0.0))
+                + neighbours.get(agent, linear.get(agent, 0.0))
+            )
+            / 2
+            for agent in self.agents
+        ]
+
+    def reason(self, text: str, agent: str) -> str:
+        """Quote the nearest question that the agent was right for."""
+        return self._neighbours.reason(text, agent)
+
+    def to_model(self, card: TrainingCard) -> Model:
+        """Give what both learned, to be saved."""
+        linear, neighbours = self._linear.to_model(card), self._neighbours.to_model(card)
+        return msgspec.structs.replace(
+            linear,
+            method="ensemble",
+            parts=linear.parts | neighbours.parts,
+            settings=linear.settings | {"linear_agents": linear.agents},
+            agents=list(self.agents),
+        )
+
+    @classmethod
+    def of_model(
+        cls,
+        model: Model,
+        cards: Sequence[Card] = (),
+        *,
+        keep: Callable[[Lesson], Any] | None = None,
+    ) -> EnsembleRouter:
+        """Make the router of a model; `ConfigError` if the model is another's."""
+        known = model.settings.get("linear_agents", model.agents)
+        linear = LinearRouter.of_model(msgspec.structs.replace(model, agents=known))
+        return cls(linear, KnnRouter.of_model(model, cards, keep=keep))

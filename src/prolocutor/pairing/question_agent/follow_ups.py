@@ -1,0 +1,117 @@
+"""Follow-ups: a question is judged by its own words and, apart from them, by the last whole turn.
+
+All routers of ours that judge a text go through `pairings`, so that "what about Texas?" stays with
+whoever answered before, and a new subject leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from prolocutor.contracts.pairing import Pairing, Question
+from prolocutor.pairing.text import STOP_WORDS, words
+
+_OPENERS: Final = (
+    "and", "or", "what about", "how about", "and what", "but", "also", "then", "instead", "same",
+    "another", "again", "more", "what else", "anything else", "why", "yes", "no", "yeah", "nope",
+    "ok", "okay", "sure", "the", "in", "for", "on", "at", "to", "with", "from", "make it",
+    "tell me more", "which one", "which of",
+)  # fmt: skip
+_REFERENCES: Final = frozenset(
+    "it that this there them they he she him her his those these one ones its their".split()
+)
+_VERBS: Final = frozenset(
+    "is are was were do does did can could will would should has have tell show give find play set "
+    "what who when where why how which book order call buy turn remind".split()
+)
+_SHORT: Final = 4
+_ASKED: Final = 0.9
+_OPENED: Final = 0.8
+_REFERRED: Final = 0.6
+_ELLIPTIC: Final = 0.6
+_LEAST: Final = 0.05
+
+
+class TextScorer(Protocol):
+    """Judges a text alone."""
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The names of all agents that it chooses from."""
+
+    def probabilities(self, text: str) -> list[float]:
+        """Give the probability of each agent that it is right, in the order of `agents`."""
+
+    def reason(self, text: str, agent: str) -> str:
+        """Say in a few words why an agent goes with a text."""
+
+
+def pairings(scorer: TextScorer, question: Question) -> list[Pairing]:
+    """Give a pairing for each agent, the best first, equal ones in their own order."""
+    found = scorer.probabilities(question.text)
+    agents = scorer.agents
+    share = 0.0
+    if question.agent_before is not None and question.agent_before in agents:
+        place = agents.index(question.agent_before)
+        share = continuation(question) * (1 - _lead(found, place))
+        if share >= _LEAST:
+            found = _with_turn_before(scorer, question, found, place, share)
+    order = sorted(range(len(agents)), key=found.__getitem__, reverse=True)
+    pairs = [Pairing(agents[n], found[n]) for n in order]
+    if pairs:
+        best = pairs[0].agent
+        stays = share >= _LEAST and best == question.agent_before
+        why = "a follow-up" if stays else scorer.reason(question.text, best)
+        pairs[0] = Pairing(best, pairs[0].probability, why)
+    return pairs
+
+
+def continuation(question: Question) -> float:
+    """Tell how far an utterance looks as if it went on with the turn before, 0 to 1.
+
+    Its words count alone, not its subject: how it begins, what it refers to, how short it is, and
+    whether the agent had asked something.
+    """
+    if not question.said_before and not question.answered_before:
+        return 0.0
+    found = words(question.text)
+    if not found:
+        return _ASKED
+    plain = " ".join(found)
+    short = len(found) <= _SHORT
+    asked = question.answered_before.rstrip().endswith(("?", "？"))
+    if asked and short and found[0] not in _VERBS:
+        return _ASKED
+    if any(plain == one or plain.startswith(f"{one} ") for one in _OPENERS):
+        return _OPENED if len(found) <= 2 * _SHORT else _OPENED / 2
+    content = [word for word in found if word not in STOP_WORDS]
+    if not _REFERENCES.isdisjoint(found) and len(content) <= _SHORT - 1:
+        return _REFERRED
+    if short and _VERBS.isdisjoint(found):
+        return _ELLIPTIC
+    return _ELLIPTIC / 2 if asked else 0.0
+
+
+def _lead(found: Sequence[float], place: int) -> float:
+    """Tell how clearly the words alone speak for others than the agent before: 0 not, 1 clearly."""
+    others = max((p for n, p in enumerate(found) if n != place), default=0.0)
+    if others <= found[place]:
+        return 0.0
+    rest = sum(found)
+    dominance = (others - found[place]) / rest if rest else 0.0
+    return min(1.0, max(others - found[place], dominance) * 1.5)
+
+
+def _with_turn_before(
+    scorer: TextScorer, question: Question, alone: Sequence[float], place: int, share: float
+) -> list[float]:
+    together = scorer.probabilities(f"{question.said_before} {question.text}")
+    found = [
+        (1 - share) * own + share * (own + both) / 2
+        for own, both in zip(alone, together, strict=True)
+    ]
+    found[place] = (1 - share) * alone[place] + share * max(
+        0.5 * (1 + together[place]), *alone, *together
+    )
+    return found

@@ -1,0 +1,187 @@
+"""Nearest neighbours: a router that learns online, a label at a time.
+
+BM25 over the labelled questions; the nearest vote, the nearer the more; how often each agent is
+right, and while there are few labels what the cards say, is the vote of those who are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
+from operator import itemgetter
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Labelled, Pairing, Question, Training
+from prolocutor.errors import BadInput, ConfigError
+from prolocutor.pairing.agent_cards import checked
+from prolocutor.pairing.model_files import Model, TrainingCard, training_card
+from prolocutor.pairing.question_agent.cards import CardsRouter
+from prolocutor.pairing.question_agent.follow_ups import pairings
+from prolocutor.pairing.text import Bm25, shape, stem, words
+
+_NEIGHBOURS: Final = 25
+_POWER: Final = 2
+_PRIOR: Final = 1.0
+_CARDS: Final = 20.0
+_FEW: Final = 500
+_MOST_POSTINGS: Final = 6000
+_SECOND: Final = itemgetter(1)
+
+
+class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it."""
+
+    text: str
+    agents: dict[str, float]
+    weight: float = 1.0
+
+
+def fit(training: Training) -> KnnRouter:
+    """Learn all that is labelled, one by one."""
+    router = KnnRouter(training.cards)
+    router.learn_all(lesson_of(one) for one in training.labelled if one.agents)
+    return router
+
+
+def lesson_of(labelled: Labelled) -> Lesson:
+    """Give what the router learns of a labelled question."""
+    return Lesson(labelled.question.text, labelled.agents, labelled.weight)
+
+
+class KnnRouter:
+    """Chooses as the likest questions were labelled.
+
+    `keep` is called with each lesson before it counts, such as the `write` of a journal: what is
+    kept can be learned again. Agents are those of the cards, and those that lessons name.
+    """
+
+    def __init__(
+        self, cards: Sequence[Card] = (), *, keep: Callable[[Lesson], Any] | None = None
+    ) -> None:
+        self._agents: list[str] = [card.name for card in checked(cards)] if cards else []
+        self._cards = CardsRouter(cards) if cards else None
+        self._keep = keep
+        self._lessons: list[Lesson] = []
+        self._index: Bm25[int] = Bm25()
+        self._right: dict[str, float] = {}
+        self._weight = 0.0
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The agents that have cards, then those that lessons named."""
+        return self._agents
+
+    @property
+    def lessons(self) -> Sequence[Lesson]:
+        """All that was learned, the oldest first."""
+        return self._lessons
+
+    def learn(
+        self, question: str | Question, agents: Mapping[str, float] | Iterable[str]
+    ) -> Lesson:
+        """Learn which agents are right for a question; the next `route` sees it."""
+        text = question if isinstance(question, str) else question.text
+        shares = dict(agents) if isinstance(agents, Mapping) else dict.fromkeys(agents, 1.0)
+        if wrong := next((name for name, share in shares.items() if not 0 <= share <= 1), None):
+            raise BadInput(f"{shares[wrong]!r} is not from 0 to 1", field=f"agents.{wrong}")
+        lesson = Lesson(text, shares)
+        if self._keep is not None:
+            self._keep(lesson)
+        self._add(lesson)
+        return lesson
+
+    def learn_all(self, lessons: Iterable[Lesson]) -> None:
+        """Learn what was kept before; it is not kept again."""
+        for lesson in lessons:
+            self._add(lesson)
+
+    def route(self, question: Question) -> list[Pairing]:
+        """Give a pairing for every agent, the best first."""
+        return pairings(self, question)
+
+    def probabilities(self, text: str) -> list[float]:
+        """Give the probability of each agent: of the votes, those for it."""
+        prior = self._prior(text)
+        votes = [_PRIOR * one for one in prior]
+        terms = _terms(text)
+        near = self._nearest(terms)
+        if not near:
+            return votes
+        most = near[0][1]
+        alike = min(1.0, most / (sum(map(self._index.idf, set(terms))) or 1.0))
+        total = _PRIOR
+        places = {agent: place for place, agent in enumerate(self.agents)}
+        for number, score in near:
+            lesson = self._lessons[number]
+            weight = alike * lesson.weight * (score / most) ** _POWER
+            total += weight
+            for agent, share in lesson.agents.items():
+                votes[places[agent]] += weight * share
+        return [vote / total for vote in votes]
+
+    def reason(self, text: str, agent: str) -> str:
+        """Quote the nearest question that the agent was right for."""
+        for number, _ in self._nearest(_terms(text)):
+            lesson = self._lessons[number]
+            if lesson.agents.get(agent, 0.0) > 0:
+                quoted = lesson.text if len(lesson.text) <= 80 else f"{lesson.text[:79]}…"
+                return f"right for: {quoted}"
+        return "right most often" if self._lessons else "its card"
+
+    def to_model(self, card: TrainingCard | None = None) -> Model:
+        """Give all that was learned, to be saved."""
+        return Model(
+            role="router",
+            method="knn",
+            agents=list(self.agents),
+            parts={"lessons": msgspec.to_builtins(self._lessons)},
+            card=card or training_card(len(self._lessons)),
+        )
+
+    @classmethod
+    def of_model(
+        cls,
+        model: Model,
+        cards: Sequence[Card] = (),
+        *,
+        keep: Callable[[Lesson], Any] | None = None,
+    ) -> KnnRouter:
+        """Make the router of a model, for the agents that have cards and those that it knows."""
+        router = cls(cards, keep=keep)
+        try:
+            router.learn_all(msgspec.convert(model.parts["lessons"], list[Lesson]))
+        except (KeyError, msgspec.ValidationError) as error:
+            raise ConfigError(f"the model {model.id} is no model of knn: {error}") from None
+        return router
+
+    def _add(self, lesson: Lesson) -> None:
+        for agent, share in lesson.agents.items():
+            if agent not in self._right:
+                self._right[agent] = 0.0
+                if agent not in self.agents:
+                    self._agents.append(agent)
+            self._right[agent] += share * lesson.weight
+        self._weight += lesson.weight
+        self._lessons.append(lesson)
+        self._index.add(len(self._lessons) - 1, _terms(lesson.text))
+
+    def _nearest(self, terms: Sequence[str]) -> list[tuple[int, float]]:
+        return nlargest(_NEIGHBOURS, self._index.search(terms, _MOST_POSTINGS), key=_SECOND)
+
+    def _prior(self, text: str) -> list[float]:
+        known = [self._right.get(agent, 0.0) for agent in self.agents]
+        if self._cards is None or self._weight > _FEW:
+            total = self._weight + 1.0
+            return [(right + 1.0 / len(known)) / total for right in known]
+        guessed = self._cards.probabilities(text)
+        guessed += [0.0] * (len(known) - len(guessed))
+        total = self._weight + _CARDS
+        return [
+            (right + _CARDS * guess) / total for right, guess in zip(known, guessed, strict=True)
+        ]
+
+
+def _terms(text: str) -> list[str]:
+    return [shape(word) or stem(word) for word in words(text)]

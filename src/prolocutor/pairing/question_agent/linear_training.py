@@ -1,0 +1,129 @@
+"""Training of the linear router: support vector machines, one agent against the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from heapq import nlargest
+from itertools import chain
+from math import log
+from typing import Any, Final
+
+import numpy as np
+from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
+
+from prolocutor.contracts.pairing import Labelled, Training
+from prolocutor.errors import BadInput
+from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.groups import folds_of, near_duplicates
+from prolocutor.pairing.question_agent.linear import (
+    LinearRouter,
+    Terms,
+    char_terms,
+    vector_of,
+    word_terms,
+)
+
+_COST: Final = 0.1
+_FOLDS: Final = 3
+_RIGHT: Final = 0.5
+_LEAST_SURE: Final = 0.2
+_MOST_TERMS: Final = 60_000
+_NEVER: Final = -2.0
+_NEAREST: Final = 3
+
+
+def fit(training: Training) -> LinearRouter:
+    """Learn from labelled questions; `BadInput` if there are fewer than two."""
+    labelled = [one for one in training.labelled if one.agents]
+    if len(labelled) < 2:
+        what = (
+            f"{len(labelled)} labelled questions are too few to train on; label some, or use cards"
+        )
+        raise BadInput(what, field="data")
+    agents = list(
+        dict.fromkeys(
+            chain((card.name for card in training.cards), *(one.agents for one in labelled))
+        )
+    )
+    curve = _curve(labelled, agents, training.seed)
+    return _trained(labelled, agents, curve)
+
+
+def _curve(labelled: Sequence[Labelled], agents: Sequence[str], seed: int) -> Sigmoid:
+    """Fit the curve to what parts of the questions say of the rest.
+
+    The agents that score highest count alone: the many others, far off, would bend it to their
+    favour.
+    """
+    groups = near_duplicates([one.question.text for one in labelled])
+    if len(set(groups)) < _FOLDS:
+        return Sigmoid(2.0, 0.0)
+    folds = folds_of(groups, _FOLDS, seed)
+    scores: list[float] = []
+    right: list[float] = []
+    weights: list[float] = []
+    for fold in range(_FOLDS):
+        known = [one for one, its in zip(labelled, folds, strict=True) if its != fold]
+        router = _trained(known, agents, Sigmoid())
+        for one in (one for one, its in zip(labelled, folds, strict=True) if its == fold):
+            found = zip(router.scores(one.question.text), agents, strict=True)
+            for score, agent in nlargest(_NEAREST, found):
+                scores.append(score)
+                right.append(one.agents.get(agent, 0.0))
+                weights.append(one.weight)
+    return fit_sigmoid(scores, right, weights)
+
+
+def _trained(labelled: Sequence[Labelled], agents: Sequence[str], curve: Sigmoid) -> LinearRouter:
+    texts = [one.question.text for one in labelled]
+    terms, idf = _terms_of(texts)
+    matrix = _matrix(texts, terms, idf)
+    weights = np.zeros((len(idf), len(agents)), np.float32)
+    intercepts = np.full(len(agents), _NEVER, np.float32)
+    for column, agent in enumerate(agents):
+        shares = np.array([one.agents.get(agent, 0.0) for one in labelled])
+        right = shares >= _RIGHT
+        if right.all() or not right.any():
+            intercepts[column] = -_NEVER if right.all() else _NEVER
+            continue
+        sure = np.maximum(np.abs(2 * shares - 1), _LEAST_SURE)
+        machine = LinearSVC(C=_COST, random_state=0)
+        machine.fit(matrix, right, sample_weight=sure * [one.weight for one in labelled])
+        weights[:, column] = machine.coef_[0]
+        intercepts[column] = machine.intercept_[0]
+    return LinearRouter(agents, terms, idf, weights, intercepts, curve)
+
+
+def _terms_of(texts: Sequence[str]) -> tuple[list[Terms], list[float]]:
+    """Give the terms of each block, the commonest if there are very many, and their idf."""
+    terms: list[Terms] = []
+    idf: list[float] = []
+    for read in (word_terms, char_terms):
+        counts = _document_counts(read(text) for text in texts)
+        block: Terms = {}
+        for term, count in counts.most_common(_MOST_TERMS):
+            block[term] = len(idf)
+            idf.append(log((1 + len(texts)) / (1 + count)) + 1)
+        terms.append(block)
+    return terms, idf
+
+
+def _document_counts(documents: Iterable[Iterable[str]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for document in documents:
+        counts.update(set(document))
+    return counts
+
+
+def _matrix(texts: Sequence[str], terms: Sequence[Terms], idf: Sequence[float]) -> Any:
+    places: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for text in texts:
+        own_places, own_values = vector_of(text, terms, idf)
+        places += own_places
+        values += own_values
+        ends.append(len(places))
+    return csr_matrix((values, places, ends), shape=(len(texts), len(idf)))

@@ -1,0 +1,61 @@
+"""Loading: a router from a model's folder, for the agents that are there now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing, Question
+from prolocutor.errors import ConfigError
+from prolocutor.pairing.catalog import load_reader
+from prolocutor.pairing.model_files import Model, agents_that_differ, load_model
+from prolocutor.pairing.question_agent.cards import CardsRouter
+from prolocutor.pairing.question_agent.follow_ups import TextScorer, pairings
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A router, the model that it is of (its `id` is the version), and what to warn of."""
+
+    router: PresentRouter
+    model: Model
+    warnings: list[str]
+
+
+def load_router_model(folder: str | Path, cards: Sequence[Card]) -> Loaded:
+    """Read a router's model; agents that are gone are left out, new ones judged by their cards."""
+    model = load_model(folder)
+    if model.role != "router":
+        raise ConfigError(f"is the model of a {model.role}, not of a router", file=str(folder))
+    scorer = load_reader(model.method, "router").of_model(model, cards)
+    warnings = agents_that_differ(model, {card.name: card for card in cards})
+    return Loaded(PresentRouter(scorer, cards, model.agents), model, warnings)
+
+
+class PresentRouter:
+    """Chooses among the agents that have cards by what a model knows of them, and else by cards."""
+
+    def __init__(self, scorer: TextScorer, cards: Sequence[Card], known: Sequence[str]) -> None:
+        self.agents: Sequence[str] = [card.name for card in cards]
+        self._scorer = scorer
+        self._cards = CardsRouter(cards) if set(self.agents) - set(known) else None
+        self._known = frozenset(known)
+
+    def route(self, question: Question) -> list[Pairing]:
+        """Give a pairing for every agent that is there, the best first."""
+        return pairings(self, question)
+
+    def probabilities(self, text: str) -> list[float]:
+        """Give the probability of each agent."""
+        found = dict(zip(self._scorer.agents, self._scorer.probabilities(text), strict=True))
+        if self._cards is None:
+            return [found[agent] for agent in self.agents]
+        guessed = zip(self.agents, self._cards.probabilities(text), strict=True)
+        return [found[agent] if agent in self._known else guess for agent, guess in guessed]
+
+    def reason(self, text: str, agent: str) -> str:
+        """Say why an agent goes with a text."""
+        if self._cards is not None and agent not in self._known:
+            return self._cards.reason(text, agent)
+        return self._scorer.reason(text, agent)
