@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from prolocutor.contracts.store import Begun
+from prolocutor.stores.sqlite.reader import Reader
 from prolocutor.stores.sqlite.writer import Writer
 from prolocutor.testing.sample_turns import a_beginning, an_ending
 
@@ -92,6 +93,30 @@ def test_no_statement_of_a_turn_looks_at_a_whole_table(writer: Writer) -> None:
 
     assert plans
     assert [plan for plan in plans if plan.startswith("SCAN") and "CONSTANT ROW" not in plan] == []
+
+
+@pytest.mark.parametrize("after", [None, 3])
+def test_the_tail_of_a_feed_costs_the_same_in_a_long_one(
+    writer: Writer, path: Path, after: int | None
+) -> None:
+    talk(writer, 10)
+    early = tail_cost(path, after)
+
+    talk(writer, 500)
+    late = tail_cost(path, after)
+
+    assert late <= early * 1.1
+
+
+def tail_cost(path: Path, after: int | None) -> int:
+    """Count the machine's steps of a look at the last rows, or at those after a message."""
+    reader = Reader(path)
+    reader.open()
+    steps: list[None] = []
+    reader.connection.set_progress_handler(lambda: steps.append(None), 1)
+    assert len(reader.feed_tail("ann", "main", 10, after)) == 10
+    reader.close()
+    return len(steps)
 
 
 def talk(writer: Writer, turns: int) -> None:

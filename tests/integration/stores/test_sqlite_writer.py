@@ -13,7 +13,7 @@ from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, Sto
 from prolocutor.stores.sqlite import heads as heads_module
 from prolocutor.stores.sqlite import writer as writer_module
 from prolocutor.stores.sqlite.writer import Writer
-from prolocutor.testing.sample_turns import a_beginning, an_ending
+from prolocutor.testing.sample_turns import a_beginning, a_delivery, an_ending, an_entry
 
 
 @pytest.fixture
@@ -84,6 +84,32 @@ def test_a_turn_that_was_finished_before_fails_alone(writer: Writer) -> None:
     outcomes = [*finish(writer, ann), *finish(writer, ann, bob)]
 
     assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
+
+
+def test_in_one_group_an_entry_is_delivered_once(writer: Writer) -> None:
+    writer.run([(writer.agenda.schedule, (an_entry("ann"),))])
+    deliveries = [a_delivery("ann", "ring", entry=an_entry("ann")) for _ in range(2)]
+
+    outcomes = writer.run([(writer.turns.deliver, (one,)) for one in deliveries])
+
+    assert outcomes == [True, False]
+    assert begin(writer, "ann")[0].feed == 2
+
+
+def test_what_is_said_unasked_is_kept_where_another_of_its_group_fails(writer: Writer) -> None:
+    (begun,) = begin(writer, "ann")
+    finish(writer, an_ending(begun))
+    writer.run([(writer.agenda.schedule, (an_entry("bob"),))])
+    delivery = a_delivery("bob", "ring", entry=an_entry("bob"), round=b'{"left":1}')
+
+    twice = an_ending(begun, entries=[an_entry("ann")])
+    outcomes = writer.run([(writer.turns.deliver, (delivery,)), (writer.turns.finish, (twice,))])
+
+    assert outcomes[0] is True
+    assert isinstance(outcomes[1], StoreError)
+    assert writer.connection.execute("SELECT count(*) FROM agenda").fetchone() == (0,)
+    (after,) = begin(writer, "bob")
+    assert (after.feed, after.feed_id, after.round) == (2, 1, b'{"left":1}')
 
 
 def test_a_conflict_does_not_break_up_its_group(writer: Writer) -> None:
