@@ -40,7 +40,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
             return self.now
         try:
             return self.now.astimezone(ZoneInfo(self.timezone))
-        except (ValueError, OSError, OverflowError):
+        except (KeyError, ValueError, OSError, OverflowError):
             return self.now
 
 

@@ -101,8 +101,8 @@ def day_of(said: str, asked: Asked) -> dt.date | None:
     if not said:
         return None
     now = asked.local_now()
-    if libraries.text_to_num is not None and (asked.language or "en").startswith("en"):
-        said = libraries.text_to_num.alpha2digit(said, "en", 0.0)
+    if (asked.language or "en").startswith("en"):
+        said = libraries.in_digits(said)
     try:
         for form in dict.fromkeys((said, _LEAD.sub("", said), _AT.sub("", _LEAD.sub("", said)))):
             day = _absolute(form, now.date(), asked) or _relative(form, now, asked)

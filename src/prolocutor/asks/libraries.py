@@ -6,6 +6,11 @@ from importlib import import_module
 from types import ModuleType
 
 
+def in_digits(said: str) -> str:
+    """Write English number words as digits, "the sixth of june" as "the 6th of june"."""
+    return said if text_to_num is None else str(text_to_num.alpha2digit(said, "en", 0.0))
+
+
 def _installed(name: str) -> ModuleType | None:
     try:
         return import_module(name)

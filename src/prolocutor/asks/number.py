@@ -33,8 +33,9 @@ _YEAR: Final = re.compile(r"^(1\d|20) (\d\d)$")
 _TIMES: Final = {"two": 2, "three": 3}
 _COUNTED: Final = re.compile(r"(?P<number>.+?) (?:of (?:them|us|those|these)|(?P<noun>[^\W\d_]+))")
 _AROUND: Final = re.compile(
-    r"^(?:(?:about|around|approximately|roughly|exactly|just|only|number|the number|nearly|almost"
-    r"|of|there (?:are|were|will be)|we are|i have|i need|i want|i'd like|some|#|[€$£¥]) ?)+"
+    r"^(?:(?:(?:about|around|approximately|roughly|exactly|just|only|number|the number|nearly"
+    r"|almost|of|there (?:are|were|will be)|we are|i have|i need|i want|i'd like|some)\b|#"
+    r"|[€$£¥]) ?)+"
 )
 _NO_COUNT: Final = frozenset(
     "moment moments sec secs second am pm o'clock oclock times star and or plus minus point more"
@@ -124,7 +125,7 @@ def _spoken(said: str) -> int | float | Fraction | None:
         return None
     words = said.removeprefix("a ") if said.startswith(("a hundred", "a thousand")) else said
     words = f"zero {words}" if words.startswith("point ") else words
-    written = libraries.text_to_num.alpha2digit(words, "en", 0.0)
+    written = libraries.in_digits(words)
     return _written(_YEAR.sub(r"\1\2", written))
 
 

@@ -11,7 +11,7 @@ from prolocutor.asks.wanted import wanted
 
 _LONGEST: Final = 2048
 _UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
-_UNSAFE: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\^`{|}]")
+_UNSAFE: Final = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff<>\"\\^`{|}]")
 _INSTEAD: Final = "Please upload it, or send an address that begins with https://."
 
 

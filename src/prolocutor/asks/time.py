@@ -96,14 +96,9 @@ def time_of(said: str, asked: Asked) -> dt.time | None:
     try:
         if found := _SPAN.fullmatch(f"in {later[1]}" if later else said):
             return _later(found, now)
-        return _clock(said) or _clock(_in_digits(said.replace("-", " ")))
+        return _clock(said) or _clock(libraries.in_digits(said.replace("-", " ")))
     except (ValueError, OverflowError):
         return None
-
-
-def _in_digits(said: str) -> str:
-    library = libraries.text_to_num
-    return said if library is None else str(library.alpha2digit(said, "en", 0.0))
 
 
 def _clock(said: str) -> dt.time | None:

@@ -39,7 +39,8 @@ def plain(text: str) -> str:
     """
     if len(text) > 10 * LONGEST:
         return ""
-    text = unicodedata.normalize("NFKC", text.translate(_QUOTES)).replace("\u2044", "/")
+    text = text.translate(_QUOTES).encode(errors="replace").decode()
+    text = unicodedata.normalize("NFKC", text).replace("\u2044", "/")
     text = " ".join(text.lower().split())
     return text if len(text) <= LONGEST else ""
 

@@ -1,0 +1,158 @@
+"""All kinds of asks: what is typed, what is as it is, and that no words ever break a reader."""
+
+import time
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prolocutor.asks import libraries
+from prolocutor.asks.asked import NotUnderstood, Understood
+from prolocutor.asks.controls import control_of
+from prolocutor.asks.reading import from_value, read
+from prolocutor.asks.wanted import wanted
+from prolocutor.dialog import plain
+from prolocutor.dialog.rounds import RAW, Ask
+from tests.unit.asks.people import BERLIN, value
+from tests.unit.asks.test_people_and_places import KNOWN
+
+KINDS: list[Ask] = list(get_args(Ask))
+LONG = (
+    "one " * 25_000,
+    "a" * 100_000,
+    "1 may " * 17_000,
+    "yes " * 25_000,
+    "9" * 100_000,
+    "1,0" * 33_000,
+    "a@a." * 25_000,
+    "\u0e33" * 3_000,
+    "ﷺ" * 3_000,
+    " " * 100_000,
+    "in in in in " * 24,
+    "please, " * 37,
+    "1 of 2 and a half and " * 13,
+    "twenty " * 42,
+    "a.b" * 99,
+    "1 january 2027 at " * 16,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_long_text_is_read_in_no_time(kind: Ask) -> None:
+    for text in LONG:
+        start = time.process_time()
+        read(kind, text, KNOWN)
+        control_of(text)
+        assert time.process_time() - start < 1
+
+
+WORDS = st.sampled_from(
+    "one two half and a the in past to at may june friday next 5 12 1/2 , . - + @ : % $ am pm km"
+    " point minus dozen days minutes ago last second yes no not ² ½ \ud800 \x00 \u202e é".split(" ")
+)
+TEXTS = st.text(max_size=30) | st.lists(WORDS, max_size=8).map(" ".join)
+
+
+@given(st.sampled_from(KINDS), TEXTS)
+@settings(max_examples=300)
+def test_no_text_breaks_a_reader(kind: Ask, text: str) -> None:
+    outcome = read(kind, text, KNOWN)
+    if isinstance(outcome, NotUnderstood):
+        assert outcome.hint.strip()
+    elif "\ud800" not in text:
+        plain.check(outcome.value)
+
+
+@given(st.sampled_from(KINDS), TEXTS)
+def test_no_text_breaks_a_reader_without_the_extra(kind: Ask, text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for library in ("dateparser", "phonenumbers", "text_to_num"):
+            patch.setattr(libraries, library, None)
+        read(kind, text, KNOWN)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["year", "hour", "latitude", "display", "value"]), inner)
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(KINDS), st.sampled_from(KINDS) | st.none(), JSON)
+def test_no_parsed_value_breaks_a_reader(kind: Ask, of: Ask | None, given_value: Any) -> None:
+    assert isinstance(from_value(kind, of, given_value, KNOWN), Understood | NotUnderstood)
+
+
+@given(st.sampled_from(sorted(set(KINDS) - RAW - {"command", "choice", "yesno"})), TEXTS)
+def test_what_is_read_from_a_value_that_is_a_text_is_that_value(kind: Ask, text: str) -> None:
+    outcome = read(kind, text, KNOWN)
+    if isinstance(outcome, Understood) and isinstance(outcome.value, str) and kind != "contact":
+        again = read(kind, outcome.value, KNOWN)
+        assert again == outcome or kind == "generic"
+
+
+@pytest.mark.parametrize("kind", sorted(RAW))
+@pytest.mark.parametrize("text", ["cancel", "yes", " two  blanks ", "\\r {}", "x" * 100_000])
+def test_a_raw_ask_takes_any_text_as_it_is(kind: Ask, text: str) -> None:
+    assert value(kind, text) == text
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "choice"])
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_nothing_is_no_answer(kind: Ask, text: str) -> None:
+    assert value(kind, text) is None
+
+
+def test_a_command_is_whatever_comes() -> None:
+    assert value("command", " play jazz ") == "play jazz"
+    assert from_value("command", None, {"program": "now => @a.b();"}, BERLIN) == Understood(
+        {"program": "now => @a.b();"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5 km", {"value": 5, "unit": "km"}),
+        ("5km", {"value": 5, "unit": "km"}),
+        ("30 minutes", {"value": 30, "unit": "min"}),
+        ("half an hour", {"value": 0.5, "unit": "h"}),
+        ("two and a half hours", {"value": 2.5, "unit": "h"}),
+        ("-5 °C", {"value": -5, "unit": "C"}),
+        ("five degrees celsius", {"value": 5, "unit": "C"}),
+        ("100 km/h", {"value": 100, "unit": "kmph"}),
+        ("$20", {"value": 20, "unit": "usd"}),
+        ("20 euros", {"value": 20, "unit": "eur"}),
+        ("a kilo", {"value": 1, "unit": "kg"}),
+        ("5", 5),
+        ("yes", True),
+        ("tomorrow", "2026-11-21"),
+        ("half past seven", "07:30:00"),
+        ("ann@example.org", "ann@example.org"),
+        ("+49 30 123456", "+4930123456"),
+        ("https://example.org/a.png", "https://example.org/a.png"),
+        ("48.1, 11.5", {"latitude": 48.1, "longitude": 11.5, "display": "48.1, 11.5"}),
+        ('"any words"', "any words"),
+    ],
+)
+def test_a_generic_ask_takes_any_typed_value(text: str, expected: object) -> None:
+    assert value("generic", text) == expected
+
+
+@pytest.mark.parametrize("text", ["hello there", "red", "what about Texas?", "a", "5 5", "km"])
+def test_a_generic_ask_takes_no_untyped_words(text: str) -> None:
+    assert value("generic", text) is None
+
+
+def test_any_parsed_value_answers_a_generic_ask() -> None:
+    measure = {"value": 5, "unit": "km"}
+    assert from_value("generic", "generic", measure, BERLIN) == Understood(measure)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_says_what_it_looks_for(kind: Ask) -> None:
+    assert wanted(kind).endswith(".")
