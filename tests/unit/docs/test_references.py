@@ -11,6 +11,7 @@ import pytest
 import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.channels import catalog as doors
+from prolocutor.channels.almond.door import Almond
 from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config.kinds import Table
@@ -20,11 +21,13 @@ from prolocutor.connectors import catalog as connectors
 from prolocutor.contracts.channel import Route
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.outputs import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import Metrics
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Limits
+from prolocutor.services.demo.demonstration import WORDS
 from prolocutor.web.house import House
 from prolocutor.web.places import Places
 from tests.pages import ROOT, blocks, table
@@ -154,6 +157,44 @@ async def test_every_address_is_told_with_who_may_come() -> None:
     assert {address: row[0] for address, row in table(REFERENCE / "http.md", "HTTP").items()} == (
         addresses
     )
+
+
+async def test_every_address_of_the_almond_door_is_told_with_who_may_come() -> None:
+    told = table(REFERENCE / "almond.md", "Almond")
+    async with Assistant(
+        Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
+    ) as assistant:
+        routes = Almond(assistant).routes
+
+    assert {address: row[0] for address, row in told.items()} == {
+        f"{route.method if isinstance(route, Route) else 'WS'} {route.path}": route.access
+        for route in routes
+    }
+
+
+@pytest.mark.parametrize(
+    ("heading", "kinds"),
+    [
+        ("Messages", {*KINDS, "command"}),
+        ("What a client sends", {"command", "parsed", "tt", "ping"}),
+    ],
+)
+def test_every_kind_of_frame_is_told(heading: str, kinds: set[str]) -> None:
+    told = table(REFERENCE / "almond.md", heading)
+
+    assert {kind.strip("` ") for row in told for kind in row.split(",")} == kinds
+
+
+def test_every_ask_is_told() -> None:
+    text = (REFERENCE / "almond.md").read_text("utf-8")
+
+    assert [ask for ask in ASKS if f"`{ask}`" not in text] == []
+
+
+def test_every_word_of_the_demonstration_is_told() -> None:
+    told = table(REFERENCE / "almond.md", "Try a client")
+
+    assert set(told) == WORDS
 
 
 def test_every_command_and_option_is_told() -> None:

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.dialog.outputs import ASKS, KINDS, checked_ask, checked_messages
-from prolocutor.services.demo.demonstration import _ASKS, _MESSAGES, answer
-
-WORDS = [*_MESSAGES, *_ASKS]
+from prolocutor.services.demo.demonstration import WORDS, answer
 
 
 def ask(text: str) -> list[dict[str, Any]]:
@@ -22,7 +20,7 @@ def take(kind: str, value: Any = None) -> str:
     return str(taken["text"])
 
 
-@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("words", sorted(WORDS))
 def test_its_words_are_answered_for_certain_and_in_good_form(words: str) -> None:
     (said,) = ask(words)
 

@@ -4,6 +4,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.almond.door import Almond
 from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.openapi import document
@@ -11,14 +12,14 @@ from prolocutor.web.openapi import document
 
 @pytest.mark.parametrize("with_metrics", [True, False])
 def test_the_document_keeps_to_openapi(with_metrics: bool) -> None:
-    made = document("a", [DeepPavlov(assistant())], with_metrics)
+    made = document("a", [DeepPavlov(assistant()), Almond(assistant())], with_metrics)
 
     assert [str(error) for error in OpenAPIV31SpecValidator(made).iter_errors()] == []
     assert ("/metrics" in made["paths"]) == with_metrics
 
 
 def test_every_operation_has_a_name_of_its_own() -> None:
-    paths = document("a", [DeepPavlov(assistant())], True)["paths"]
+    paths = document("a", [DeepPavlov(assistant()), Almond(assistant())], True)["paths"]
     names = [operation["operationId"] for path in paths.values() for operation in path.values()]
 
     assert len(names) == len(set(names))

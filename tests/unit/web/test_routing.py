@@ -64,5 +64,5 @@ def test_two_routes_of_one_address_are_refused() -> None:
 
 @pytest.mark.parametrize("path", ["/api/nothing", "/me/api/nothing"])
 def test_clients_of_almond_are_told_in_their_own_words_that_there_is_nothing(path: str) -> None:
-    with pytest.raises(NotFound, match="^Invalid endpoint$"):
+    with pytest.raises(NotFound, match=r"^Invalid endpoint$"):
         ROUTES.find("POST", path)

@@ -140,3 +140,6 @@ _ASKS: Final[dict[str, tuple[str, str]]] = {
     "ask for a command": ("command", "Which command?"),
     "ask for anything": ("generic", "What is it?"),
 }
+
+WORDS: Final = frozenset({*_MESSAGES, *_ASKS})
+"""All that it answers."""
