@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
+from prolocutor.asks import yesno
 from prolocutor.asks.wording import bare, plain
 
 Control: TypeAlias = Literal["yes", "no", "nevermind", "stop", "help", "more", "back"]
@@ -29,8 +30,6 @@ _TABLE: Final[dict[Control, str]] = {
         what else?, and then, and then?, show me the rest, the rest""",
     "back": """back, go back, previous, previous page, the previous ones, show previous,
         page back, back please, go back please""",
-    "yes": """yes, yeah, yep, yup, yea, yes yes, yes indeed, yes sure, oh yes, yes sir""",
-    "no": """no, nope, nah, naw, nay, no thanks, no thank you, no no, no no no, oh no, no sir""",
 }
 _CONTROLS: Final[dict[str, Control]] = {
     " ".join(phrase.split()): name for name, table in _TABLE.items() for phrase in table.split(",")
@@ -43,4 +42,8 @@ def control_of(text: str) -> Control | None:
     >>> control_of("Never mind, thanks."), control_of("cancel my booking at the Hilton")
     ('nevermind', None)
     """
-    return _CONTROLS.get(plain(text).strip(" .,!")) or _CONTROLS.get(bare(text))
+    found = _CONTROLS.get(plain(text).strip(" .,!")) or _CONTROLS.get(bare(text))
+    if found is not None:
+        return found
+    answer = yesno.said(text, firmly=True)
+    return None if answer is None else ("yes" if answer else "no")

@@ -26,7 +26,7 @@ _YES: Final = """
     i would love that, i would like to, i would like that, i want it, i want that, i want to,
     it is, it does, it was, it will, they are, they do, we do, we are, we will, he is, he does,
     she is, she does, there is, there are, no problem, no doubt, no problem at all, with pleasure,
-    gladly, happily, without a doubt, without doubt, right on, roger, roger that, ten four, 10 4,
+    gladly, happily, without a doubt, without doubt, right on, roger that, ten four, 10 4,
     confirm, confirmed, i confirm, accept, accepted, i accept, approve, approved, very much so,
     id be happy to, happy to, more than happy to, hell yes, hell yeah, heck yes, heck yeah,
     fine by me, fine with me, ok by me, ok with me, okay with me, okay by me, sounds like a plan,
@@ -89,8 +89,11 @@ _TONES: Final = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
 _DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 
 
-def said(text: str) -> bool | None:
-    """Tell what a text says as a whole: yes, no, or neither."""
+def said(text: str, *, firmly: bool = False) -> bool | None:
+    """Tell what a text says as a whole: yes, no, or neither.
+
+    `firmly` counts no words that only mean yes to who asked for it ("fine", "nice", "good").
+    """
     text = plain(text)
     if text.endswith("?") and not text.startswith("why not"):
         return None
@@ -101,7 +104,8 @@ def said(text: str) -> bool | None:
         return None
     if "no" in sides:
         return False
-    return True if sides & {"yes", "weak"} and "mild" not in sides else None
+    accepted = {"yes"} if firmly else {"yes", "weak"}
+    return True if sides & accepted and "mild" not in sides else None
 
 
 def read(text: str, asked: Asked) -> Outcome:

@@ -33,6 +33,7 @@ _ENTITY_ASKS: Final[dict[str, Ask]] = {
     "tt:email_address": "email_address",
     "tt:contact": "contact",
 }
+_DEEPEST: Final = 8
 _MADE: Final = {"Date": "Date", "Time": "Time", "Location": "Location"}
 _MADE.update({f"make{name}": name for name in ("Date", "Time", "Location")})
 
@@ -53,6 +54,7 @@ class Tokens:
 
     def __init__(self, tokens: Sequence[Any], entities: dict[str, Any]) -> None:
         self._tokens, self._entities, self._position = tokens, entities, 0
+        self._depth = 0
 
     def look(self) -> Any:
         """Give the next token, None after the last."""
@@ -96,7 +98,19 @@ class Tokens:
 
     def answer(self) -> Answer:
         """Take a value, with its unit or the type of its entity."""
-        answer = self._value(self.take("a value"))
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise BadInput(f"values are nested more than {_DEEPEST} deep", field="code")
+        answer = self._typed(self._value(self.take("a value")))
+        self._depth -= 1
+        return answer
+
+    def refusal(self, token: Any, expected: str, position: int | None = None) -> BadInput:
+        """Make the error for a token that is not what is expected."""
+        place = self._position - 1 if position is None else position
+        return BadInput(f"code[{place}]: expected {expected}, not {_shown(token)}", field="code")
+
+    def _typed(self, answer: Answer) -> Answer:
         follows = self.look()
         if not isinstance(follows, str):
             return answer
@@ -107,11 +121,6 @@ class Tokens:
             self._position += 1
             return self._entity(answer.value, follows[2:])
         return answer
-
-    def refusal(self, token: Any, expected: str, position: int | None = None) -> BadInput:
-        """Make the error for a token that is not what is expected."""
-        place = self._position - 1 if position is None else position
-        return BadInput(f"code[{place}]: expected {expected}, not {_shown(token)}", field="code")
 
     def _value(self, token: Any) -> Answer:
         if isinstance(token, bool):

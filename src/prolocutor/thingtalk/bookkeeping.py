@@ -129,11 +129,9 @@ def read_prefixed(text: str) -> dict[str, Any] | None:
 
 
 def _intent(tokens: Tokens, parentheses: bool) -> Intent:
-    name = tokens.take("what the bookkeeping is about")
-    name = _special(name) if isinstance(name, str) else name
+    name = _special(tokens.word("what the bookkeeping is about"))
     if name == "special":
-        name = tokens.take("special: and a name")
-        name = _special(name) if isinstance(name, str) else name
+        name = _special(tokens.word("special: and a name"))
     elif name in _CALLS:
         opened = parentheses and tokens.skip("(")
         intent = _call(name, tokens)

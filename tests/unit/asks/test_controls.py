@@ -12,12 +12,12 @@ CONTROLS = {
     "help": "help|help!|help me|can you help me?|what can I say?|what are my options?",
     "more": "more|show me more|next|more please|what else?|go on",
     "back": "back|go back|previous",
-    "yes": "yes|yeah|Yep!|yes please|yes, thanks",
-    "no": "no|nope|no thanks|no, thank you.|nah",
+    "yes": "yes|yeah|Yep!|yes please|yes, thanks|of course|sure|I do",
+    "no": "no|nope|no thanks|no, thank you.|nah|not really|I don't want to|no way",
 }
 OTHERS = """cancel my booking at the Hilton|cancel the timer|stop the timer|stop by the shop|
 forget it all and start over with jazz|never mind the gap|help yourself|help me with my homework|
-more or less|more milk|back pain|next friday|go back to sleep now|no idea|not yet|yesterday|ok|cool|
+more or less|more milk|back pain|next friday|go back to sleep now|no idea|not yet|yesterday|nice|cool|roger|
 good|great|five|mind|nobody|hello|skip to the next song|don't bother my sister|
 I need help with sums|
 none of your business||?"""
