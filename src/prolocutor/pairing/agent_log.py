@@ -1,0 +1,167 @@
+"""What agents answered, counted: how often each repeats itself, and which words are common."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import blake2b
+from math import log, log1p
+from typing import Final
+
+import msgspec
+
+from prolocutor.pairing.text import content_stems
+
+_NUMBER: Final = re.compile(r"\d+")
+_GAPS: Final = re.compile(r"\s+")
+_MOST_ANSWERS: Final = 20_000
+_MOST_STEMS: Final = 50_000
+_OPENING_WORDS: Final = 3
+_DOUBT: Final = 50.0
+_FEW: Final = 20.0
+
+
+class Repeats(msgspec.Struct, frozen=True):
+    """How often an answer was given, each as ln(1 + times in a thousand answers).
+
+    `verbatim` by the agent itself, `shape` the same but for numbers, `opening` with the same first
+    words, `others` verbatim by other agents.
+    """
+
+    verbatim: float = 0.0
+    shape: float = 0.0
+    opening: float = 0.0
+    others: float = 0.0
+
+
+class LogCounts(msgspec.Struct, frozen=True):
+    """The tables of a log, as they are kept in a model's folder; keys are hashes of texts."""
+
+    answers: dict[str, int]
+    fresh: dict[str, int]
+    verbatim: list[tuple[int, int]]
+    shapes: list[tuple[int, int]]
+    openings: list[tuple[int, int]]
+    anybody: list[tuple[int, int]]
+    stems: dict[str, int]
+    texts: int
+
+
+class AgentLog:
+    """Counts of what agents answered; of texts only hashes are kept, and a bounded number of them.
+
+    It is filled before the first turn and read by many turns at once. When a table is full, what
+    was seen once is forgotten: that costs nothing, as only repetition tells.
+    """
+
+    def __init__(self, answered: Iterable[tuple[str, str]] = ()) -> None:
+        self._answers: Counter[str] = Counter()
+        self._fresh: Counter[str] = Counter()
+        self._verbatim: Counter[int] = Counter()
+        self._shapes: Counter[int] = Counter()
+        self._openings: Counter[int] = Counter()
+        self._anybody: Counter[int] = Counter()
+        self._stems: Counter[str] = Counter()
+        self._texts = 0
+        for agent, text in answered:
+            self.add(agent, text)
+
+    def __len__(self) -> int:
+        return self._answers.total()
+
+    @classmethod
+    def of(cls, counts: LogCounts) -> AgentLog:
+        """Make a log of its tables."""
+        made = cls()
+        made._answers, made._fresh = Counter(counts.answers), Counter(counts.fresh)
+        made._verbatim, made._shapes = Counter(dict(counts.verbatim)), Counter(dict(counts.shapes))
+        made._openings = Counter(dict(counts.openings))
+        made._anybody = Counter(dict(counts.anybody))
+        made._stems, made._texts = Counter(counts.stems), counts.texts
+        return made
+
+    def counts(self) -> LogCounts:
+        """Give the tables, to be kept."""
+        return LogCounts(
+            answers=dict(self._answers),
+            fresh=dict(self._fresh),
+            verbatim=list(self._verbatim.items()),
+            shapes=list(self._shapes.items()),
+            openings=list(self._openings.items()),
+            anybody=list(self._anybody.items()),
+            stems=dict(self._stems),
+            texts=self._texts,
+        )
+
+    def add(self, agent: str, text: str) -> None:
+        """Count one answer."""
+        whole, shape, opening = _forms(text)
+        self._answers[agent] += 1
+        if not self._verbatim[hashed(agent, whole)]:
+            self._fresh[agent] += 1
+        if not self._anybody[hashed(whole)]:
+            self.add_text(text)
+        for table, key in (
+            (self._verbatim, hashed(agent, whole)),
+            (self._shapes, hashed(agent, shape)),
+            (self._openings, hashed(agent, opening)),
+            (self._anybody, hashed(whole)),
+        ):
+            table[key] += 1
+            _bound(table, _MOST_ANSWERS)
+
+    def add_text(self, text: str) -> None:
+        """Count the words of a text that nobody answered, such as a question."""
+        self._texts += 1
+        self._stems.update(set(content_stems(text)))
+        _bound(self._stems, _MOST_STEMS)
+
+    def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
+        """Tell how often `agent` gave this answer; `own` of the times are the very one asked of."""
+        whole, shape, opening = _forms(text)
+        total = self._answers[agent]
+        mine = self._verbatim[hashed(agent, whole)]
+        return Repeats(
+            verbatim=_in_thousand(mine - own, total),
+            shape=_in_thousand(self._shapes[hashed(agent, shape)] - own, total),
+            opening=_in_thousand(self._openings[hashed(agent, opening)] - own, total),
+            others=_in_thousand(self._anybody[hashed(whole)] - mine, total),
+        )
+
+    def variety(self, agent: str) -> float:
+        """Give the share of an agent's answers that it had not given before, low while unknown."""
+        return self._fresh[agent] / (self._answers[agent] + _FEW)
+
+    def idf(self, stem: str) -> float:
+        """Give how much a stem tells, in [0, 1]: 1 if it was never seen, 0 if it is everywhere."""
+        if self._texts == 0:
+            return 1.0
+        seen = self._stems.get(stem, 0)
+        return log(1 + self._texts / (seen + 0.5)) / log(1 + self._texts / 0.5)
+
+
+def hashed(*parts: str) -> int:
+    """Give a number of 64 bits for texts, the same in every run."""
+    data = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+
+
+def _forms(text: str) -> tuple[str, str, str]:
+    whole = _GAPS.sub(" ", text.strip().lower())
+    shape = _NUMBER.sub("#", whole)
+    return whole, shape, " ".join(shape.split(" ", _OPENING_WORDS)[:_OPENING_WORDS])
+
+
+def _in_thousand(times: int, total: int) -> float:
+    return log1p(1000.0 * max(0, times) / (total + _DOUBT))
+
+
+def _bound(table: Counter[int] | Counter[str], most: int) -> None:
+    if len(table) <= most:
+        return
+    least = 1
+    while len(table) > most * 3 // 4:
+        for key in [key for key, times in table.items() if times <= least]:
+            del table[key]
+        least *= 2

@@ -1,0 +1,272 @@
+"""Budgets: whom to ask next, or that it is enough, from what is known so far.
+
+A policy is a pure function of a `Standing`: who could be asked, who has been, and how sure the best
+answer is. It knows no clock and calls nobody, so that it serves live turns (`Selection.more`) and
+recorded answers alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent that may be asked: the router's probability, and what asking costs.
+
+    `price` of a call in any one currency, `latency` in seconds, `left` calls of its quota (None:
+    no quota), `least_prior` under which it is never asked.
+    """
+
+    agent: str
+    prior: float
+    price: float = 0.0
+    latency: float = 0.0
+    left: int | None = None
+    least_prior: float = 0.0
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known at one moment of a turn.
+
+    `answered` holds the ranker's probability of the best answer of each agent that has settled, 0
+    for one that failed. `running` have been asked and have not settled.
+    """
+
+    offers: Sequence[Offer]
+    answered: Mapping[str, float] = {}
+    running: frozenset[str] = frozenset()
+    seconds_left: float = float("inf")
+
+    @property
+    def best(self) -> float:
+        """How sure the best answer so far is."""
+        return max(self.answered.values(), default=0.0)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anybody has been asked."""
+        return bool(self.answered or self.running)
+
+    def open(self) -> list[Offer]:
+        """Give those who can still be asked and answer in time, the likeliest first."""
+        return sorted(
+            (
+                offer
+                for offer in self.offers
+                if offer.agent not in self.answered
+                and offer.agent not in self.running
+                and offer.latency < self.seconds_left
+                and offer.left != 0
+                and offer.prior >= offer.least_prior
+            ),
+            key=lambda offer: -offer.prior,
+        )
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What to do next: ask these agents, or none of them and wait; or `enough`; and why."""
+
+    ask: tuple[str, ...] = ()
+    enough: bool = False
+    reason: str = ""
+
+
+class Policy(Protocol):
+    """Decides whom to ask next."""
+
+    def next(self, standing: Standing) -> Step:
+        """Decide; called before anybody is asked and whenever an agent has settled."""
+
+
+class All(msgspec.Struct, frozen=True):
+    """Asks everybody at once, and waits for all."""
+
+    def next(self, standing: Standing) -> Step:
+        """Ask all at first."""
+        if not standing.begun:
+            return _ask(standing.open(), "everybody is asked")
+        return _wait_or_end(standing, "everybody has answered")
+
+
+class TopK(msgspec.Struct, frozen=True):
+    """Asks the `k` likeliest at once."""
+
+    k: int = 3
+
+    def next(self, standing: Standing) -> Step:
+        """Ask the likeliest at first."""
+        if not standing.begun:
+            return _ask(standing.open()[: self.k], f"the {self.k} likeliest are asked")
+        return _wait_or_end(standing, f"the {self.k} likeliest have answered")
+
+
+class UntilSure(msgspec.Struct, frozen=True):
+    """Asks `start` agents at once, then one by one until the best answer is sure enough.
+
+    The next is asked when all that were asked have settled; those that still run are given up only
+    for an answer that is right with `certain` or more. `most` bounds the calls of a turn.
+    """
+
+    sure: float = 0.3
+    certain: float = 0.6
+    start: int = 2
+    step: int = 1
+    most: int | None = None
+
+    def next(self, standing: Standing) -> Step:
+        """Ask the first ones, the next ones, or tell that it is enough."""
+        best = standing.best
+        enough = self.certain if standing.running else self.sure
+        if standing.answered and best >= enough:
+            return Step(enough=True, reason=f"an answer is right with {best:.2f} >= {enough}")
+        if standing.running:
+            return Step(reason="others are still answering")
+        calls = len(standing.answered)
+        count = self.step if standing.begun else self.start
+        if self.most is not None:
+            count = min(count, self.most - calls)
+        chosen = standing.open()[: max(0, count)]
+        if not chosen:
+            return Step(enough=True, reason=f"nobody is left to ask after {calls} calls")
+        if not standing.begun:
+            return _ask(chosen, f"the {len(chosen)} likeliest are asked")
+        return _ask(chosen, f"the best answer is right with {best:.2f} < {self.sure}")
+
+
+class ExpectedGain(msgspec.Struct, frozen=True):
+    """Asks whoever promises the largest gain for its cost, as long as the gain is worth the cost.
+
+    The gain of asking is the probability that the agent is right and the best answer so far is
+    not, times `value`, which is what a right answer is worth in the currency of the prices. The
+    cost is `per_call`, plus the price, plus the latency times `per_second`; where a quota is short
+    it is dearer. The first `start` are asked at once.
+    """
+
+    value: float = 1.0
+    per_call: float = 0.02
+    per_second: float = 0.0
+    start: int = 2
+    most: int | None = None
+
+    def next(self, standing: Standing) -> Step:
+        """Ask the most rewarding ones, or tell that no further call is worth its cost."""
+        if standing.running:
+            return Step(reason="others are still answering")
+        rest = left_over(standing)
+        worth = sorted(
+            ((self._gain(offer, rest, standing.best), offer) for offer in standing.open()),
+            key=lambda pair: -pair[0] / self.cost(pair[1]),
+        )
+        count = 1 if standing.begun else self.start
+        if self.most is not None:
+            count = min(count, self.most - len(standing.answered))
+        chosen = [offer for gain, offer in worth if gain >= self.cost(offer)][: max(0, count)]
+        if not standing.begun and not chosen and worth:
+            chosen = [worth[0][1]]
+        if not chosen:
+            return Step(enough=True, reason="no further call is worth its cost")
+        gain = next(gain for gain, offer in worth if offer is chosen[0])
+        return _ask(chosen, f"a gain of {gain:.3f} for a cost of {self.cost(chosen[0]):.3f}")
+
+    def cost(self, offer: Offer) -> float:
+        """Give what a call costs, in the currency of the prices."""
+        scarce = 1.0 if offer.left is None else 1.0 + 1.0 / max(1, offer.left)
+        cost = self.per_call + offer.price + offer.latency * self.per_second
+        return max(1e-9, cost * scarce)
+
+    def _gain(self, offer: Offer, rest: Mapping[str, float], best: float) -> float:
+        return self.value * rest[offer.agent] * (1.0 - best)
+
+
+class Hedged(msgspec.Struct, frozen=True):
+    """Starts slow agents at once, beside what another policy asks, if later would be too late.
+
+    Too late is an agent of `least_prior` or more whose latency exceeds what will be left of the
+    time when the first of the others have answered.
+    """
+
+    policy: Policy
+    least_prior: float = 0.2
+
+    def next(self, standing: Standing) -> Step:
+        """Ask whom the policy asks, and those that cannot wait."""
+        step = self.policy.next(standing)
+        if not step.ask:
+            return step
+        latency = {offer.agent: offer.latency for offer in standing.offers}
+        rest = standing.seconds_left - max(latency[agent] for agent in step.ask)
+        early = tuple(
+            offer.agent
+            for offer in standing.open()
+            if offer.agent not in step.ask
+            and offer.prior >= self.least_prior
+            and offer.latency >= rest
+        )
+        if not early:
+            return step
+        reason = f"{step.reason}; {', '.join(early)} could not answer in time if asked later"
+        return Step(ask=step.ask + early, reason=reason)
+
+
+class Capped(msgspec.Struct, frozen=True):
+    """Keeps another policy within so many calls and so much money a turn."""
+
+    policy: Policy
+    most: int | None = None
+    price: float | None = None
+
+    def next(self, standing: Standing) -> Step:
+        """Ask as many of those that the policy names as can be afforded."""
+        step = self.policy.next(standing)
+        if not step.ask:
+            return step
+        prices = {offer.agent: offer.price for offer in standing.offers}
+        called = [*standing.answered, *standing.running]
+        spent = sum(prices.get(agent, 0.0) for agent in called)
+        kept: list[str] = []
+        for agent in step.ask:
+            if self.most is not None and len(called) + len(kept) >= self.most:
+                break
+            if self.price is not None and spent + prices[agent] > self.price:
+                continue
+            spent += prices[agent]
+            kept.append(agent)
+        if kept:
+            return Step(ask=tuple(kept), reason=step.reason)
+        if standing.running:
+            return Step(reason="others are still answering")
+        return Step(enough=True, reason="the turn's budget is spent")
+
+
+def left_over(standing: Standing) -> dict[str, float]:
+    """Give each open agent's probability, given how the answers so far turned out.
+
+    Where a likely agent has answered badly, what was believed of it goes to the others in
+    proportion, up to certainty: probabilities of a router compete, if only roughly.
+    """
+    priors = {offer.agent: offer.prior for offer in standing.offers}
+    total = sum(priors.values())
+    lost = sum(
+        max(0.0, priors.get(agent, 0.0) - found) for agent, found in standing.answered.items()
+    )
+    opened = standing.open()
+    remaining = sum(offer.prior for offer in opened)
+    factor = 1.0
+    if remaining > 0 and total > 0:
+        factor = (remaining + lost * remaining / total) / remaining
+    return {offer.agent: min(0.99, offer.prior * factor) for offer in opened}
+
+
+def _ask(offers: Sequence[Offer], reason: str) -> Step:
+    if not offers:
+        return Step(enough=True, reason="there is nobody who could answer in time")
+    return Step(ask=tuple(offer.agent for offer in offers), reason=reason)
+
+
+def _wait_or_end(standing: Standing, reason: str) -> Step:
+    if standing.running:
+        return Step(reason="others are still answering")
+    return Step(enough=True, reason=reason)

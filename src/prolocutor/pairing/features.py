@@ -1,0 +1,187 @@
+"""What a ranker sees of each answer: numbers that know nothing of who the agent is.
+
+Each answer is a row of features: how like the question it is, how often its agent says so anyway,
+whether it sounds like a refusal, whether the kind of its values is the kind that was asked for,
+what the router thought of its agent, and how it stands among the other answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Final
+
+from prolocutor.contracts.pairing import Answer, Question
+from prolocutor.pairing.agent_log import AgentLog
+from prolocutor.pairing.features_text import (
+    ASKED_NAMES,
+    FORM_NAMES,
+    KIND_NAMES,
+    MATCHING,
+    AnswerTraits,
+    QuestionTraits,
+    answer_traits,
+    question_traits,
+)
+
+_OWN: Final = (
+    "bm25", "covered", "back", "new", "grams", "grams_covered", "same_numbers", "told",
+    "verbatim", "shape", "opening", "others", "variety",
+    "prior", "prior_logit", "known", "matches", "missing", "strange", "refusal", "length", "upper",
+)  # fmt: skip
+_COMPARED: Final = ("bm25", "covered", "grams_covered", "verbatim", "prior", "length", "matches")
+_ABOUT_ALL: Final = ("speaking", "prior_best", "question_length")
+
+NAMES: Final = (
+    *_OWN,
+    *(f"kind_{name}" for name in KIND_NAMES),
+    *(f"form_{name}" for name in FORM_NAMES),
+    *(f"asked_{name}" for name in ASKED_NAMES),
+    *_ABOUT_ALL,
+    *(f"lead_{name}" for name in _COMPARED),
+    *(f"rank_{name}" for name in _COMPARED),
+    "agreement",
+)
+"""The names of the features, in the order of a row."""
+
+PLACE: Final = {name: place for place, name in enumerate(NAMES)}
+
+_COMPARED_PLACES: Final = tuple(PLACE[name] for name in _COMPARED)
+_PAIRS: Final = tuple((ASKED_NAMES.index(name), KIND_NAMES.index(name)) for name in MATCHING)
+_TELLING: Final = tuple(
+    (ASKED_NAMES.index(name), KIND_NAMES.index(name)) for name in ("weather", "joke", "chance")
+)
+_K1: Final = 1.2
+_B: Final = 0.75
+_MEAN_LENGTH: Final = 10.0
+_REFUSES: Final = 0.5
+_LEAST: Final = 0.003
+_UNKNOWN: Final = 0.1
+
+
+def features(
+    question: Question,
+    answers: Sequence[Answer],
+    prior: Mapping[str, float],
+    agent_log: AgentLog,
+    *,
+    logged: bool = False,
+) -> list[list[float]]:
+    """Give a row of `len(NAMES)` numbers for each answer.
+
+    `logged` tells that these answers are in the log themselves and are not to count as repetition.
+    """
+    asked = question_traits(question.text)
+    seen = [answer_traits(answer.text) for answer in answers]
+    weights = {stem: agent_log.idf(stem) for stem in asked.stems}
+    speaking = float(sum(traits.refusal < _REFUSES for traits in seen))
+    about_all = (speaking, max(prior.values(), default=0.0), float(asked.length))
+    rows = []
+    for answer, traits in zip(answers, seen, strict=True):
+        repeats = agent_log.repeats(answer.agent, answer.text, own=int(logged))
+        known = answer.agent in prior
+        believed = prior[answer.agent] if known else _UNKNOWN
+        rows.append(
+            [
+                *_likeness(asked, traits, weights, agent_log),
+                repeats.verbatim,
+                repeats.shape,
+                repeats.opening,
+                repeats.others,
+                agent_log.variety(answer.agent),
+                believed,
+                log((believed + _LEAST) / (1 + _LEAST - believed)),
+                float(known),
+                *_matches(asked, traits),
+                traits.refusal,
+                traits.log_length,
+                traits.upper,
+                *traits.kinds,
+                *traits.forms,
+                *asked.asked,
+                *about_all,
+            ]
+        )
+    _compare(rows)
+    for row, agreement in zip(rows, _agreement(asked, seen), strict=True):
+        row.append(agreement)
+    return rows
+
+
+def _likeness(
+    asked: QuestionTraits, traits: AnswerTraits, weights: dict[str, float], agent_log: AgentLog
+) -> tuple[float, ...]:
+    """Compare words and letters of question and answer, both ways."""
+    stems = traits.stems
+    length = _K1 * (1 - _B + _B * len(stems) / _MEAN_LENGTH)
+    counts: dict[str, int] = {}
+    for stem in stems:
+        counts[stem] = counts.get(stem, 0) + 1
+    score = covered = 0.0
+    for stem, weight in weights.items():
+        count = counts.get(stem, 0)
+        if count:
+            covered += weight
+            score += weight * count * (_K1 + 1) / (count + length)
+    total = sum(weights.values()) or 1.0
+    rest = sum(map(agent_log.idf, counts.keys() - weights.keys()))
+    both = len(asked.grams & traits.grams)
+    union = len(asked.grams) + len(traits.grams) - both
+    return (
+        score / total,
+        covered / total,
+        covered / (covered + rest) if stems else 0.0,
+        float(len(counts.keys() - weights.keys())),
+        both / union if union else 0.0,
+        both / len(asked.grams) if asked.grams else 0.0,
+        float(len(asked.numbers & traits.numbers)),
+        rest / max(1, len(counts)),
+    )
+
+
+def _matches(asked: QuestionTraits, traits: AnswerTraits) -> tuple[float, float, float]:
+    """Count kinds of value that were asked for and given; not given; and given unasked."""
+    given = missing = strange = 0.0
+    for wanted, kind in _PAIRS:
+        if asked.asked[wanted]:
+            given += traits.kinds[kind]
+            missing += 1 - traits.kinds[kind]
+    for wanted, kind in _TELLING:
+        strange += traits.kinds[kind] * (1 - asked.asked[wanted])
+    return given, missing, strange
+
+
+def _compare(rows: list[list[float]]) -> None:
+    """Add how far each answer leads the best of the others, and how many are better."""
+    columns = [[row[place] for row in rows] for place in _COMPARED_PLACES]
+    leads, ranks = [], []
+    for column in columns:
+        ordered = sorted(column, reverse=True)
+        best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0
+        leads.append([value - (second if value == best else best) for value in column])
+        first_place: dict[float, int] = {}
+        for place, value in enumerate(ordered):
+            first_place.setdefault(value, place)
+        ranks.append([float(first_place[value]) for value in column])
+    for number, row in enumerate(rows):
+        row += [lead[number] for lead in leads]
+        row += [rank[number] for rank in ranks]
+
+
+def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
+    """Give for each answer the largest share of new words in common with another's."""
+    told = [
+        frozenset(traits.stems) - asked.stems if traits.refusal < _REFUSES else frozenset()
+        for traits in seen
+    ]
+    found = [0.0] * len(told)
+    for first, mine in enumerate(told):
+        if not mine:
+            continue
+        for second in range(first + 1, len(told)):
+            both = len(mine & told[second])
+            if both:
+                share = both / (len(mine) + len(told[second]) - both)
+                found[first] = max(found[first], share)
+                found[second] = max(found[second], share)
+    return found

@@ -1,0 +1,1 @@
+"""Rankers: whose answer is best, from the question and the answers."""

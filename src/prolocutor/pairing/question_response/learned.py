@@ -1,0 +1,162 @@
+"""The learned ranker: boosted trees and a linear model over features that know no agent by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from prolocutor.contracts.pairing import Answer, Pairing, Question
+from prolocutor.pairing.agent_log import AgentLog, LogCounts
+from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.features import NAMES, features
+from prolocutor.pairing.model_files import Model, TrainingCard
+from prolocutor.pairing.question_response.ordering import in_order
+from prolocutor.pairing.question_response.trees import Floats, Forest, forest_of, kept, numbers
+from prolocutor.pairing.question_response.wording import Wording
+
+METHOD: Final = "learned"
+COLUMNS: Final = (*NAMES, "wording", "lead_wording")
+_WIDEST: Final = 5.0
+_TELLING: Final = 0.3
+
+_WORDS: Final = {
+    "covered": "speaks of what was asked",
+    "prior": "its agent is likely",
+    "prior_logit": "its agent is likely",
+    "wording": "sounds like a right answer",
+    "lead_wording": "sounds best",
+    "refusal": "how it refuses",
+    "verbatim": "how often its agent says so",
+    "shape": "how often its agent says so",
+    "opening": "how often its agent says so",
+    "others": "how often others say so",
+    "agreement": "others say the same",
+    "matches": "holds the kind of value that was asked for",
+    "missing": "the kind of value that was asked for",
+}
+
+
+class Linear(msgspec.Struct, frozen=True):
+    """A linear model over features that are brought to mean 0 and deviation 1, and cut off."""
+
+    mean: Floats
+    deviation: Floats
+    weight: Floats
+    offset: float
+
+    def terms(self, rows: Floats) -> Floats:
+        """Give what each feature adds, rows x features."""
+        scaled = np.clip((rows - self.mean) / self.deviation, -_WIDEST, _WIDEST)
+        found: Floats = scaled * self.weight
+        return found
+
+
+class Blend(msgspec.Struct, frozen=True):
+    """What the learned ranker is made of; `linear_share` of the score is the linear model's."""
+
+    agent_log: AgentLog
+    wording: Wording
+    forest: Forest
+    linear: Linear
+    linear_share: float
+    sigmoid: Sigmoid
+
+
+class Learned:
+    """Ranks answers by what right answers looked like, whoever gave them."""
+
+    def __init__(self, blend: Blend, agents: Sequence[str], card: TrainingCard) -> None:
+        self._blend, self._agents, self.card = blend, list(agents), card
+
+    def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Give a pairing for every answer, the best first."""
+        if not answers:
+            return []
+        blend = self._blend
+        rows = with_wording(
+            features(question, answers, prior, blend.agent_log),
+            [blend.wording.score(answer.text) for answer in answers],
+        )
+        terms = blend.linear.terms(rows)
+        scores = blended(blend, rows, terms)
+        probabilities = [blend.sigmoid(float(score)) for score in scores]
+        reasons = [_reason(term) for term in terms]
+        return in_order(answers, probabilities, reasons, [float(score) for score in scores])
+
+    def model(self) -> Model:
+        """Give what was learned, to be kept in a folder."""
+        blend = self._blend
+        return Model(
+            role="ranker",
+            method=METHOD,
+            agents=self._agents,
+            settings={
+                "columns": list(COLUMNS),
+                "linear_share": blend.linear_share,
+                "linear_offset": blend.linear.offset,
+                "slope": blend.sigmoid.slope,
+                "offset": blend.sigmoid.offset,
+            },
+            parts={
+                "log": msgspec.to_builtins(blend.agent_log.counts()),
+                "wording": {"offset": blend.wording.offset, "terms": blend.wording.terms},
+            },
+            arrays={
+                **blend.forest.arrays(),
+                "linear": kept(
+                    np.stack([blend.linear.mean, blend.linear.deviation, blend.linear.weight]),
+                    "<f8",
+                ),
+            },
+            card=self.card,
+        )
+
+
+def load(model: Model) -> Learned:
+    """Make the ranker of what was kept; `ValueError` if it was made of other features."""
+    settings: dict[str, Any] = model.settings
+    if tuple(settings["columns"]) != COLUMNS:
+        raise ValueError("the model was trained on other features; train it again")
+    mean, deviation, weight = numbers(model.arrays["linear"])
+    wording = model.parts["wording"]
+    blend = Blend(
+        agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),
+        wording=Wording(
+            {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
+            wording["offset"],
+        ),
+        forest=forest_of(model.arrays),
+        linear=Linear(mean, deviation, weight, settings["linear_offset"]),
+        linear_share=settings["linear_share"],
+        sigmoid=Sigmoid(settings["slope"], settings["offset"]),
+    )
+    return Learned(blend, model.agents, model.card)
+
+
+def with_wording(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
+    """Add to the features of one question's answers what their wording tells."""
+    told = np.asarray(wording, dtype=float)
+    return np.column_stack([np.asarray(rows, dtype=float), told, told - told.max()])
+
+
+def blended(blend: Blend, rows: Floats, terms: Floats) -> Floats:
+    """Give the score of each answer: trees, and a share of the linear model."""
+    line = terms.sum(axis=1) + blend.linear.offset
+    share = blend.linear_share
+    found: Floats = (1 - share) * blend.forest.predict(rows) + share * line
+    return found
+
+
+def _reason(terms: Floats) -> str:
+    """Say in words what speaks most for an answer, and most against it."""
+    said: dict[str, float] = {}
+    for name, term in zip(COLUMNS, terms, strict=True):
+        if name in _WORDS and abs(term) >= _TELLING:
+            said[_WORDS[name]] = said.get(_WORDS[name], 0.0) + float(term)
+    strongest = sorted(said.items(), key=lambda pair: -abs(pair[1]))[:2]
+    return "; ".join(f"{'+' if term > 0 else '-'} {words}" for words, term in strongest)

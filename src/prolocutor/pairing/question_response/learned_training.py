@@ -1,0 +1,289 @@
+"""Training the learned ranker: from questions, what was answered, and votes for the answers.
+
+Near misses teach too: half of the trees learn the share of votes, half who counts as right. What a
+model is fed as a feature (the wording's score, the router's probability) comes from one that has
+not seen that question, and so do the scores that the probabilities are calibrated on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from math import log, sqrt
+from typing import Any, Final, Literal
+
+import lightgbm
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+from sklearn.linear_model import LogisticRegression
+
+from prolocutor.contracts.pairing import Answer, Labelled, Training
+from prolocutor.errors import BadInput
+from prolocutor.pairing.agent_log import AgentLog
+from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
+from prolocutor.pairing.features import features
+from prolocutor.pairing.groups import folds_of, near_duplicates
+from prolocutor.pairing.model_files import training_card
+from prolocutor.pairing.question_response.learned import (
+    Blend,
+    Learned,
+    Linear,
+    blended,
+    with_wording,
+)
+from prolocutor.pairing.question_response.trees import (
+    DEPTH,
+    LEAVES,
+    Floats,
+    Forest,
+    joined,
+    tree_of,
+)
+from prolocutor.pairing.question_response.wording import (
+    Wording,
+    inverse_frequencies,
+    term_counts,
+)
+
+_LEAST_RIGHT: Final = 20
+_INNER_FOLDS: Final = 5
+_CALIBRATION_FOLDS: Final = 3
+_HIDDEN: Final = 3
+_TREES: Final = 200
+_LINEAR_SHARE: Final = 0.25
+_RIGHT: Final = 0.5
+_BOOSTING: Final[dict[str, Any]] = {
+    "objective": "cross_entropy",
+    "learning_rate": 0.06,
+    "max_depth": DEPTH,
+    "num_leaves": LEAVES,
+    "min_data_in_leaf": 20,
+    "feature_fraction": 0.4,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5.0,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "verbose": -1,
+}
+
+Target = Literal["votes", "right"]
+
+
+class Lessons(msgspec.Struct, frozen=True):
+    """All answers of all questions, row by row: `starts[q]:starts[q + 1]` are those of question q.
+
+    `plain` and `hidden` are features, the second with some agents' prior hidden; `votes` and
+    `right` in [0, 1].
+    """
+
+    starts: list[int]
+    texts: list[str]
+    plain: list[list[list[float]]]
+    hidden: list[list[list[float]]]
+    votes: Floats
+    right: Floats
+    weights: Floats
+
+    def rows(self, questions: Sequence[int]) -> NDArray[np.int64]:
+        """Give the numbers of the rows of these questions."""
+        return np.concatenate(
+            [np.arange(self.starts[one], self.starts[one + 1]) for one in questions]
+        )
+
+
+def fit(training: Training) -> Learned:
+    """Learn from the questions that have answers; `BadInput` if too few have a right one.
+
+    A question of weight 0 is read for the log alone.
+    """
+    priors = training.priors or [{}] * len(training.labelled)
+    taught = [
+        (one, prior)
+        for one, prior in zip(training.labelled, priors, strict=True)
+        if one.answers and one.weight > 0
+    ]
+    right = sum(any(_is_right(one, agent) for agent in one.answers) for one, _ in taught)
+    if right < _LEAST_RIGHT:
+        what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
+        raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
+    agent_log = _log_of(training.labelled)
+    lessons = _lessons(taught, agent_log, training.seed)
+    groups = near_duplicates([one.question.text for one, _ in taught])
+    everybody = list(range(len(taught)))
+    blend = _learn(lessons, everybody, groups, agent_log, training.seed)
+    sigmoid = _calibrated(lessons, groups, agent_log, training.seed)
+    agents = sorted({agent for one, _ in taught for agent in one.answers})
+    card = training_card(len(taught), note="trees and a linear model, over features of answers")
+    return Learned(msgspec.structs.replace(blend, sigmoid=sigmoid), agents, card)
+
+
+def _log_of(labelled: Sequence[Labelled]) -> AgentLog:
+    agent_log = AgentLog((agent, text) for one in labelled for agent, text in one.answers.items())
+    for one in labelled:
+        agent_log.add_text(one.question.text)
+    return agent_log
+
+
+def _is_right(one: Labelled, agent: str) -> bool:
+    return agent in one.gold if one.gold else one.agents.get(agent, 0.0) > _RIGHT
+
+
+def _lessons(
+    taught: Sequence[tuple[Labelled, Mapping[str, float]]], agent_log: AgentLog, seed: int
+) -> Lessons:
+    dice = random.Random(seed)
+    plain, hidden, starts = [], [], [0]
+    for one, prior in taught:
+        answers = [Answer(agent=agent, text=text) for agent, text in one.answers.items()]
+        plain.append(features(one.question, answers, prior, agent_log, logged=True))
+        unknown = dice.sample(sorted(prior), min(_HIDDEN, len(prior)))
+        fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
+        hidden.append(features(one.question, answers, fewer, agent_log, logged=True))
+        starts.append(starts[-1] + len(answers))
+    pairs = [(one, agent) for one, _ in taught for agent in one.answers]
+    return Lessons(
+        starts=starts,
+        texts=[one.answers[agent] for one, agent in pairs],
+        plain=plain,
+        hidden=hidden,
+        votes=np.array([one.agents.get(agent, 0.0) for one, agent in pairs]),
+        right=np.array([float(_is_right(one, agent)) for one, agent in pairs]),
+        weights=np.array([one.weight for one, _ in pairs]),
+    )
+
+
+def _learn(
+    lessons: Lessons,
+    questions: Sequence[int],
+    groups: Sequence[int],
+    agent_log: AgentLog,
+    seed: int,
+    copies: int = 2,
+) -> Blend:
+    """Learn from some of the questions; the blend's probabilities are not calibrated yet."""
+    told = _unseen_wording(lessons, questions, groups, seed)
+    rows = np.concatenate([_table(lessons, questions, told, hidden) for hidden in (False, True)])
+    chosen = lessons.rows(questions)
+    votes, right = np.tile(lessons.votes[chosen], 2), np.tile(lessons.right[chosen], 2)
+    weights = np.tile(lessons.weights[chosen], 2)
+    forests = [
+        _forest(rows, target, weights, 10 * seed + copy)
+        for copy in range(copies)
+        for target in (votes, right)
+    ]
+    return Blend(
+        agent_log=agent_log,
+        wording=_wording(lessons, chosen),
+        forest=joined(forests, 1 / len(forests)),
+        linear=_linear(rows, (votes + right) / 2, weights),
+        linear_share=_LINEAR_SHARE,
+        sigmoid=Sigmoid(),
+    )
+
+
+def _calibrated(lessons: Lessons, groups: Sequence[int], agent_log: AgentLog, seed: int) -> Sigmoid:
+    """Find what scores of unseen questions are worth."""
+    scores: list[float] = []
+    right: list[float] = []
+    weights: list[float] = []
+    for known, unseen in _splits(list(range(len(lessons.plain))), groups, _CALIBRATION_FOLDS, seed):
+        blend = _learn(lessons, known, groups, agent_log, seed, copies=1)
+        told = {one: _told(blend.wording, lessons, one) for one in unseen}
+        rows = _table(lessons, unseen, told, hidden=False)
+        scores += blended(blend, rows, blend.linear.terms(rows)).tolist()
+        chosen = lessons.rows(unseen)
+        right += lessons.right[chosen].tolist()
+        weights += lessons.weights[chosen].tolist()
+    return fit_sigmoid(scores, right, weights)
+
+
+def _unseen_wording(
+    lessons: Lessons, questions: Sequence[int], groups: Sequence[int], seed: int
+) -> dict[int, list[float]]:
+    """Score the wording of each question's answers by a model of the other questions."""
+    told: dict[int, list[float]] = {}
+    for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
+        wording = _wording(lessons, lessons.rows(known))
+        told |= {one: _told(wording, lessons, one) for one in unseen}
+    return told
+
+
+def _told(wording: Wording, lessons: Lessons, question: int) -> list[float]:
+    texts = lessons.texts[lessons.starts[question] : lessons.starts[question + 1]]
+    return [wording.score(text) for text in texts]
+
+
+def _table(
+    lessons: Lessons, questions: Sequence[int], told: Mapping[int, list[float]], hidden: bool
+) -> Floats:
+    source = lessons.hidden if hidden else lessons.plain
+    return np.concatenate([with_wording(source[one], told[one]) for one in questions])
+
+
+def _splits(
+    questions: Sequence[int], groups: Sequence[int], folds: int, seed: int
+) -> Iterator[tuple[list[int], list[int]]]:
+    fold = dict(
+        zip(questions, folds_of([groups[one] for one in questions], folds, seed), strict=True)
+    )
+    for number in range(folds):
+        known = [one for one in questions if fold[one] != number]
+        unseen = [one for one in questions if fold[one] == number]
+        if known and unseen:
+            yield known, unseen
+
+
+def _wording(lessons: Lessons, rows: NDArray[np.int64]) -> Wording:
+    """Learn which words right answers have: logistic regression on shares of votes."""
+    counted = [term_counts(lessons.texts[row]) for row in rows]
+    idf = inverse_frequencies(counted)
+    place = {term: number for number, term in enumerate(idf)}
+    data: list[float] = []
+    columns: list[int] = []
+    ends = [0]
+    for terms in counted:
+        known = [
+            (place[term], (1 + log(n)) * idf[term]) for term, n in terms.items() if term in idf
+        ]
+        norm = sqrt(sum(value * value for _, value in known)) or 1.0
+        columns += [column for column, _ in known]
+        data += [value / norm for _, value in known]
+        ends.append(len(columns))
+    table = csr_matrix((data, columns, ends), shape=(len(counted), len(place)))
+    model = _soft_regression(table, lessons.votes[rows], lessons.weights[rows], strength=3.0)
+    weights = model.coef_[0].tolist()
+    return Wording(
+        {term: (idf[term], weights[number]) for term, number in place.items()},
+        float(model.intercept_[0]),
+    )
+
+
+def _linear(rows: Floats, target: Floats, weights: Floats) -> Linear:
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    scaled = Linear(mean, deviation, np.ones_like(mean), 0.0).terms(rows)
+    model = _soft_regression(scaled, target, weights, strength=0.03)
+    return Linear(mean, deviation, model.coef_[0], float(model.intercept_[0]))
+
+
+def _soft_regression(
+    table: Any, target: Floats, weights: Floats, strength: float
+) -> LogisticRegression:
+    """Fit a logistic regression to targets between 0 and 1: each row counts as yes and as no."""
+    solver = "liblinear" if isinstance(table, csr_matrix) else "lbfgs"
+    model = LogisticRegression(C=strength, solver=solver, max_iter=200, random_state=0)
+    twice = vstack([table, table]) if solver == "liblinear" else np.concatenate([table, table])
+    answer = np.concatenate([np.ones(len(target)), np.zeros(len(target))])
+    shares = np.concatenate([target * weights, (1 - target) * weights]) + 1e-6
+    return model.fit(twice, answer, sample_weight=shares)
+
+
+def _forest(rows: Floats, target: Floats, weights: Floats, seed: int) -> Forest:
+    data = lightgbm.Dataset(rows, target, weight=weights)
+    booster = lightgbm.train({**_BOOSTING, "seed": seed}, data, _TREES)
+    trees = [tree_of(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+    feature, threshold, leaf = zip(*trees, strict=True)
+    return Forest(np.array(feature, dtype=np.int32), np.array(threshold), np.array(leaf))

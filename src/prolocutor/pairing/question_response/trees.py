@@ -1,0 +1,105 @@
+"""A forest of small trees as arrays, asked for all answers at once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prolocutor.pairing.model_files import Array, Dtype
+
+DEPTH: Final = 3
+NODES: Final = 2**DEPTH - 1
+LEAVES: Final = 2**DEPTH
+
+Floats = NDArray[np.float64]
+
+
+class Forest:
+    """Trees of depth 3, filled up: node n has the children 2n + 1 (at most) and 2n + 2 (more).
+
+    `feature` and `threshold` are trees x 7, `leaf` is trees x 8; what is predicted is the sum of
+    one leaf a tree.
+    """
+
+    def __init__(self, feature: NDArray[np.int32], threshold: Floats, leaf: Floats) -> None:
+        self.feature, self.threshold, self.leaf = feature, threshold, leaf
+        self._features = feature.ravel()
+        self._thresholds = threshold.ravel()
+        self._starts = np.arange(len(leaf)) * LEAVES
+        self._leaves = leaf.ravel()
+
+    def predict(self, rows: Floats) -> Floats:
+        """Give a number for each row of features."""
+        more = (rows[:, self._features] > self._thresholds).reshape(len(rows), -1, NODES)
+        first = more[:, :, 0]
+        second = np.where(first, more[:, :, 2], more[:, :, 1])
+        low = np.where(second, more[:, :, 4], more[:, :, 3])
+        high = np.where(second, more[:, :, 6], more[:, :, 5])
+        leaf = first * 4 + second * 2 + np.where(first, high, low)
+        found: Floats = self._leaves[leaf + self._starts].sum(axis=1)
+        return found
+
+    def arrays(self) -> dict[str, Array]:
+        """Give the forest as a model's arrays."""
+        return {
+            "trees_feature": kept(self.feature, "<i4"),
+            "trees_threshold": kept(self.threshold, "<f8"),
+            "trees_leaf": kept(self.leaf, "<f8"),
+        }
+
+
+def forest_of(arrays: dict[str, Array]) -> Forest:
+    """Read a forest out of a model's arrays."""
+    return Forest(
+        numbers(arrays["trees_feature"]).astype(np.int32),
+        numbers(arrays["trees_threshold"]),
+        numbers(arrays["trees_leaf"]),
+    )
+
+
+def numbers(array: Array) -> NDArray[Any]:
+    """Give a model's array to compute with."""
+    return np.frombuffer(array.data, array.dtype).reshape(array.shape)
+
+
+def joined(forests: list[Forest], share: float) -> Forest:
+    """Make one forest of several, whose prediction is the sum of theirs times `share`."""
+    return Forest(
+        np.concatenate([one.feature for one in forests]),
+        np.concatenate([one.threshold for one in forests]),
+        np.concatenate([one.leaf for one in forests]) * share,
+    )
+
+
+def kept(values: NDArray[Any], dtype: Dtype) -> Array:
+    """Give numbers as a model's array."""
+    plain = np.ascontiguousarray(values, dtype=dtype)
+    return Array(dtype, plain.shape, plain.tobytes())
+
+
+def tree_of(node: dict[str, Any]) -> tuple[list[int], list[float], list[float]]:
+    """Fill one tree, as LightGBM dumps it, up to depth 3: features, thresholds, leaves."""
+    feature, threshold, leaf = [0] * NODES, [np.inf] * NODES, [0.0] * LEAVES
+    _fill(node, 0, 0, feature, threshold, leaf)
+    return feature, threshold, leaf
+
+
+def _fill(
+    node: dict[str, Any],
+    place: int,
+    depth: int,
+    feature: list[int],
+    threshold: list[float],
+    leaf: list[float],
+) -> None:
+    if depth == DEPTH:
+        leaf[place - NODES] = float(node["leaf_value"])
+        return
+    inner = "split_feature" in node
+    if inner:
+        feature[place], threshold[place] = int(node["split_feature"]), float(node["threshold"])
+    for side, child in ((1, "left_child"), (2, "right_child")):
+        below = node[child] if inner else node
+        _fill(below, 2 * place + side, depth + 1, feature, threshold, leaf)

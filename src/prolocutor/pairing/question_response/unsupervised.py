@@ -1,0 +1,91 @@
+"""The ranker that needs no labels: how like the question, how unlike a refusal or a phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import exp
+from typing import Final
+
+from prolocutor.contracts.pairing import Answer, Pairing, Question, Training
+from prolocutor.pairing.agent_log import AgentLog
+from prolocutor.pairing.features import PLACE, features
+from prolocutor.pairing.question_response.ordering import in_order
+
+_WEIGHTS: Final = {
+    "covered": 1.0,
+    "grams_covered": 1.0,
+    "bm25": 0.5,
+    "agreement": 1.0,
+    "matches": 0.4,
+    "missing": -0.2,
+    "strange": -0.3,
+    "form_numeral": 0.15,
+    "variety": 0.75,
+    "prior": 0.5,
+    "refusal": -2.5,
+    "verbatim": -0.2,
+    "shape": -0.2,
+    "opening": -0.1,
+    "others": -0.2,
+    "form_asks": -0.7,
+    "form_offer": -0.5,
+    "kind_picture": -0.5,
+    "form_gap": -0.5,
+    "form_address": -0.3,
+}
+_YES_TO_CLOSED: Final = 0.5
+_STEEPNESS: Final = 1.5
+_EVEN: Final = 1.5
+
+_TERMS: Final = tuple((PLACE[name], weight) for name, weight in _WEIGHTS.items())
+_YES: Final = PLACE["form_yes"]
+_CLOSED: Final = PLACE["asked_closed"]
+_WORDS: Final = (
+    (PLACE["refusal"], 0.5, "sounds like a refusal"),
+    (PLACE["verbatim"], 3.0, "is what it says to many questions"),
+    (PLACE["covered"], 0.5, "speaks of what was asked"),
+    (PLACE["matches"], 0.5, "holds the kind of value that was asked for"),
+)
+
+
+class Unsupervised:
+    """Weighs what can be seen of an answer by hand-set weights; usable before any label.
+
+    Repetition lowers an answer's score and never removes it. Probabilities are a fixed curve over
+    the score, so they are rough until a learned ranker takes over.
+    """
+
+    def __init__(self, agent_log: AgentLog | None = None) -> None:
+        self._log = agent_log or AgentLog()
+
+    def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Give a pairing for every answer, the best first."""
+        if not answers:
+            return []
+        rows = features(question, answers, prior, self._log)
+        scores = [_score(row) for row in rows]
+        probabilities = [1 / (1 + exp(_STEEPNESS * (_EVEN - score))) for score in scores]
+        return in_order(answers, probabilities, [_reason(row) for row in rows])
+
+
+def fit(training: Training) -> Unsupervised:
+    """Make the ranker ready: of `training` only what agents answered is read, no label."""
+    agent_log = AgentLog(
+        (agent, text) for one in training.labelled for agent, text in one.answers.items()
+    )
+    for one in training.labelled:
+        agent_log.add_text(one.question.text)
+    return Unsupervised(agent_log)
+
+
+def _score(row: Sequence[float]) -> float:
+    return sum(weight * row[place] for place, weight in _TERMS) + (
+        _YES_TO_CLOSED * row[_YES] * row[_CLOSED]
+    )
+
+
+def _reason(row: Sequence[float]) -> str:
+    said: Iterable[str] = (words for place, least, words in _WORDS if row[place] >= least)
+    return "; ".join(said) or "says little of what was asked"

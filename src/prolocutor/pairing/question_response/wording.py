@@ -1,0 +1,58 @@
+"""What right answers sound like: weights of words and pairs of words, shared by all agents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import log, sqrt
+from typing import Final
+
+from prolocutor.pairing.features_text import answer_traits
+
+_LENGTH_STEP: Final = 4
+_LONGEST: Final = 9
+
+
+class Wording:
+    """Weighs an answer's words: TF-IDF of norm 1, times a weight a term, plus an offset.
+
+    `terms` maps a term to its inverse document frequency and its weight.
+    """
+
+    def __init__(self, terms: dict[str, tuple[float, float]], offset: float) -> None:
+        self.terms, self.offset = terms, offset
+
+    def score(self, text: str) -> float:
+        """Tell how much an answer sounds like a right one; about a logit."""
+        total = norm = 0.0
+        for term, times in term_counts(text).items():
+            known = self.terms.get(term)
+            if known is not None:
+                value = (1 + log(times)) * known[0]
+                norm += value * value
+                total += value * known[1]
+        return self.offset + (total / sqrt(norm) if norm else 0.0)
+
+
+def term_counts(text: str) -> Counter[str]:
+    """Count an answer's words, pairs of neighbours, and a sign of how long it is."""
+    found = answer_traits(text).words
+    terms = Counter(found)
+    terms.update(f"{first} {second}" for first, second in pairwise(found))
+    terms[f"#{min(_LONGEST, len(found) // _LENGTH_STEP)}"] += 1
+    return terms
+
+
+def inverse_frequencies(
+    documents: Iterable[Sequence[str] | Counter[str]], least: int = 2
+) -> dict[str, float]:
+    """Give the smooth inverse document frequency of terms in at least so many documents."""
+    counts: Counter[str] = Counter()
+    size = 0
+    for document in documents:
+        size += 1
+        counts.update(set(document))
+    return {
+        term: 1 + log((1 + size) / (1 + seen)) for term, seen in counts.items() if seen >= least
+    }
