@@ -20,7 +20,7 @@ from prolocutor.assistant.program_turns import run_program
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
-from prolocutor.assistant.rounds import SWITCH_CONFIDENCE, Rounds
+from prolocutor.assistant.rounds import SWITCH_CONFIDENCE, Rounds, round_of
 from prolocutor.assistant.sequel import Sequel, is_told, sequel_of
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
@@ -165,14 +165,25 @@ class Assistant:
         dialog: str | None = None,
         attributes: dict[str, Any] | None = None,
         request_id: str | None = None,
+        *,
+        parsed: dict[str, Any] | None = None,
+        program: str | None = None,
     ) -> BotUtterance:
         """Answer one input of a person. Cancelling only stops waiting: the turn ends, stored.
 
         `dialog` names one of the person's dialogs ("main"). The same `request_id` gets the same
-        reply; `Conflict` if something else was said with it before.
+        reply; `Conflict` if something else was said with it before. What a button carries comes as
+        `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is the source
+        of a ThingTalk program. `text` is then its title, if any.
         """
         result = await self.turn(
-            text, user=user, dialog=dialog, attributes=attributes, request_id=request_id
+            text,
+            user=user,
+            dialog=dialog,
+            attributes=attributes,
+            request_id=request_id,
+            parsed=parsed,
+            program=program,
         )
         return result.reply
 
@@ -188,11 +199,7 @@ class Assistant:
         parsed: dict[str, Any] | None = None,
         program: str | None = None,
     ) -> TurnResult:
-        """Do as `reply` does and give all that is known of the turn.
-
-        What a button carries comes as `parsed`: `{code, entities}`, `{program}` or what a skill put
-        in it; `program` is the source of a ThingTalk program. `text` is then its title, if any.
-        """
+        """Do as `reply` does and give all that is known of the turn."""
         dialog_name = _checked_dialog(dialog)
         input = _checked_input(text, attributes, self._max_text, parsed, program)
         if request_id is not None:
@@ -249,10 +256,11 @@ class Assistant:
         try:
             decision = self._rounds.read(begun, input)
             if decision.program is not None:
-                decision = await run_program(decision, decision.program, self._programs)
+                seconds = started + self.engine.prepared.limits.deadline - monotonic()
+                decision = await run_program(decision, self._programs, seconds)
             turn = await self.engine.run(begun, decision.start, started)
             if decision.told is not None and is_told(decision, turn.draft.spoken()):
-                await self.engine.tell(turn, decision.told, CANCELLED)
+                await self.engine.tell(turn, decision.told, {"answer": CANCELLED})
             sequel = sequel_of(begun, decision, turn.draft)
         except Exception:
             log.exception("turn %s broke, which no turn may", begun.beginning.turn_id)
@@ -261,7 +269,7 @@ class Assistant:
 
     async def _close(self, begun: Begun) -> TurnResult:
         """End a turn that was cut off, with the fallback text; what was asked for still is."""
-        decision = Decision(start=TurnStart(input=input_of(begun)))
+        decision = Decision(start=TurnStart(input=input_of(begun)), state=round_of(begun))
         turn = self.engine.closed(begun, decision.start, INTERRUPTED)
         return await self._finish(turn, sequel_of(begun, decision, turn.draft), monotonic())
 

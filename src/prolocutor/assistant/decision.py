@@ -6,19 +6,20 @@ import msgspec
 
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.dialog.inputs import TurnStart
-from prolocutor.dialog.rounds import Waiting
+from prolocutor.dialog.rounds import NOTHING, Round, Waiting
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """How a turn starts, and what becomes of the open ask.
 
-    `kept` is what is waited for if the assistant itself has the last word. `told` is the skill that
-    is to know that its ask is over, unless it is kept. `ends`: whoever speaks, nothing is asked any
-    more. `releases`: nobody is preferred from now on. `program` is to be run for the words of the
-    turn; `run` is what came of it.
+    `state` is the round that it goes on with. `kept` is what is waited for if the assistant itself
+    has the last word. `told` is the skill that is to know that its ask is over, unless it is kept.
+    `ends`: whoever speaks, nothing is asked any more. `releases`: nobody is preferred from now on.
+    `program` is to be run for the words of the turn; `run` is what came of it.
     """
 
     start: TurnStart
+    state: Round = NOTHING
     kept: Waiting | None = None
     told: str | None = None
     ends: bool = False

@@ -25,7 +25,8 @@ _READ_FIRST: Final = frozenset({"yesno", "choice"})
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
 """Kinds of which an answer can be told, though another kind was asked for."""
 
-CANCELLED: Final = {"answer": {"kind": "cancelled"}}
+CANCELLED: Final = {"kind": "cancelled"}
+"""The answer that a skill gets whose ask is over."""
 
 
 class OpenAsk:
@@ -53,7 +54,7 @@ class OpenAsk:
 
     def text(self) -> Decision:
         """Somebody typed: an answer, a word that steers the round, or something else."""
-        text, kind = self._input.text, self.waiting.ask
+        text, kind = self._input.text, self._kind
         if not text.strip():
             return self.again()
         if kind in RAW:
@@ -96,17 +97,13 @@ class OpenAsk:
         words = self._by_itself(name)
         return None if words is None else self._keep(words)
 
-    def button(self, skill: str, value: Any) -> Decision:
+    def button(self, skill: str, parsed: dict[str, Any]) -> Decision:
         """A button of a skill was pressed: it goes to that skill, and ends what was asked."""
-        told = self.waiting.skill if skill != self.waiting.skill else None
-        extra = {"answer": {"kind": "button", "value": value, "raw": self._input.text}}
-        start = TurnStart(
-            input=self._input,
-            forced_skill=skill,
-            extra=extra,
-            otherwise=phrases.says(phrases.CANNOT_HELP),
-        )
-        return Decision(start=start, told=told or None)
+        answer = button_answer(self._input, parsed)
+        if skill == self.waiting.skill:
+            return self._to_whoever_asked(answer)
+        told = self.waiting.skill or None
+        return Decision(start=to_skill(self._input, skill, answer), told=told)
 
     def program(self, parsed: dict[str, Any]) -> Decision:
         """A program came: it ends the round and is run, unless it is what was asked for."""
@@ -117,6 +114,12 @@ class OpenAsk:
             told=self.waiting.skill or None,
             program=ProgramStart(begun=self._begun, parsed=parsed),
         )
+
+    @property
+    def _kind(self) -> Ask:
+        """The kind of value that is looked for; where there are no choices, any words."""
+        bare = self.waiting.ask == "choice" and not self.waiting.choices
+        return "command" if bare else self.waiting.ask
 
     # -- what it comes to -------------------------------------------------------------------
 
@@ -188,35 +191,27 @@ class OpenAsk:
         waiting = self.waiting
         answer = {"kind": waiting.ask, "value": value, "raw": self._input.text}
         if not waiting.skill:
-            return Decision(
-                start=TurnStart(input=self._input),
-                program=ProgramStart(begun=self._begun, context=waiting.context, answer=answer),
-            )
+            going_on = ProgramStart(begun=self._begun, context=waiting.context, answer=answer)
+            return Decision(start=TurnStart(input=self._input), program=going_on)
         if waiting.context is not None:
             answer["context"] = waiting.context
+        return self._to_whoever_asked(answer)
+
+    def _to_whoever_asked(self, answer: dict[str, Any]) -> Decision:
+        """Give an answer to the skill that waits; if it fails, the ask is put once more."""
+        waiting = self.waiting
+        start = to_skill(self._input, waiting.skill, answer)
         if waiting.repeated:
-            otherwise, kept = phrases.says(phrases.CANNOT_HELP), None
-        else:
-            otherwise = phrases.asks_again(waiting, phrases.NOT_WORKING)
-            kept = structs.replace(waiting, repeated=True)
-        start = TurnStart(
-            input=self._input,
-            forced_skill=waiting.skill,
-            extra={"answer": answer},
-            otherwise=otherwise,
-        )
-        return Decision(start=start, kept=kept)
+            return Decision(start=start)
+        words = phrases.asks_again(waiting, phrases.NOT_WORKING)
+        repeated = structs.replace(waiting, repeated=True)
+        return Decision(start=structs.replace(start, otherwise=words), kept=repeated)
 
     def _cancel(self) -> Decision:
-        sorry = phrases.says(phrases.CANNOT_HELP)
-        if not self.waiting.skill:
-            return Decision(start=TurnStart(input=self._input, say=sorry), ends=True)
-        start = TurnStart(
-            input=self._input,
-            forced_skill=self.waiting.skill,
-            extra=CANCELLED,
-            otherwise=sorry,
-        )
+        if self.waiting.skill:
+            start = to_skill(self._input, self.waiting.skill, CANCELLED)
+        else:
+            start = TurnStart(input=self._input, say=phrases.says(phrases.CANNOT_HELP))
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:
@@ -257,3 +252,19 @@ class OpenAsk:
 
 
 _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
+
+
+def to_skill(input: Input, skill: str, answer: dict[str, Any]) -> TurnStart:
+    """Start a turn that gives an answer to one skill, with an apology if that has no reply."""
+    return TurnStart(
+        input=input,
+        forced_skill=skill,
+        extra={"answer": answer},
+        otherwise=phrases.says(phrases.CANNOT_HELP),
+    )
+
+
+def button_answer(input: Input, parsed: dict[str, Any]) -> dict[str, Any]:
+    """Give what a skill sees when its own button was pressed: what the button carried."""
+    own = {key: value for key, value in parsed.items() if key != "skill"}
+    return {"kind": "button", "value": parsed.get("payload", own), "raw": input.text}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,11 +15,18 @@ SHOWN: Final = 200
 """Characters of a program that are repeated where nobody runs it."""
 
 
-async def run_program(
-    decision: Decision, start: ProgramStart, programs: Programs | None
-) -> Decision:
+async def run_program(decision: Decision, programs: Programs | None, seconds: float) -> Decision:
     """Run the program that an input asks for, and let the turn say what it says."""
-    run = await programs.run(start) if programs is not None else _unable(start)
+    start = decision.program
+    assert start is not None, "the input asks for no program"
+    if programs is None:
+        run = _unable(start)
+    else:
+        try:
+            async with asyncio.timeout(seconds):
+                run = await programs.run(start)
+        except TimeoutError:
+            run = ProgramRun(words=phrases.says(phrases.TOO_LONG))
     return replace(decision, start=replace(decision.start, say=run.words), run=run)
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
-from prolocutor.asks.asked import Asked
-from prolocutor.asks.controls import control_of
+from msgspec.structs import replace
+
 from prolocutor.asks.wanted import NOT_UNDERSTOOD
 from prolocutor.assistant import phrases
+from prolocutor.assistant.asked_person import asked_of
 from prolocutor.assistant.decision import Decision
-from prolocutor.assistant.open_ask import OpenAsk
+from prolocutor.assistant.open_ask import OpenAsk, button_answer, to_skill
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import NO_ROUND, Begun
-from prolocutor.dialog import plain, rounds
+from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input, TurnStart, Words
 from prolocutor.dialog.rounds import NOTHING, RAW, Round, Waiting
 from prolocutor.errors import BadInput
@@ -27,8 +27,26 @@ SWITCH_CONFIDENCE: Final = 0.8
 HEARD: Final = 0.3
 """How sure a skill must be that "yes", "no", "stop" and "never mind" are said to it, unasked."""
 
-LONGEST_CONTROL: Final = 60
-"""Characters of the longest text that may be one of these."""
+_SAID: Final = {
+    "yes": "yes",
+    "yeah": "yes",
+    "yep": "yes",
+    "yes please": "yes",
+    "no": "no",
+    "nope": "no",
+    "no thanks": "no",
+    "never mind": "nevermind",
+    "nevermind": "nevermind",
+    "cancel": "nevermind",
+    "forget it": "nevermind",
+    "stop": "stop",
+    "help": "help",
+    "help me": "help",
+}
+"""What people say to nobody in particular. Far fewer wordings than where something is asked for:
+there a skill may have said something that they are an answer to."""
+
+_LONGEST: Final = max(map(len, _SAID)) + 2
 
 
 class Rounds:
@@ -48,15 +66,16 @@ class Rounds:
     def read(self, begun: Begun, input: Input) -> Decision:
         """Tell what an input means for the turn that it begins."""
         state = round_of(begun)
-        waiting = state.waiting
-        if waiting is not None and not self._is_there(waiting):
-            waiting = None
+        if state.waiting is not None and not self._is_there(state.waiting):
+            state = NOTHING
         try:
-            return self._read(begun, input, state, waiting)
+            decision = self._read(begun, input, state)
         except BadInput as error:
-            return self._misread(input, waiting, str(error))
+            decision = _misread(input, state.waiting, str(error))
+        return decision if state is NOTHING else replace(decision, state=state)
 
-    def _read(self, begun: Begun, input: Input, state: Round, waiting: Waiting | None) -> Decision:
+    def _read(self, begun: Begun, input: Input, state: Round) -> Decision:
+        waiting = state.waiting
         parsed = self._parsed(input, waiting)
         if waiting is None:
             if parsed is None:
@@ -66,7 +85,7 @@ class Rounds:
             waiting,
             input,
             begun,
-            lambda: _asked(begun, waiting),
+            lambda: asked_of(begun, input, waiting),
             switch_confidence=self._switch_confidence,
         )
         return ask.text() if parsed is None else self._pressed_within(ask, input, parsed)
@@ -80,7 +99,7 @@ class Rounds:
     def _pressed_within(self, ask: OpenAsk, input: Input, parsed: dict[str, Any]) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
-            return ask.button(skill, _value_of(parsed))
+            return ask.button(skill, parsed)
         intent = _intent(parsed)
         if intent is None:
             return ask.program(parsed)
@@ -94,8 +113,9 @@ class Rounds:
 
     def _text(self, input: Input, state: Round) -> Decision:
         """Somebody typed: the skills are asked; to a bare yes or no the assistant has an answer."""
-        control = control_of(input.text) if len(input.text) <= LONGEST_CONTROL else None
-        if control is None or control in ("more", "back"):
+        text = input.text
+        control = _SAID.get(text.lower().strip(" .!")) if len(text) <= _LONGEST else None
+        if control is None:
             return Decision(start=TurnStart(input=input, preferred=state.preferred))
         return self._unasked(control, input, state)
 
@@ -114,14 +134,7 @@ class Rounds:
     ) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
-            answer = {"kind": "button", "value": _value_of(parsed), "raw": input.text}
-            start = TurnStart(
-                input=input,
-                forced_skill=skill,
-                extra={"answer": answer},
-                otherwise=phrases.says(phrases.CANNOT_HELP),
-            )
-            return Decision(start=start)
+            return Decision(start=to_skill(input, skill, button_answer(input, parsed)))
         intent = _intent(parsed)
         if intent is None:
             program = ProgramStart(begun=begun, parsed=parsed)
@@ -130,14 +143,6 @@ class Rounds:
             return self._unasked(intent.name, input, state)
         start = TurnStart(input=input, say=self._words(intent.name))
         return Decision(start=start, releases=intent.name == "stop")
-
-    def _misread(self, input: Input, waiting: Waiting | None, what: str) -> Decision:
-        """What came parsed is none: what is wrong with it is said."""
-        if waiting is None:
-            words = phrases.says(NOT_UNDERSTOOD, what)
-        else:
-            words = phrases.looks_for(waiting, NOT_UNDERSTOOD, what)
-        return Decision(start=TurnStart(input=input, say=words), kept=waiting)
 
     def _words(self, name: str) -> Words:
         """Give what the assistant says of itself to what steers rounds, where there is none."""
@@ -156,6 +161,15 @@ class Rounds:
         if not input.text.startswith("\\") or (waiting is not None and waiting.ask in RAW):
             return None
         return read_prefixed(input.text)
+
+
+def _misread(input: Input, waiting: Waiting | None, what: str) -> Decision:
+    """What came parsed is none: what is wrong with it is said."""
+    if waiting is None:
+        words = phrases.says(NOT_UNDERSTOOD, what)
+    else:
+        words = phrases.looks_for(waiting, NOT_UNDERSTOOD, what)
+    return Decision(start=TurnStart(input=input, say=words), kept=waiting)
 
 
 def round_of(begun: Begun) -> Round:
@@ -186,27 +200,3 @@ def _intent(parsed: dict[str, Any]) -> Intent | None:
     if isinstance(program, str):
         return intent_of_program(program)
     return intent_of(parsed.get("code") or [], parsed.get("entities") or {})
-
-
-def _value_of(button: dict[str, Any]) -> Any:
-    """Give what a skill's button carried."""
-    if "payload" in button:
-        return button["payload"]
-    return {key: value for key, value in button.items() if key != "skill"}
-
-
-def _asked(begun: Begun, waiting: Waiting) -> Asked:
-    """Tell what an answer is read against: the choices, and what is known of the person."""
-    attributes = plain.decode(begun.human.state).get("attributes") or {}
-
-    def known(key: str) -> str | None:
-        value = attributes.get(key)
-        return value if isinstance(value, str) else None
-
-    return Asked(
-        choices=waiting.choices,
-        timezone=known("timezone"),
-        now=datetime.fromtimestamp(begun.beginning.started, UTC).astimezone(),
-        region=known("region"),
-        language=known("language"),
-    )

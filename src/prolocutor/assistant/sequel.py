@@ -10,12 +10,10 @@ from msgspec.structs import replace
 
 from prolocutor.assistant import pages
 from prolocutor.assistant.decision import Decision
-from prolocutor.assistant.rounds import round_of
-from prolocutor.contracts.store import NO_ASK, Begun, Entry
+from prolocutor.contracts.store import NO_ASK, NO_ROUND, Begun, Entry
 from prolocutor.dialog import outputs, plain, rounds
 from prolocutor.dialog.rounds import NOTHING, Round, Waiting
 from prolocutor.pipeline import scheduling
-from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.updates import ITSELF, Draft, Reply
 
 PREFERRED_TURNS: Final = 5
@@ -35,9 +33,6 @@ class Sequel(msgspec.Struct, frozen=True, kw_only=True):
     struck: Sequence[tuple[str, str]] = ()
 
 
-_NOTHING_NEW: Final = Sequel()
-
-
 def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
     """Tell what follows from a turn whose reply stands, and finish its messages.
 
@@ -45,30 +40,36 @@ def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
     first page is shown.
     """
     reply = draft.spoken()
-    before = round_of(begun)
-    chosen = [one for one in map(draft.find, reply.chosen) if one is not None]
+    ordinary = decision.kept is None and decision.run is None and not reply.messages
+    if ordinary and reply.ask is None and begun.round == NO_ROUND and not _leads_on(draft):
+        return _NOTHING_NEW
     if decision.ends and reply.ask is not None:
         draft.show(reply.messages, None)
     if reply.messages and reply.by != ITSELF:
         _mark_buttons(draft, reply)
-    after = _following(before, decision, draft, chosen)
+    after = _following(decision, draft)
     waiting = after.waiting
-    if waiting is not None and waiting is not decision.kept:
+    if waiting is not None and reply.ask is not None and waiting is not decision.kept:
         draft.show(pages.first_page(reply.messages, waiting), reply.ask)
-    lines = [(one.skill, one.value) for one in chosen if not _RICH.isdisjoint(one.value)]
+    lines = [(one.skill, one.value) for one in draft.speakers]
     run = decision.run
-    if after == before == NOTHING and run is None and not lines:
-        return _NOTHING_NEW
+    encoded = rounds.encode(after)
     return Sequel(
         waiting=waiting,
-        round=None if after == before else rounds.encode(after),
+        round=None if encoded == begun.round else encoded,
         closing=closing_of(waiting),
         entries=[*scheduling.entries(begun, lines), *(run.entries if run else ())],
         struck=[*scheduling.struck(lines), *(run.struck if run else ())],
     )
 
 
-_RICH: Final = frozenset({"schedule", "unschedule"})
+_NOTHING_NEW: Final = Sequel()
+_LEADING_ON: Final = frozenset({"can_continue", "schedule", "unschedule"})
+
+
+def _leads_on(draft: Draft) -> bool:
+    """Tell whether a hypothesis of the reply says what is to come."""
+    return any(not _LEADING_ON.isdisjoint(one.value) for one in draft.speakers)
 
 
 def closing_of(waiting: Waiting | None) -> bytes:
@@ -104,8 +105,9 @@ def _mark_buttons(draft: Draft, reply: Reply) -> None:
         draft.show(marked, reply.ask)
 
 
-def _following(before: Round, decision: Decision, draft: Draft, chosen: list[Candidate]) -> Round:
+def _following(decision: Decision, draft: Draft) -> Round:
     reply = draft.spoken()
+    before = decision.state
     if reply.by == ITSELF:
         return _after_own_words(before, decision, reply)
     if reply.by == "fallback" and before.waiting is not None:
@@ -114,7 +116,7 @@ def _following(before: Round, decision: Decision, draft: Draft, chosen: list[Can
         return NOTHING
     if reply.ask is not None:
         return Round(waiting=waiting_for(reply.messages, reply.ask, reply.active_skill, reply.text))
-    if any(one.value.get("can_continue") in CONTINUES for one in chosen):
+    if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
         return _going_on(before, draft, reply)
     return NOTHING
 

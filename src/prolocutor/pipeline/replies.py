@@ -9,6 +9,7 @@ import msgspec
 
 from prolocutor.contracts.selection import More, Selection
 from prolocutor.dialog import outputs
+from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import scheduling
 
@@ -147,7 +148,8 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
         messages = _with_text(messages, text if isinstance(text, str) else "", path)
         item["messages"] = messages
         if "text" not in item:
-            item["text"] = next((one["text"] for one in messages if _is_text(one)), "")
+            texts = (one["text"] for one in messages if _is_text(one))
+            item["text"] = next(texts, None) or plain_text(messages)
     scheduling.check(item, path)
     return item
 

@@ -58,6 +58,9 @@ class Turn:
         self._selectors = prepared.selectors
         self._unsettled = len(prepared.steps)
         self._reply_missing = len(prepared.before_reply)
+        if zone := start.input.timezone:
+            told = {"timezone": zone}
+            self.draft.know(told, self.max_attributes, lambda what: self.fault("client", what))
 
     async def run(self) -> None:
         """Take the turn to its end: every service settled, and something said."""

@@ -16,6 +16,7 @@ from prolocutor.contracts.store import Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.dialog.rendering import plain_text
 from prolocutor.pipeline.attributes import next_version
 from prolocutor.pipeline.candidates import Candidate, Order, Slots, filled, object_of, slots_of
 from prolocutor.pipeline.replies import Choice, Fault
@@ -58,7 +59,10 @@ class Reply(msgspec.Struct, kw_only=True):
 
 
 class Draft:
-    """One turn's additions to a dialog, as far as they have come."""
+    """One turn's additions to a dialog, as far as they have come.
+
+    `speakers` are the hypotheses that the reply was made of.
+    """
 
     def __init__(self, begun: Begun, order: dict[str, Order], skills: list[str]) -> None:
         said = begun.beginning
@@ -66,6 +70,7 @@ class Draft:
         self.reply: Reply | None = None
         self.human: NewVersion | None = None
         self.bot: NewVersion | None = None
+        self.speakers: list[Candidate] = []
         self._order = order
         self._annotations: Slots = {}
         self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
@@ -73,6 +78,7 @@ class Draft:
         self._shown: dict[tuple[int | None, str | None], Shown] = {}
         self._bot_said: Said | None = None
         self._learnt: list[dict[str, Any]] = []
+        self._told: dict[str, Any] = {}
         self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
             said.utt_id.encode(),
             encode(said.text),
@@ -174,7 +180,7 @@ class Draft:
         equal; else the most confident of that skill. The attributes of all that were named update
         the profiles in that order, then the selector's own.
         """
-        chosen = self.chosen(choice)
+        self.speakers = chosen = self.chosen(choice)
         first = chosen[0].value if chosen else {}
         attributes = first.get("attributes") if choice.attributes is None else choice.attributes
         messages = choice.messages
@@ -243,6 +249,7 @@ class Draft:
         attributes: dict[str, Any] | None = None,
     ) -> None:
         """Reply with words that are no hypothesis: of the last chance, or the fallback text."""
+        self.speakers = []
         self._speak(
             Reply(
                 by=by,
@@ -260,9 +267,10 @@ class Draft:
         """Reply with words of the assistant's own; without messages in silence."""
         messages = words.messages
         texts = [one["text"] for one in messages if one["type"] == "text"]
-        rich = words.ask is not None or len(messages) > 1 or not texts
+        text = texts[0] if texts else plain_text(messages)
+        rich = words.ask is not None or len(messages) > len(texts[:1])
         attributes = _attributes_of(None, messages if rich else None, words.ask)
-        self.say(ITSELF, words.skill, texts[0] if texts else "", {}, attributes)
+        self.say(ITSELF, words.skill, text, {}, attributes)
         reply = self.spoken()
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
@@ -280,6 +288,11 @@ class Draft:
             self.show(_rewritten(reply.messages, text), reply.ask)
         reply.text = text
         self._bot_changed()
+
+    def know(self, attributes: dict[str, Any], max_attributes: int, fault: Fault) -> None:
+        """Take what a client tells of the person: services see it in this turn already."""
+        self._told = attributes
+        self._learn([], max_attributes, fault)
 
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Let attributes of a skill that does not speak count as well, after all others."""
@@ -413,7 +426,7 @@ class Draft:
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
         """Change both profiles by what these say of human and bot, one after the other."""
         self._learnt = every
-        for_human = [one.get("human_attributes") for one in every]
+        for_human = [self._told, *(one.get("human_attributes") for one in every)]
         if any(for_human):
             self.human = next_version(self.begun.human, for_human, max_attributes, fault)
         for_bot = [one.get("bot_attributes") for one in every]
@@ -425,6 +438,8 @@ def _attributes_of(
     own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
 ) -> dict[str, Any]:
     """Give the attributes of a reply: what there is of messages and ask stands among them."""
+    if not own and not messages and ask is None:
+        return {}
     attributes = {key: value for key, value in (own or {}).items() if key not in _RICH}
     if messages:
         attributes["messages"] = messages

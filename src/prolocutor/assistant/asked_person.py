@@ -1,0 +1,50 @@
+"""What an answer is read against: the choices, and what is known of whoever answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from prolocutor.asks.asked import Asked, Contact
+from prolocutor.contracts.store import Begun
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.rounds import Waiting
+
+
+def asked_of(begun: Begun, input: Input, waiting: Waiting) -> Asked:
+    """Give what an answer to this ask is read against.
+
+    Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list
+    of `{name, value}`) count; a client may send contacts along (`platformData`, as Almond's do).
+    The time is when the person spoke, in the server's time zone where theirs is not known.
+    """
+    attributes = plain.decode(begun.human.state).get("attributes") or {}
+    came = input.attributes.get("platformData")
+    sent = came.get("contacts") if isinstance(came, dict) else None
+    here = attributes.get("location")
+    return Asked(
+        choices=waiting.choices,
+        timezone=_text(attributes, "timezone"),
+        now=datetime.fromtimestamp(begun.beginning.started, UTC).astimezone(),
+        region=_text(attributes, "region"),
+        language=_text(attributes, "language"),
+        contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],
+        here=here if isinstance(here, dict) else None,
+    )
+
+
+def _contacts(given: Any) -> Iterator[Contact]:
+    for one in given if isinstance(given, list) else ():
+        if not isinstance(one, dict):
+            continue
+        name = _text(one, "name") or _text(one, "display")
+        value = _text(one, "value")
+        if name and value:
+            yield Contact(name, value.removeprefix("phone:").removeprefix("email:"))
+
+
+def _text(given: dict[str, Any], key: str) -> str | None:
+    value = given.get(key)
+    return value if isinstance(value, str) else None
