@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 import msgspec
+
+_TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +22,13 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     attributes: dict[str, Any] = {}
     parsed: dict[str, Any] | None = None
     program: str | None = None
+
+    @property
+    def timezone(self) -> str | None:
+        """The name of the person's time zone, where their client tells it in `platformData`."""
+        told = self.attributes.get("platformData")
+        name = told.get("timezone") if isinstance(told, dict) else None
+        return name if isinstance(name, str) and _TIMEZONE.fullmatch(name) else None
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from prolocutor.web.exchange import parse_object
 MAX_BYTES: Final = 512_000
 
 _KINDS: Final = ("command", "parsed", "tt")
-_PLATFORM: Final = ("from", "contacts")
+_PLATFORM: Final = ("from", "contacts", "timezone")
 _INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "program")
 
 
