@@ -9,7 +9,7 @@ from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
 from prolocutor.asks.email_address import address_of
 from prolocutor.asks.phone_number import e164
 from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import bare, is_name, plain
+from prolocutor.asks.wording import as_written, bare, is_name, plain
 
 _LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) ?(?=\S)")
 
@@ -29,7 +29,7 @@ def read(text: str, asked: Asked) -> Outcome:
             return NotUnderstood(f"I know several of that name: {names}. Which one?")
     name = _LEAD.sub("", said, count=1)
     if is_name(name, words=4):
-        return Understood(" ".join(text.split())[-len(name) :] if _ends(text, name) else name)
+        return Understood(as_written(text, name))
     return NotUnderstood(wanted("contact"))
 
 
@@ -47,7 +47,3 @@ def _known(name: str, asked: Asked) -> list[Any]:
         return []
     whole = [contact for contact in asked.contacts if plain(contact.name) == name]
     return whole or [contact for contact in asked.contacts if name in plain(contact.name).split()]
-
-
-def _ends(text: str, name: str) -> bool:
-    return plain(" ".join(text.split())[-len(name) :]) == name

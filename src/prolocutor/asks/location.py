@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
 from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import bare, is_name, is_question, plain
+from prolocutor.asks.wording import as_written, bare, is_name, is_question
 
 _NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*"
 _COORDINATES: Final = re.compile(
@@ -42,7 +42,7 @@ def read(text: str, asked: Asked) -> Outcome:
     led = place != said and not is_question(said)
     named = _ADDRESS.sub("", place, count=1)
     if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
-        return Understood(_place(None, None, _as_written(text, place)))
+        return Understood(_place(None, None, as_written(text, place)))
     return NotUnderstood(wanted("location"))
 
 
@@ -83,11 +83,3 @@ def _place(latitude: float | None, longitude: float | None, display: str) -> dic
 
 def _within(value: Any, most: int) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -most <= value <= most
-
-
-def _as_written(text: str, place: str) -> str:
-    """Give the place as the person wrote it, with its capitals, where it can be found again."""
-    written = " ".join(text.split())
-    start = plain(written).rfind(place)
-    found = written[start : start + len(place)] if start >= 0 else ""
-    return found if plain(found) == place else place

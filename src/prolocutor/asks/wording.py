@@ -53,6 +53,14 @@ def bare(text: str) -> str:
     return text[: tail.start()] if tail else text
 
 
+def as_written(text: str, part: str) -> str:
+    """Give a part of a plain text as the person wrote it, with its capitals, where it is found."""
+    written = " ".join(text.split())
+    start = written.lower().rfind(part)
+    found = written[start : start + len(part)] if start >= 0 else ""
+    return found if plain(found) == part else part
+
+
 def is_question(text: str) -> bool:
     """Tell whether a plain text asks something."""
     return text.endswith("?") or _QUESTION.match(text) is not None
