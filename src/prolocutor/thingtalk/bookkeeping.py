@@ -14,7 +14,7 @@ import msgspec
 
 from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadInput
-from prolocutor.thingtalk.answers import Tokens
+from prolocutor.thingtalk.answer_tokens import Tokens
 
 Special: TypeAlias = Literal[
     "yes",
