@@ -3,7 +3,7 @@
 import { ask } from "./visitor.js";
 
 const LARGEST = 900_000;
-const LONGEST_SIDE = 1600;
+const SIDES = [1600, 1000, 500];
 const GOOD = 0.85;
 
 export const MASK = "••••••••";
@@ -57,18 +57,25 @@ export async function upload(file) {
 // Photographs are drawn anew: they become small enough, and lose the place where they were taken.
 async function fitting(file) {
   if (file.type !== "image/jpeg" && file.size <= LARGEST) return file;
-  let drawn;
+  let picture;
   try {
-    drawn = await createImageBitmap(file);
+    picture = await createImageBitmap(file);
   } catch {
     if (file.size <= LARGEST) return file;
     throw new Error("This is not a picture that the browser knows.");
   }
-  const scale = Math.min(1, LONGEST_SIDE / Math.max(drawn.width, drawn.height));
+  for (const side of SIDES) {
+    const smaller = await drawn(picture, Math.min(1, side / Math.max(picture.width, picture.height)));
+    if (smaller.size <= LARGEST) return smaller;
+  }
+  throw new Error("This picture is too large.");
+}
+
+function drawn(picture, scale) {
   const canvas = new OffscreenCanvas(
-    Math.max(1, Math.round(drawn.width * scale)),
-    Math.max(1, Math.round(drawn.height * scale)),
+    Math.max(1, Math.round(picture.width * scale)),
+    Math.max(1, Math.round(picture.height * scale)),
   );
-  canvas.getContext("2d").drawImage(drawn, 0, 0, canvas.width, canvas.height);
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
   return canvas.convertToBlob({ type: "image/jpeg", quality: GOOD });
 }

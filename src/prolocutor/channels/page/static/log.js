@@ -14,7 +14,7 @@ export function Log({ state, name, say, earlier, again, why }) {
   const [below, setBelow] = useState(false);
   const open = openChoices(state);
   const groups = useMemo(() => grouped(state.items), [state.items]);
-  const down = () => box.current.scrollTo({ top: box.current.scrollHeight });
+  const down = () => box.current?.scrollTo({ top: box.current.scrollHeight });
   const scrolled = () => {
     const { scrollHeight, scrollTop, clientHeight } = box.current;
     pinned.current = scrollHeight - scrollTop - clientHeight < NEAR;

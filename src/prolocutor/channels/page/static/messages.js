@@ -99,7 +99,7 @@ function Rdl({ frame }) {
   const thumbnail = webAddress(rdl.pictureUrl);
   const title = text(rdl.displayTitle) || text(rdl.webCallback);
   const inside = html`
-    ${thumbnail && html`<img class="thumbnail" src=${thumbnail} alt="" />`}
+    ${thumbnail && html`<${Thumbnail} address=${thumbnail} />`}
     <span class="rdl-words">
       <strong>${title}</strong>
       ${rdl.displayText && html`<span>${text(rdl.displayText)}</span>`}
@@ -108,6 +108,12 @@ function Rdl({ frame }) {
   return href
     ? html`<${Away} class="card rdl" href=${href}>${inside}<//>`
     : html`<div class="card rdl">${inside}</div>`;
+}
+
+function Thumbnail({ address }) {
+  const [missing, setMissing] = useState(false);
+  return missing ? null
+    : html`<img class="thumbnail" src=${address} alt="" onError=${() => setMissing(true)} />`;
 }
 
 function Result({ frame }) {

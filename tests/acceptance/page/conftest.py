@@ -1,0 +1,40 @@
+"""A browser for all tests of the page, and an assistant whose wire they write themselves."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.acceptance.page.agents import PIPELINE
+from tests.acceptance.page.scripted import Server, a_browser
+from tests.acceptance.page.visits import a_visit, opened
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with a_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="package")
+def running(browser: Browser) -> Iterator[Server]:
+    with Server(PIPELINE) as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    running.begin()
+    return running
+
+
+@pytest.fixture(scope="package")
+def visit(browser: Browser) -> Iterator[BrowserContext]:
+    with a_visit(browser) as visit:
+        yield visit
+
+
+@pytest.fixture
+def page(visit: BrowserContext, server: Server) -> Iterator[Page]:
+    with opened(visit, server) as page:
+        yield page

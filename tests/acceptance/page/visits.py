@@ -1,0 +1,46 @@
+"""Visits to the page, each of which has to end without harm."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+from tests.acceptance.page.frames import AWAY, PNG
+from tests.acceptance.page.scripted import WATCH, Server, harmed
+
+
+@contextmanager
+def a_visit(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    context = browser.new_context(**options)
+    context.set_default_timeout(10_000)
+    context.add_init_script(WATCH)
+    context.route(f"{AWAY}/**", given)
+    yield context
+    context.close()
+
+
+@contextmanager
+def opened(visit: BrowserContext, server: Server) -> Iterator[Page]:
+    page = visit.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(server.url)
+    yield page
+    assert (harmed(page), wrong) == ([], [])
+    page.evaluate("localStorage.clear()")
+    page.close()
+
+
+@contextmanager
+def a_page(browser: Browser, server: Server, **options: Any) -> Iterator[Page]:
+    with a_visit(browser, **options) as visit, opened(visit, server) as page:
+        yield page
+
+
+def given(route: Route) -> None:
+    """Answer for elsewhere: there are pictures, and nothing else."""
+    if route.request.url.endswith(".png"):
+        route.fulfill(body=PNG, content_type="image/png")
+    else:
+        route.abort()
