@@ -121,19 +121,28 @@ class Conversation:
             except StoreError as error:
                 log.error("a person's feed cannot be read: %s", error)
                 await asyncio.sleep(RETRY)
-                news.set()
 
     async def _catch_up(self, news: asyncio.Event) -> None:
         """Show what is new; whoever looks first shows it."""
         async with self._showing:
             while news.is_set():
                 news.clear()
-                more = True
-                while more:
-                    rows = await self._assistant.store.feed(self._party.user, self._after, PAGE)
-                    for row in rows:
-                        self._show(row)
-                    more = len(rows) == PAGE
+                try:
+                    await self._show_news()
+                except StoreError:
+                    news.set()
+                    raise
+
+    async def _show_news(self) -> None:
+        store, user = self._assistant.store, self._party.user
+        rows = await store.feed(user, self._after, PAGE)
+        if not rows and await store.feed_end(user) < self._after:
+            self._after = 0  # the person was deleted, and is somebody new from now on
+            rows = await store.feed(user, 0, PAGE)
+        while rows:
+            for row in rows:
+                self._show(row)
+            rows = await store.feed(user, self._after, PAGE) if len(rows) == PAGE else []
 
     def _show(self, row: FeedRow) -> None:
         self._after = row.n
@@ -164,7 +173,7 @@ class Conversation:
 
     async def _handle(self, message: str | bytes, news: asyncio.Event) -> None:
         """Make a turn of a frame; where there is none, an `askSpecial` says how things stand."""
-        refused = None
+        refused, is_turn = None, False
         try:
             frame = commands.read_frame(message)
             if frame.get("type") == "ping":
@@ -174,15 +183,15 @@ class Conversation:
             input = commands.read_command(frame)
             if not commands.is_blank(input):
                 await self._take(input, self._party)
-                await self._catch_up(news)
-                return
+                is_turn = True
         except Exception as error:
             refusal = refusal_of(error)
             refused = error_frame(refusal.error, refusal.code)
         with suppress(StoreError):
             await self._catch_up(news)
-        self._send(refused)
-        await self._show_expectation()
+        if not is_turn:
+            self._send(refused)
+            await self._show_expectation()
 
 
 class Unsupported(BadInput):

@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 from websockets.asyncio.client import connect
 
+from prolocutor.channels.almond import conversation
 from prolocutor.channels.almond.dialects import MAX_FRAME
 from prolocutor.errors import StoreFull
 from prolocutor.testing.channel_kit import TOKENS
@@ -329,6 +330,36 @@ async def test_a_full_store_is_told_with_an_ask(monkeypatch: pytest.MonkeyPatch)
     assert [frames[0]["code"], frames[-1]["ask"]] == ["store_full", "yesno"]
     assert kinds(frames) == ["error", "askSpecial"]
     assert summary(then) == ["command", "You said yes.", [None]]
+
+
+async def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conversation, "RETRY", 0.01)
+    failures = iter(range(3))
+    async with demonstrated() as door, opened(door) as ann:
+        feed = door.assistant.store.feed
+
+        async def fails(*arguments: Any) -> Any:
+            if next(failures, None) is not None:
+                raise StoreFull("the disk is full")
+            return await feed(*arguments)
+
+        monkeypatch.setattr(door.assistant.store, "feed", fails)
+        frames = await ann.say("hello")
+        then = await ann.say("hello")
+
+    assert kinds(frames) == kinds(then) == ["command", "text", "askSpecial"]
+
+
+async def test_who_was_deleted_goes_on_as_somebody_new() -> None:
+    async with demonstrated() as door, opened(door) as ann:
+        await ann.say("hello")
+        await ann.say("hello")
+        await door.assistant.delete_person("almond:local")
+        frames = await ann.say("hello")
+
+    assert [frame.get("id") for frame in frames] == [0, 1, None]
 
 
 async def test_devices_are_told_first_and_without_what_they_were_set_up_with() -> None:
