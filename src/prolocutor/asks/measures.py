@@ -12,16 +12,16 @@ _TABLE: Final = """ms: millisecond milliseconds msec; s: sec secs second seconds
     year: years yr yrs; mm: millimeter millimeters millimetre millimetres;
     cm: centimeter centimeters centimetre centimetres; m: meter meters metre metres;
     km: kilometer kilometers kilometre kilometres kms; in: inch inches; ft: foot feet;
-    yd: yard yards; mi: mile miles; mps: m/s; kmph: km/h kph; mph: mi/h;
+    mi: mile miles; mps: m/s; kmph: km/h kph; mph: mi/h;
     mg: milligram milligrams; g: gram grams gramme grammes; kg: kilo kilos kilogram kilograms kgs;
     oz: ounce ounces; lb: lbs pound pounds; ml: milliliter milliliters millilitre millilitres;
     l: liter liters litre litres; gal: gallon gallons; C: c °c celsius centigrade degrees;
     F: f °f fahrenheit; K: k kelvin; Pa: pa pascal pascals; bar: bars; m2: m²; km2: km²; m3: m³;
     kcal: kilocalorie kilocalories cal calorie calories; kJ: kj kilojoule kilojoules;
-    bpm: beats; byte: bytes b; KB: kb kilobyte kilobytes; MB: mb megabyte megabytes;
+    byte: bytes b; KB: kb kilobyte kilobytes; MB: mb megabyte megabytes;
     GB: gb gigabyte gigabytes; TB: tb terabyte terabytes;
     W: w watt watts; kW: kw kilowatt kilowatts;
-    V: v volt volts; dB: db decibel decibels;
+    dB: db decibel decibels;
     usd: $ dollar dollars bucks us$; eur: € euro euros; gbp: £ quid; jpy: ¥ yen;
     chf: franc francs"""
 _UNITS: Final[dict[str, str]] = {}

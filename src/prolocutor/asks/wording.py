@@ -26,8 +26,8 @@ _COMMAND = re.compile(
 )
 _NO_NAME = frozenset(
     "hi hello hey yes no ok okay yeah yep nope nah thanks stop help cancel maybe nothing nowhere"
-    " nobody none never more back next anywhere somewhere sure please i you it me him her"
-    " us".split()
+    " nobody none never more back next anywhere somewhere sure please i you it me him her us"
+    " what who where when why how which".split()
 )
 _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
 
@@ -62,8 +62,8 @@ def as_written(text: str, part: str) -> str:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a plain text asks something."""
-    return text.endswith("?") or _QUESTION.match(text) is not None
+    """Tell whether a plain text asks something; a word alone ("may", "will") can be a name."""
+    return text.endswith("?") or (" " in text and _QUESTION.match(text) is not None)
 
 
 def is_name(text: str, *, words: int) -> bool:

@@ -51,6 +51,8 @@ UNDERSTOOD: dict[Ask, dict[str, Any]] = {
         "ann smith": "+4930123456",
         "Jones": "ann@example.org",
         "Charlie Brown": "Charlie Brown",
+        "May": "May",
+        "Will, please": "Will",
         "my boss": "my boss",
         "dan@example.org": "dan@example.org",
         "+49 30 123456": "+4930123456",
@@ -79,7 +81,7 @@ REFUSED: dict[Ask, str] = {
     "5 people",
     "email_address": "ann|ann@|@example.org|meet me at home|at|a..b@c.org|.a@c.org|a b@c.org|a@b|"
     "what is it?|at dot at dot com",
-    "contact": "what time is it|play jazz|set a timer|yes|ann|hello|5|"
+    "contact": "what time is it|play jazz|set a timer|yes|ann|hello|5|who|when|"
     "whoever you like to send it to",
     "location": "what's the weather|91, 0|0, 181|play some jazz|why?|hi|stop|what about Texas|5 km",
     "picture": "data:image/png;base64,AAAA|javascript:alert(1)|file:///etc/passwd|/etc/passwd|"
