@@ -19,7 +19,7 @@ from prolocutor.cli.logs import Form, log_to_stderr
 from prolocutor.cli.owner import Note, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.cli.partners import leave_note, load_assistant
-from prolocutor.cli.places import STORE_OPTION, store_url
+from prolocutor.cli.places import STORE_OPTION, sqlite_file, store_url
 from prolocutor.config.build import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.channel import Channel
@@ -28,6 +28,7 @@ from prolocutor.errors import ConfigError, ProlocutorError
 from prolocutor.observe.load import Load
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import Metrics
+from prolocutor.observe.recent import Recent
 from prolocutor.observe.spans import Spans
 from prolocutor.web.auth import Auth, is_loopback
 from prolocutor.web.limits import Limits
@@ -35,7 +36,7 @@ from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
 
-USUAL_DOORS: Final = ("deeppavlov",)
+USUAL_DOORS: Final = ("deeppavlov", "almond", "page")
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
@@ -124,13 +125,13 @@ def _check_free(plan: Plan) -> None:
 
 async def _serve(plan: Plan) -> None:
     stop = _once() if plan.once else None
-    metrics, load = Metrics(), Load()
-    observers: list[Observer] = [metrics, load, TurnLog(), Spans()]
+    metrics, load, recent = Metrics(), Load(), Recent()
+    observers: list[Observer] = [metrics, load, recent, TurnLog(), Spans()]
     if stop is not None:
         observers.append(_Once(stop))
     async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
         assistant.watchdog.arm()
-        app = _app(plan, assistant, metrics, load)
+        app = _app(plan, assistant, metrics, _shown(plan, load, recent))
 
         def tell(url: str) -> None:
             url = url.replace(*_reachable(plan.host))
@@ -141,12 +142,13 @@ async def _serve(plan: Plan) -> None:
         await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
 
 
-def _app(plan: Plan, assistant: Assistant, metrics: Metrics, load: Load) -> Listener:
+def _app(
+    plan: Plan, assistant: Assistant, metrics: Metrics, shown: dict[str, dict[str, Any]]
+) -> Listener:
     settings = plan.settings
     channels: list[Channel] = [OwnerChannel(assistant)]
     for name, options in plan.doors().items():
-        extra = {"load": load} if name == "deeppavlov" else {}
-        channels.append(make_channel(name, assistant, **options, **extra))
+        channels.append(make_channel(name, assistant, **{**shown.get(name, {}), **options}))
     given = {"body": settings.limits.body, "connections": settings.limits.connections}
     return make_app(
         assistant,
@@ -155,6 +157,13 @@ def _app(plan: Plan, assistant: Assistant, metrics: Metrics, load: Load) -> List
         limits=Limits(**{name: value for name, value in given.items() if value is not None}),
         metrics=metrics,
     )
+
+
+def _shown(plan: Plan, load: Load, recent: Recent) -> dict[str, dict[str, Any]]:
+    """Give what a door may show beside its options, by the door's name."""
+    store = sqlite_file(plan.store)
+    uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
+    return {"deeppavlov": {"load": load}, "page": {"recent": recent, "uploads": uploads}}
 
 
 def _leave_note(assistant: Assistant, plan: Plan, url: str) -> None:
