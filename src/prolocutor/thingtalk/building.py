@@ -1,25 +1,17 @@
-"""From recognised programs and classes to their tree: one method a rule of the grammars."""
+"""From recognised programs to their tree: one method a rule of the grammars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from lark import Token, v_args
 
-from prolocutor.thingtalk import units
-from prolocutor.thingtalk.building_values import Values
+from prolocutor.thingtalk.building_classes import Classes, unique
 from prolocutor.thingtalk.lexer import SPECIAL
 from prolocutor.thingtalk.manifests import (
-    Annotation,
     Class,
-    Direction,
-    EntityDeclaration,
-    Function,
-    Import,
-    Parameter,
 )
-from prolocutor.thingtalk.places import NOWHERE, fault
+from prolocutor.thingtalk.places import fault
 from prolocutor.thingtalk.tree import (
     Aggregate,
     Aggregation,
@@ -47,123 +39,8 @@ from prolocutor.thingtalk.tree import (
     Statement,
     Timer,
 )
-from prolocutor.thingtalk.types import OLD_NAMES, PLAIN, Type
 from prolocutor.thingtalk.values import Array, Boolean, Entity, Number, String, Value
 from prolocutor.thingtalk.words import place_of
-
-
-@v_args(inline=True)
-class Classes(Values):
-    """Builds classes and types."""
-
-    def setting(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, place=place_of(name))
-
-    def text(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, is_text=True, place=place_of(name))
-
-    def plain_type(self, name: Token) -> Type:
-        if name in OLD_NAMES:
-            return Type("Entity", of=OLD_NAMES[name])
-        if name not in PLAIN:
-            raise fault(f"{name:.40} is no type", place_of(name), "types begin as in String")
-        return Type(str(name))
-
-    def array_type(self, element: Type) -> Type:
-        return Type("Array", element=element)
-
-    def entity_type(self, kind: Token) -> Type:
-        return Type("Entity", of=kind.value)
-
-    def measure_type(self, unit: Token | None = None) -> Type:
-        base = units.base_of(str(unit)) if unit is not None else ""
-        if base is None:
-            raise fault(f"{unit:.40} is no unit", place_of(cast(Token, unit)))
-        return Type("Measure", of=base)
-
-    def enum_type(self, *choices: Token) -> Type:
-        return Type("Enum", choices=tuple(map(str, choices)))
-
-    def field(self, name: Token, kind: Type, *_: Annotation) -> tuple[str, Type]:
-        return str(name), kind
-
-    def compound_type(self, *fields: tuple[str, Type]) -> Type:
-        return Type("Compound", fields=fields)
-
-    def in_req(self) -> Direction:
-        return "in req"
-
-    def in_opt(self) -> Direction:
-        return "in opt"
-
-    def out(self) -> Direction:
-        return "out"
-
-    def parameter(self, *parts: Any) -> Parameter:
-        way: Direction = "in req"
-        if not isinstance(parts[0], Token):
-            way, *parts = parts  # type: ignore[assignment]
-        name, kind, *annotations = parts
-        return Parameter(str(name), kind, way, annotations=tuple(annotations), place=place_of(name))
-
-    def modifier(self, token: Token) -> Token:
-        return token
-
-    function_kind = modifier
-
-    def extends(self, *names: Token) -> tuple[str, ...]:
-        return tuple(str(name.value) for name in names)
-
-    function_extends = entity_extends = extends
-
-    def function(self, *parts: Any) -> Function:
-        words = [part for part in parts if isinstance(part, Token)]
-        *modifiers, kind, name = words
-        parameters = tuple(part for part in parts if isinstance(part, Parameter))
-        _unique([(each.name, each.place) for each in parameters], "parameter")
-        return Function(
-            str(name),
-            cast(Literal["query", "action"], str(kind)),
-            parameters,
-            is_list="list" in modifiers,
-            is_monitorable="monitorable" in modifiers,
-            extends=next((part for part in parts if type(part) is tuple), ()),
-            annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=place_of(name),
-        )
-
-    def import_(self, *parts: Any) -> Import:
-        *facets, module, arguments = parts
-        given = tuple((each.name, each.value) for each in arguments)
-        return Import(tuple(map(str, facets)), module.value, given, place=place_of(facets[0]))
-
-    def entity_declaration(self, name: Token, *parts: Any) -> EntityDeclaration:
-        return EntityDeclaration(
-            str(name),
-            next((part for part in parts if type(part) is tuple), ()),
-            annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=place_of(name),
-        )
-
-    def class_(self, name: Token, *parts: Any) -> Class:
-        return self._class(name, parts, is_abstract=False)
-
-    def abstract_class(self, name: Token, *parts: Any) -> Class:
-        return self._class(name, parts, is_abstract=True)
-
-    def _class(self, name: Token, parts: Sequence[Any], *, is_abstract: bool) -> Class:
-        functions = tuple(part for part in parts if isinstance(part, Function))
-        _unique([(each.name, each.place) for each in functions], "function")
-        return Class(
-            str(name.value),
-            functions,
-            next((part for part in parts if type(part) is tuple), ()),
-            tuple(part for part in parts if isinstance(part, Import)),
-            tuple(part for part in parts if isinstance(part, EntityDeclaration)),
-            is_abstract,
-            annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=place_of(name),
-        )
 
 
 @v_args(inline=True)
@@ -172,7 +49,7 @@ class Programs(Classes):
 
     def program(self, *found: Statement | Class) -> Program:
         classes = tuple(each for each in found if isinstance(each, Class))
-        _unique([(each.name, each.place) for each in classes], "class")
+        unique([(each.name, each.place) for each in classes], "class")
         return Program(tuple(each for each in found if isinstance(each, Statement)), classes)
 
     def statement(self, chain: tuple[Expression, ...]) -> Statement:
@@ -253,7 +130,7 @@ class Programs(Classes):
         return Argument(str(name), value, place=place_of(name))
 
     def arguments(self, *found: Argument) -> tuple[Argument, ...]:
-        _unique([(each.name, each.place) for each in found], "parameter")
+        unique([(each.name, each.place) for each in found], "parameter")
         return found
 
     def call(self, name: Token, *parts: Any) -> Call:
@@ -307,10 +184,6 @@ class Programs(Classes):
             return operator[0] if isinstance(operator, list) else operator
         left, right = values
         return Compare(left, cast(Comparison, str(operator)), right, place=place_of(operator))
-
-
-setattr(Programs, "class", Programs.class_)
-setattr(Programs, "import", Programs.import_)
 
 
 def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:
@@ -388,11 +261,3 @@ def _choice(value: Value) -> Control:
 
 def _flat(kind: type[And] | type[Or], condition: Condition) -> tuple[Condition, ...]:
     return condition.conditions if isinstance(condition, kind) else (condition,)
-
-
-def _unique(names: Sequence[tuple[str, Any]], what: str) -> None:
-    seen = set()
-    for name, place in names:
-        if name in seen:
-            raise fault(f"the {what} {name:.60} is given twice", place or NOWHERE, "leave one out")
-        seen.add(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from lark import Token
 
-from prolocutor.thingtalk.building_values import calendar_date, iso_date, location, measure, time
+from prolocutor.thingtalk.constants import calendar_date, iso_date, location, measure, time
 from prolocutor.thingtalk.lexer import LARGEST
 from prolocutor.thingtalk.places import Place, fault
 from prolocutor.thingtalk.values import Currency, Entity, Undefined, Value

@@ -29,6 +29,11 @@ def read_source(source: str, most: int = MAX_BYTES) -> Source:
     return grammar().read(source)
 
 
+def cut(source: str) -> list[Token]:
+    """Cut a surface source into tokens."""
+    return list(surface_tokens(source, grammar().words))
+
+
 def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
     """Read a program in tokens of the new form, else of the old one."""
     check_size(sum(len(str(token)) + 1 for token in code), MAX_BYTES)

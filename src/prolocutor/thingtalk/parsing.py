@@ -43,6 +43,11 @@ def parse_classes(source: str) -> tuple[Class, ...]:
     return tree.classes
 
 
+def tokens_of(source: str) -> list[Any]:
+    """Cut a surface source into tokens of Lark; errors as for `parse`."""
+    return cast("list[Any]", _grammars().cut(source))
+
+
 @functools.cache
 def _grammars() -> Any:
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lark import Token
 
-from prolocutor.thingtalk.building_values import time
+from prolocutor.thingtalk.constants import time
 from prolocutor.thingtalk.entities import entity_token, is_entity
 from prolocutor.thingtalk.lexer import dollar, number
 from prolocutor.thingtalk.places import Place, fault
