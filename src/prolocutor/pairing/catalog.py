@@ -49,7 +49,12 @@ ROUTERS: Final = {
     ),
 }
 
-RANKERS: Final[dict[str, Entry]] = {}
+_RANKER: Final = "prolocutor.pairing.question_response"
+
+RANKERS: Final = {
+    "unsupervised": Entry(f"{_RANKER}.unsupervised:fit"),
+    "learned": Entry(f"{_RANKER}.learned_training:fit", _LABELS, "learn"),
+}
 
 
 def routers() -> list[str]:
@@ -81,14 +86,12 @@ def load_reader(name: str, which: Literal["router", "ranker"]) -> Any:
     return _import(name, msgspec.structs.replace(entry, target=entry.model), group, which)
 
 
-def needs_of(name: str) -> frozenset[Need]:
-    """Tell what a router or ranker needs beside cards."""
-    if name in ROUTERS or name in RANKERS:
-        return (ROUTERS.get(name) or RANKERS[name]).needs
-    for group, which in ((ROUTER_GROUP, "router"), (RANKER_GROUP, "ranker")):
-        if name in _names({}, group):
-            return frozenset(getattr(_load(name, {}, group, which), "needs", ()))
-    return frozenset()
+def needs_of(name: str, which: Literal["router", "ranker"]) -> frozenset[Need]:
+    """Tell what a router or ranker needs beside cards; somebody else's as its `fit.needs` says."""
+    ours, group = (ROUTERS, ROUTER_GROUP) if which == "router" else (RANKERS, RANKER_GROUP)
+    if name in ours:
+        return ours[name].needs
+    return frozenset(getattr(_load(name, {}, group, which), "needs", ()))
 
 
 def _names(ours: dict[str, Entry], group: str) -> list[str]:

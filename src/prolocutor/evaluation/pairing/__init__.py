@@ -1,0 +1,1 @@
+"""Measuring routers, rankers and budgets on questions whose right agents are known."""

@@ -1,0 +1,51 @@
+"""Baselines: what any router and ranker has to beat."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from prolocutor.contracts.pairing import Answer, Card, Labelled, Question
+from prolocutor.evaluation.pairing.figures import Choice
+from prolocutor.pairing.agent_cards import documents
+from prolocutor.pairing.text import Bm25, stems
+
+
+def by_chance(question: Labelled, agents: Sequence[str]) -> Choice:
+    """Choose any agent: what is right on the average."""
+    return Choice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
+
+
+def best_single(learned: Sequence[Labelled], agents: Sequence[str]) -> str:
+    """Name the agent that is right most often; the first of equal ones."""
+    counts = Counter(agent for one in learned for agent in one.gold)
+    return max(agents, key=lambda agent: counts[agent])
+
+
+def first_answer(question: Labelled, agents: Sequence[str]) -> Choice:
+    """Ask everybody, and take the first in order who says anything."""
+    given = [agent for agent in agents if question.answers.get(agent, "").strip()]
+    agent = given[0] if given else agents[0]
+    return Choice(agent=agent, right=float(agent in question.gold), called=len(question.answers))
+
+
+class SentenceBm25:
+    """BM25 between a question and the sentences of cards, the best one counts; nothing else."""
+
+    def __init__(self, cards: Sequence[Card]) -> None:
+        self._agents = [card.name for card in cards]
+        self._index = Bm25((card.name, stems(text)) for card in cards for text in documents(card))
+
+    def choose(self, question: Question) -> str:
+        """Name the agent of the best sentence; the first, if there is none."""
+        best = dict.fromkeys(self._agents, 0.0)
+        for agent, score in self._index.search(stems(question.text)):
+            best[agent] = max(best[agent], score)
+        return max(self._agents, key=best.__getitem__)
+
+
+def nearest_answer(question: Question, answers: Sequence[Answer]) -> str:
+    """Name the agent whose answer is nearest to the question by BM25 among the answers."""
+    index = Bm25((one.agent, stems(one.text)) for one in answers)
+    found = dict(index.search(stems(question.text)))
+    return max((one.agent for one in answers), key=lambda agent: found.get(agent, 0.0))

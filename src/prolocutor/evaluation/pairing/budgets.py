@@ -1,0 +1,65 @@
+"""Budgets on recorded answers: who would have been asked, and what would have come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from prolocutor.contracts.pairing import Card, Pairing
+from prolocutor.errors import BadInput
+from prolocutor.pairing.budget import All, ExpectedGain, Offer, Policy, Standing, TopK, UntilSure
+
+Rank = Callable[[Sequence[str]], Awaitable[Sequence[Pairing]]]
+
+
+def policy_of(text: str) -> Policy:
+    """Read `all`, `top:K`, `sure:P` (two, then until so sure) or `gain:C` (C is what a call costs).
+
+    `BadInput` for what is none of them.
+    """
+    name, _, value = text.partition(":")
+    try:
+        if text == "all":
+            return All()
+        if name == "top" and int(value) > 0:
+            return TopK(int(value))
+        if name == "sure" and 0 <= float(value) <= 1:
+            return UntilSure(sure=float(value))
+        if name == "gain" and float(value) > 0:
+            return ExpectedGain(per_call=float(value))
+    except ValueError:
+        pass
+    raise BadInput(f"{text!r} is no budget; write all, top:3, sure:0.3, gain:0.02", field="budget")
+
+
+async def spend(
+    policy: Policy,
+    cards: Sequence[Card],
+    prior: Mapping[str, float],
+    answering: Sequence[str],
+    rank: Rank,
+) -> tuple[list[str], Sequence[Pairing]]:
+    """Ask as a policy says until it is enough; give who was asked, and the last ranking.
+
+    Whoever has no answer recorded has failed.
+    """
+    offers = [
+        Offer(
+            agent=card.name,
+            prior=prior.get(card.name, 0.0),
+            price=card.price or 0.0,
+            latency=card.latency or 0.0,
+        )
+        for card in cards
+    ]
+    called: list[str] = []
+    answered: dict[str, float] = {}
+    pairs: Sequence[Pairing] = ()
+    while True:
+        step = policy.next(Standing(offers=offers, answered=answered))
+        asked = [agent for agent in step.ask if agent not in called]
+        if step.enough or not asked:
+            return called, pairs
+        called += asked
+        pairs = await rank([agent for agent in called if agent in answering])
+        found = {one.agent: one.probability for one in reversed(pairs)}
+        answered = {agent: found.get(agent, 0.0) for agent in called}

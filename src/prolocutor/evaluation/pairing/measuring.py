@@ -1,0 +1,330 @@
+"""Measuring: every router, ranker and budget on the same questions, with honest folds.
+
+What reads a response is never trained on a question that it is scored on, nor on a near duplicate
+of it. Routers learn from what is there to learn from apart; where there is none, by folds too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from inspect import isawaitable
+from time import perf_counter
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from prolocutor.contracts.pairing import (
+    Answer,
+    Encoder,
+    Labelled,
+    Pairing,
+    Ranker,
+    Router,
+    Training,
+)
+from prolocutor.evaluation.pairing.baselines import (
+    SentenceBm25,
+    best_single,
+    by_chance,
+    first_answer,
+    nearest_answer,
+)
+from prolocutor.evaluation.pairing.budgets import policy_of, spend
+from prolocutor.evaluation.pairing.data import PairingData, checked
+from prolocutor.evaluation.pairing.figures import Choice, Draws, Row, Stage, row_of
+from prolocutor.evaluation.pairing.published import Published, published_for
+from prolocutor.pairing.catalog import Need, load_ranker, load_router, needs_of
+from prolocutor.pairing.groups import folds_of, near_duplicates
+
+Made = TypeVar("Made")
+Priors = list[dict[str, float]]
+
+_LABELS: Final = "labels"
+_SHOWN: Final = 3
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is measured. The first router gives rankers and budgets their priors.
+
+    `permuted` deals the labels out to the questions anew: whatever is then better than the best
+    single agent has seen what it should not.
+    """
+
+    routers: list[str]
+    rankers: list[str] = []
+    budgets: list[str] = []
+    folds: int = 5
+    seed: int = 0
+    permuted: bool = False
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """All that was found. `choices` by method stand in the order of `questions`."""
+
+    data: str
+    n: int
+    learned: int
+    answerable: int
+    groups: int
+    folds: int
+    seed: int
+    rows: list[Row]
+    published: list[Published]
+    questions: list[Labelled]
+    choices: dict[str, list[Choice]]
+
+
+async def measure(
+    data: PairingData,
+    plan: Plan,
+    *,
+    encoder: Encoder | None = None,
+    told: Callable[[str], None] = lambda _: None,
+) -> Measured:
+    """Measure all that is planned; `told` hears what is done next."""
+    data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
+    bench = _Bench(data, plan, encoder, told)
+    await bench.run()
+    return Measured(
+        data=data.name,
+        n=len(data.cards),
+        learned=len(data.learn),
+        answerable=sum(bool(one.gold) for one in data.test),
+        groups=len(set(bench.groups)),
+        folds=plan.folds,
+        seed=plan.seed,
+        rows=bench.rows,
+        published=published_for(len(data.cards)) if data.published else [],
+        questions=data.test,
+        choices=bench.choices,
+    )
+
+
+class _Bench:
+    """One measuring: the folds, what was fitted in each, and the rows so far."""
+
+    def __init__(
+        self, data: PairingData, plan: Plan, encoder: Encoder | None, told: Callable[[str], None]
+    ) -> None:
+        self._data, self._plan, self._encoder, self._told = data, plan, encoder, told
+        self._prices = {card.name: card.price for card in data.cards}
+        texts = [one.question.text for one in data.test]
+        self.groups = near_duplicates(texts)
+        self._folds = folds_of(self.groups, plan.folds, plan.seed)
+        answerable = [g for g, one in zip(self.groups, data.test, strict=True) if one.gold]
+        self._draws = Draws(answerable, plan.seed)
+        self.rows: list[Row] = []
+        self.choices: dict[str, list[Choice]] = {}
+        self._first: dict[Stage, str] = {}
+        self._priors: Priors = [{} for _ in data.test]
+
+    async def run(self) -> None:
+        """Measure baselines, routers, rankers, budgets."""
+        self._route_baselines()
+        for place, name in enumerate(self._plan.routers):
+            self._told(f"router {name}")
+            ranked = await self._routed(name)
+            if place == 0:
+                self._priors = [
+                    {one.agent: one.probability for one in pairs} for pairs, _ in ranked
+                ]
+            self._add(name, "route", [self._choice(n, *one) for n, one in enumerate(ranked)])
+        if not self._data.has_answers:
+            return
+        self._rank_baselines()
+        for place, name in enumerate(self._plan.rankers):
+            self._told(f"ranker {name}")
+            rankers = await self._fitted_rankers(name)
+            self._add(name, "rank", await self._ranked(rankers))
+            if place == len(self._plan.rankers) - 1:
+                for budget in self._plan.budgets:
+                    self._told(f"budget {budget}")
+                    await self._budgeted(name, budget, rankers)
+
+    def _route_baselines(self) -> None:
+        test, agents = self._data.test, self._data.agents
+        self._add("random", "route", [by_chance(one, agents) for one in test])
+        singles = {fold: best_single(self._known(fold), agents) for fold in range(self._plan.folds)}
+        chosen = [singles[fold] for fold in self._folds]
+        self._add("best single agent", "route", self._choices(chosen, called=1))
+        if any(card.description or card.examples for card in self._data.cards):
+            plain = SentenceBm25(self._data.cards)
+            chosen = [plain.choose(one.question) for one in test]
+            self._add("cards, plain BM25", "route", self._choices(chosen, called=1))
+
+    def _rank_baselines(self) -> None:
+        test, agents = self._data.test, self._data.agents
+        self._add("everybody, first answer", "rank", [first_answer(one, agents) for one in test])
+        found = []
+        for place, one in enumerate(test):
+            start = perf_counter()
+            answers = self._answers(place)
+            agent = nearest_answer(one.question, answers) if answers else agents[0]
+            spent = perf_counter() - start
+            found.append(self._made(place, agent, len(answers), seconds=spent))
+        self._add("answers, plain BM25", "rank", found)
+
+    def _known(self, fold: int) -> list[Labelled]:
+        """Give what routers may learn from when they are to choose for a fold."""
+        if self._data.learn:
+            return self._data.learn
+        return [one for one, its in zip(self._data.test, self._folds, strict=True) if its != fold]
+
+    async def _routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
+        fit, needs = load_router(name), needs_of(name, "router")
+        routers: dict[int, Router] = {}
+        for fold in sorted(set(self._folds)):
+            if fold and self._data.learn:
+                routers[fold] = routers[0]
+            else:
+                routers[fold] = await self._fit(fit, needs, self._known(fold), [])
+        found = []
+        for one, fold in zip(self._data.test, self._folds, strict=True):
+            start = perf_counter()
+            pairs = await _settled(routers[fold].route(one.question))
+            found.append((pairs, perf_counter() - start))
+        return found
+
+    async def _fitted_rankers(self, name: str) -> dict[int, Ranker]:
+        fit, needs = load_ranker(name), needs_of(name, "ranker")
+        learned = await self._cross_fitted(self._data.learn)
+        rankers = {}
+        for fold in sorted(set(self._folds)):
+            others = [place for place, its in enumerate(self._folds) if its != fold]
+            known = [self._data.test[place] for place in others]
+            if self._data.learn:
+                priors = [self._priors[place] for place in others]
+            else:
+                priors = await self._cross_fitted(known)
+            rankers[fold] = await self._fit(
+                fit, needs, [*self._data.learn, *known], [*learned, *priors]
+            )
+        return rankers
+
+    async def _cross_fitted(self, labelled: Sequence[Labelled]) -> Priors:
+        """Give priors of questions with answers from routers that have not learned from them."""
+        priors: Priors = [{} for _ in labelled]
+        if not self._plan.routers or not any(one.answers for one in labelled):
+            return priors
+        name = self._plan.routers[0]
+        fit, needs = load_router(name), needs_of(name, "router")
+        groups = near_duplicates([one.question.text for one in labelled])
+        folds = folds_of(groups, self._plan.folds, self._plan.seed)
+        for fold in sorted(set(folds)):
+            known = [one for one, its in zip(labelled, folds, strict=True) if its != fold]
+            router = await self._fit(fit, needs, known, [])
+            for place, one in enumerate(labelled):
+                if folds[place] == fold and one.answers:
+                    pairs = await _settled(router.route(one.question))
+                    priors[place] = {pair.agent: pair.probability for pair in pairs}
+        return priors
+
+    async def _fit(
+        self,
+        fit: Callable[[Training], Made | Awaitable[Made]],
+        needs: frozenset[Need],
+        labelled: Sequence[Labelled],
+        priors: Priors,
+    ) -> Made:
+        if _LABELS not in needs:
+            bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
+            labelled = [msgspec.structs.replace(one, **bare) for one in labelled]
+        training = Training(
+            cards=self._data.cards,
+            labelled=labelled,
+            priors=priors,
+            encoder=self._encoder,
+            seed=self._plan.seed,
+        )
+        return await _settled(fit(training))
+
+    async def _ranked(self, rankers: Mapping[int, Ranker]) -> list[Choice]:
+        found = []
+        for place, one in enumerate(self._data.test):
+            answers = self._answers(place)
+            start = perf_counter()
+            ranker = rankers[self._folds[place]]
+            pairs = await _settled(ranker.rank(one.question, answers, self._priors[place]))
+            found.append(self._choice(place, pairs, perf_counter() - start, len(answers)))
+        return found
+
+    async def _budgeted(self, name: str, budget: str, rankers: Mapping[int, Ranker]) -> None:
+        policy = policy_of(budget)
+        found = []
+        for place, one in enumerate(self._data.test):
+            ranker, prior = rankers[self._folds[place]], self._priors[place]
+            answers = {answer.agent: answer for answer in self._answers(place)}
+
+            async def rank(
+                called: Sequence[str], place: int = place, ranker: Ranker = ranker
+            ) -> Sequence[Pairing]:
+                known = [one for one in self._answers(place) if one.agent in called]
+                question = self._data.test[place].question
+                return await _settled(ranker.rank(question, known, self._priors[place]))
+
+            start = perf_counter()
+            called, pairs = await spend(policy, self._data.cards, prior, [*answers], rank)
+            spent = perf_counter() - start
+            choice = self._choice(place, pairs, spent, len(called))
+            found.append(msgspec.structs.replace(choice, cost=self._cost(called)))
+        self._add(f"{name}, {budget}", "budget", found, against=name)
+
+    def _answers(self, place: int) -> list[Answer]:
+        given = self._data.test[place].answers
+        return [Answer(agent=one, text=given[one]) for one in self._data.agents if one in given]
+
+    def _choices(self, agents: Sequence[str], called: int) -> list[Choice]:
+        return [self._made(place, agent, called) for place, agent in enumerate(agents)]
+
+    def _made(self, place: int, agent: str, called: int, **more: Any) -> Choice:
+        right = float(agent in self._data.test[place].gold)
+        asked = [agent] if called == 1 else [*self._data.test[place].answers]
+        return Choice(agent=agent, right=right, called=called, cost=self._cost(asked), **more)
+
+    def _choice(
+        self, place: int, pairs: Sequence[Pairing], seconds: float, called: int = 1
+    ) -> Choice:
+        if not pairs:
+            return self._made(place, "", called, seconds=seconds, probability=0.0)
+        shown = tuple((one.agent, round(one.probability, 4)) for one in pairs[:_SHOWN])
+        best = pairs[0]
+        return self._made(
+            place, best.agent, called, seconds=seconds, probability=best.probability, ranked=shown
+        )
+
+    def _cost(self, called: Sequence[str]) -> float | None:
+        prices = [self._prices.get(agent) for agent in called]
+        known = [price for price in prices if price is not None]
+        return sum(known) if known else None
+
+    def _add(
+        self, method: str, stage: Stage, choices: list[Choice], against: str | None = None
+    ) -> None:
+        """Add a row; paired with the whole it is a part of, else with the stage's best baseline."""
+        self.choices[method] = choices
+        than = against or self._first.get(stage)
+        other = (than, self.choices[than]) if than is not None else None
+        row = row_of(method, stage, self._data.test, choices, self._draws, other)
+        self.rows.append(row)
+        if all(made.probability is None for made in choices):
+            bar = self._first.get(stage)
+            before = next((one.precision_at_1 for one in self.rows if one.method == bar), 0.0)
+            if row.precision_at_1 >= before:
+                self._first[stage] = method
+
+
+def _permuted(data: PairingData, seed: int) -> PairingData:
+    chance = random.Random(seed)
+
+    def dealt(labelled: Sequence[Labelled]) -> Iterator[Labelled]:
+        labels = [(one.agents, one.gold) for one in labelled]
+        chance.shuffle(labels)
+        for one, (agents, gold) in zip(labelled, labels, strict=True):
+            yield msgspec.structs.replace(one, agents=agents, gold=gold)
+
+    return msgspec.structs.replace(data, learn=[*dealt(data.learn)], test=[*dealt(data.test)])
+
+
+async def _settled(found: Made | Awaitable[Made]) -> Made:
+    return await found if isawaitable(found) else found
