@@ -41,7 +41,7 @@ _CLOCK: Final = re.compile(
     rf"(?: ?(?:h|hrs|hours|uhr|o'? ?clock))?{_HALF}"
 )
 _RAILWAY: Final = re.compile(r"(?P<hour>[01]?\d|2[0-3])(?P<minute>[0-5]\d) ?(?:h|hrs|hours)?")
-_WHOLE: Final = re.compile(rf"{_HOUR}(?: ?(?:h|hrs|hours|uhr|o'? ?clock))?{_HALF}")
+_WHOLE: Final = re.compile(rf"{_HOUR}(?: ?(?:h|uhr|o'? ?clock))?{_HALF}")
 _SPOKEN: Final = re.compile(rf"{_HOUR} (?P<words>{_WORDED}){_HALF}")
 _PAST: Final = re.compile(
     rf"(?:an? )?(?P<minutes>{_WORDED}|\d{{1,2}})(?: minutes?)? "

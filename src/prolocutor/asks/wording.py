@@ -14,7 +14,9 @@ _LEAD = re.compile(
     r"|i would say|i'd say|let'?s say|maybe|perhaps|make (?:it|that)|that(?:'s| is| would be)"
     r"|it(?:'s| is| was| will be)|the answer is|my answer is|say|how about)\b[\s,.:]*)+",
 )
-_TAIL = re.compile(r"(?:[\s,.!;]+(?:please|thanks?|thank you|thx|then|i think|i guess))*[\s.,!;]*$")
+_TAIL = re.compile(
+    r"(?:[\s,.!;]+(?:please|thanks?|thank you|thx|then|i think|i guess|or so))*[\s.,!;]*$"
+)
 _QUESTION = re.compile(
     r"(?:what|who|whom|whose|where|when|why|how|which|do|does|did|is|are|am|was|were|can|could|may"
     r"|shall|should|will|would|have|has|had)\b"

@@ -57,6 +57,7 @@ NUMBERS = {
     "maybe 4": 4,
     "5 people": 5,
     "three of them": 3,
+    "12 people or so": 12,
     "two tickets please": 2,
 }
 NO_NUMBERS = """one moment please|one moment|one second|a 4 star hotel|between 3 and 5|3 or 4|1.2.3|

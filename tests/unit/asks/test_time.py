@@ -56,7 +56,7 @@ TIMES = {
 }
 NO_TIMES = """25:00|12:60|24:01|13 pm|0 am|tomorrow at 7|soon|later|in the evening|quarter past|
 seven people|may|1 2|7:5|half|at|in a bit|what time is it|when?|at home|seventy|12:30:61|99|
-in 9999999999 hours|noon or so long|five past|"""
+in 9999999999 hours|noon or so long|five past|two hours|2 hours|"""
 
 
 @pytest.mark.parametrize(("text", "time"), TIMES.items())
