@@ -29,7 +29,7 @@ export const ALONE = new Set(["password"]);
 export function Ask({ kind, say }) {
   const field = FIELDS[kind];
   const label = field ? field.label : HINTS[kind];
-  return html`<section class="ask" data-ask=${kind} aria-label=${label} key=${kind}>
+  return html`<section class="ask" data-ask=${kind} aria-label="What is asked for">
     ${field ? html`<${Field} kind=${kind} say=${say} ...${field} />` : html`<p>${label}</p>`}
     ${kind === "yesno" && html`<${YesNo} say=${say} />`}
     ${kind === "location" && html`<${Here} say=${say} />`}
