@@ -1,0 +1,264 @@
+"""Each of the fifteen asks, whatever comes: the table of the Almond dialog API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
+from prolocutor.assistant import phrases
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.result import TurnResult
+from prolocutor.dialog import plain
+from tests.unit.assistant.askers import (
+    CHOICES,
+    KINDS,
+    RAW,
+    TIME,
+    WRONG,
+    Asker,
+    answer,
+    asking_skills,
+    closings,
+    said,
+    special,
+)
+from tests.unit.assistant.talks import assistant
+
+ANY = [*KINDS]
+TYPED = [kind for kind in KINDS if kind not in RAW and kind != "command"]
+STEERED = [kind for kind in KINDS if kind not in RAW]
+SOME_RAW = sorted(RAW)
+
+
+class Asked:
+    """An assistant that has just asked for a value of a kind."""
+
+    def __init__(self, it: Assistant, asker: Asker) -> None:
+        self.it = it
+        self.asker = asker
+
+    async def ask(self, kind: str) -> TurnResult:
+        return await self.it.turn(f"ask {kind}", user="ann")
+
+    async def after(self, kind: str, text: str = "", **came: Any) -> TurnResult:
+        """Ask for a value, and give the turn of what came then."""
+        await self.ask(kind)
+        return await self.it.turn(text, user="ann", **came)
+
+
+@pytest.fixture
+async def asked() -> AsyncIterator[Asked]:
+    asker = Asker()
+    async with assistant(*asking_skills(asker), fallback="Pardon?") as it:
+        yield Asked(it, asker)
+
+
+def got(value: Any) -> list[str]:
+    return [f"got {plain.encode(value).decode()}"]
+
+
+def asks_again(kind: str) -> list[str]:
+    return ["Which one?", *(CHOICES if kind == "choice" else ())]
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_an_ask_is_told_to_whoever_is_to_answer(asked: Asked, kind: str) -> None:
+    turn = await asked.ask(kind)
+    assert (turn.ask, turn.state["attributes"]["ask"]) == (kind, kind)
+    assert await closings(asked.it) == [kind]
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_a_right_answer_goes_to_the_skill_that_waits(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, KINDS[kind].right)
+    assert (said(turn), turn.ask) == (got(KINDS[kind].value), None)
+    assert asked.asker.told == [
+        {"kind": kind, "value": KINDS[kind].value, "raw": KINDS[kind].right}
+    ]
+    assert await closings(asked.it) == [kind, None]
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_a_right_answer_that_comes_parsed_does_too(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, "title", parsed=KINDS[kind].parsed)
+    assert (said(turn), turn.ask) == (got(KINDS[kind].when_parsed), None)
+
+
+@pytest.mark.parametrize("kind", TYPED)
+async def test_a_text_that_is_no_answer_is_not_understood(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, WRONG)
+    assert said(turn)[0] == NOT_UNDERSTOOD
+    assert said(turn)[1].startswith(wanted(kind)[:20])  # type: ignore[arg-type]
+    assert said(turn)[2:] == (CHOICES if kind == "choice" else [])
+    assert (turn.ask, asked.asker.told) == (kind, [])
+
+
+@pytest.mark.parametrize("kind", ["date", "picture", "phone_number", "time", "yesno"])
+async def test_a_value_of_another_kind_is_not_what_was_asked(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, "5000")
+    assert (said(turn)[0], said(turn)[-1], turn.ask) == (NOT_ASKED, "Which one?", kind)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ANY if kind not in ("number", "generic")])
+async def test_a_parsed_value_of_another_kind_is_not_what_was_asked(
+    asked: Asked, kind: str
+) -> None:
+    turn = await asked.after(kind, parsed=answer("NUMBER_0", 77_000))
+    if kind == "command":
+        assert said(turn) == got(77_000)
+    else:
+        assert (said(turn)[0], turn.ask, asked.asker.told) == (NOT_ASKED, kind, [])
+
+
+@pytest.mark.parametrize("words", ["never mind", "cancel", "no"])
+@pytest.mark.parametrize("kind", STEERED)
+async def test_who_does_not_want_any_more_is_let_go(asked: Asked, kind: str, words: str) -> None:
+    turn = await asked.after(kind, words)
+    if (kind, words) == ("yesno", "no"):
+        assert said(turn) == got(False)
+    else:
+        assert (said(turn), asked.asker.told) == (["dropped"], [{"kind": "cancelled"}])
+    assert (turn.ask, await asked.it.waiting("ann")) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["never mind", "cancel", "no", "yes", "stop", "help", "more"])
+@pytest.mark.parametrize("kind", SOME_RAW)
+async def test_where_any_text_is_wanted_every_text_is_an_answer(
+    asked: Asked, kind: str, text: str
+) -> None:
+    assert said(await asked.after(kind, text)) == got(text)
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_what_comes_parsed_cancels_whatever_was_asked(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, "never mind", parsed=special("nevermind"))
+    assert (said(turn), turn.ask) == (["dropped"], None)
+
+
+@pytest.mark.parametrize("parsed", [None, special("stop")])
+@pytest.mark.parametrize("kind", STEERED)
+async def test_stop_ends_the_round_without_a_word(
+    asked: Asked, kind: str, parsed: dict[str, Any] | None
+) -> None:
+    turn = await asked.after(kind, "stop", parsed=parsed)
+    assert (said(turn), turn.ask, asked.asker.told) == ([], None, [{"kind": "cancelled"}])
+    assert await closings(asked.it) == [kind, None]
+
+
+@pytest.mark.parametrize("kind", STEERED)
+async def test_help_says_what_is_looked_for(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, "help")
+    assert said(turn) == [wanted(kind), *asks_again(kind)]  # type: ignore[arg-type]
+    assert turn.ask == kind
+
+
+@pytest.mark.parametrize("kind", STEERED)
+async def test_a_yes_out_of_place_is_wondered_at(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, "yes")
+    if kind == "yesno":
+        assert said(turn) == got(True)
+    else:
+        assert (said(turn), turn.ask) == ([phrases.YES_WHAT, *asks_again(kind)], kind)
+
+
+@pytest.mark.parametrize("kind", TYPED)
+async def test_a_new_command_changes_the_subject(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, TIME)
+    assert (said(turn), turn.ask, asked.asker.told) == (["noon"], None, [{"kind": "cancelled"}])
+
+
+@pytest.mark.parametrize("kind", ["raw_string", "password", "command"])
+async def test_where_a_command_can_be_an_answer_it_is_one(asked: Asked, kind: str) -> None:
+    assert said(await asked.after(kind, TIME)) == got(TIME)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ANY if kind != "command"])
+async def test_a_program_ends_the_round_and_is_run(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, program="now => @a.b();")
+    assert said(turn) == [f"{phrases.NO_PROGRAMS} now => @a.b();"]
+    assert (turn.ask, asked.asker.told) == (None, [{"kind": "cancelled"}])
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_who_says_nothing_is_asked_again(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, " ")
+    assert (said(turn), turn.ask, asked.asker.told) == (asks_again(kind), kind, [])
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_a_wake_up_changes_nothing(asked: Asked, kind: str) -> None:
+    turn = await asked.after(kind, parsed=special("wakeup"))
+    assert (said(turn), turn.ask) == ([], kind)
+    assert await closings(asked.it) == [kind, kind]
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_another_client_may_answer(asked: Asked, kind: str) -> None:
+    await asked.it.turn(f"ask {kind}", user="ann", channel="page")
+    turn = await asked.it.turn(KINDS[kind].right, user="ann", channel="phone")
+    assert (said(turn), await closings(asked.it)) == (got(KINDS[kind].value), [kind, None])
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_another_dialog_of_the_person_was_asked_nothing(asked: Asked, kind: str) -> None:
+    await asked.ask(kind)
+    turn = await asked.it.turn("yes", user="ann", dialog="other")
+    assert said(turn) == [phrases.AGREE]
+    assert (await asked.it.waiting("ann")).ask == kind  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("kind", ANY)
+async def test_an_ask_survives_a_restart(kind: str, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/dialogs.db"
+    async with assistant(*asking_skills(Asker()), store=store) as it:
+        before = (await it.turn(f"ask {kind}", user="ann")).waiting
+    async with assistant(*asking_skills(Asker()), store=store) as it:
+        assert await it.waiting("ann") == before
+        assert said(await it.turn(KINDS[kind].right, user="ann")) == got(KINDS[kind].value)
+        assert await it.waiting("ann") is None
+
+
+# -- null: nothing is asked for ---------------------------------------------------------------
+
+UNASKED = [
+    ("right", {"text": "5"}, ["tick"]),
+    ("wrong", {"text": WRONG}, ["tick"]),
+    ("cancel", {"text": "never mind"}, [phrases.CANNOT_HELP]),
+    ("cancel parsed", {"parsed": special("cancel")}, [phrases.CANNOT_HELP]),
+    ("stop", {"text": "stop"}, []),
+    ("stop parsed", {"parsed": special("stop")}, []),
+    ("help", {"text": "help"}, ["tick"]),
+    ("help parsed", {"parsed": special("help")}, [phrases.menu([("asker", ""), ("clock", "")])]),
+    ("yes", {"text": "Yes!"}, [phrases.AGREE]),
+    ("yes parsed", {"parsed": special("yes")}, [phrases.AGREE]),
+    ("no", {"text": "no"}, [phrases.NO_WAY]),
+    ("no parsed", {"parsed": special("no")}, [phrases.NO_WAY]),
+    ("maybe", {"parsed": special("maybe")}, [phrases.MAYBE_WHAT]),
+    ("new command", {"text": TIME}, ["noon"]),
+    ("parsed", {"parsed": answer("NUMBER_0", 5)}, [phrases.NOTHING_ASKED]),
+    ("choice", {"parsed": KINDS["choice"].parsed}, [phrases.NO_CHOICES]),
+    ("blank", {"text": " "}, ["tick"]),
+    ("wakeup", {"parsed": special("wakeup")}, []),
+    ("hello", {"parsed": special("hello")}, [phrases.HELLO]),
+    ("failed", {"parsed": special("failed")}, [NOT_UNDERSTOOD]),
+    ("train", {"parsed": special("train")}, [phrases.NO_TRAINING]),
+    ("more", {"parsed": special("more")}, [phrases.NO_MORE]),
+    ("source", {"program": "bookkeeping(yes);"}, [phrases.AGREE]),
+    ("prefixed", {"text": "\\r bookkeeping special special:no"}, [phrases.NO_WAY]),
+    ("program", {"text": "\\t now => @a.b();"}, [f"{phrases.NO_PROGRAMS} now => @a.b();"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("came", "says"), [row[1:] for row in UNASKED], ids=[r[0] for r in UNASKED]
+)
+async def test_where_nothing_is_asked_for(
+    asked: Asked, came: dict[str, Any], says: list[str]
+) -> None:
+    turn = await asked.after("null", **came)
+    assert (said(turn), turn.ask, asked.asker.told) == (says, None, [])
+    assert await closings(asked.it) == [None, None]
