@@ -28,7 +28,7 @@ import aiohttp
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.turns import machine
-from bench.turns.report import number, table
+from bench.turns.report import WIRE, number, table
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.assistant.running import run
 from prolocutor.channels.almond.door import Almond
@@ -38,7 +38,6 @@ from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-HEADING = "## Almond's wire"
 ANONYMOUS = "/me/api/anonymous"
 IDLE = 1000
 REPLAYED = 10_000
@@ -52,7 +51,7 @@ def main() -> None:
     report = run(measured(options.quick))
     print(report)
     if options.write:
-        before = DOCS.read_text().partition(HEADING)[0].rstrip()
+        before = DOCS.read_text().partition(WIRE)[0].rstrip()
         DOCS.write_text(f"{before}\n\n{report}\n")
 
 
@@ -89,7 +88,7 @@ async def measured(quick: bool) -> str:
         last, missed = await replay(http, messages)
     columns = ["open WebSockets", "turns a second", "median ms", "p99 ms", "server's CPU ms a turn"]
     return (
-        f"{HEADING}\n"
+        f"{WIRE}\n"
         f"By `bench/almond.py` on {machine.facts()['date']}, {machine.facts()['machine']}; load "
         f"average {machine.load_average()} with the clients on the same machine. One echoing\n"
         "skill, a SQLite file that is safe at every commit; every socket is another person and "

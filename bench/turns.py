@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.peers.setup import PEERS, python_of
 from bench.turns import machine, profiling
 from bench.turns.contest import Setting, tell
-from bench.turns.report import markdown
+from bench.turns.report import markdown, written
 from bench.turns.sections import QUICK, SECTIONS, measured
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +54,7 @@ def main() -> None:
     if options.only or options.dry_run or options.quick:
         return
     DOCS.mkdir(exist_ok=True)
-    (DOCS / "benchmarks.md").write_text(report)
+    written(DOCS / "benchmarks.md", report)
     (DOCS / "benchmarks.json").write_text(json.dumps(raw, indent=1) + "\n")
     tell("Written to docs/benchmarks.md and docs/benchmarks.json")
 

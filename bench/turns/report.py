@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bench.turns.contest import Span
+
+WIRE = "## Almond's wire"
+"""The heading of what `bench/almond.py` writes, at the end of the page."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,13 @@ def markdown(head: dict[str, str], sections: Iterable[Section]) -> str:
         f"{facts}\n\n## Goals\n\n{table(['goal', 'limit', 'measured', ''], goals)}\n\n"
         + "\n".join(section.markdown() for section in sections)
     )
+
+
+def written(page: Path, report: str) -> None:
+    """Writes a page, and leaves the section of `bench/almond.py` at its end as it is."""
+    before = page.read_text() if page.exists() else ""
+    kept = before[before.index(WIRE) :] if WIRE in before else ""
+    page.write_text(f"{report.rstrip()}\n\n{kept}" if kept else report)
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

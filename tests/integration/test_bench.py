@@ -9,7 +9,7 @@ import pytest
 from bench.turns import profiling
 from bench.turns.bulk import fill
 from bench.turns.contest import Entry, Results, Setting, race
-from bench.turns.report import Goal, spread
+from bench.turns.report import WIRE, Goal, spread, written
 from bench.turns.workload import AGENTS, make_pipeline, said
 from prolocutor import Assistant
 from prolocutor.stores.sqlite.store import SqliteStore
@@ -30,6 +30,28 @@ def test_the_quick_run_prints_its_tables_and_writes_no_docs(tmp_path: Path):
     assert "journal_mode=wal, synchronous=2" in done.stdout
     assert "| prolocutor serve, SQLite |" in done.stdout
     assert docs() == before
+
+
+def test_the_benchmark_of_the_almond_door_prints_its_table() -> None:
+    before = docs()
+
+    done = subprocess.run(
+        [sys.executable, "bench/almond.py", "--quick"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| open WebSockets | turns a second |" in done.stdout
+    assert docs() == before
+
+
+def test_the_section_of_the_almond_door_outlives_another_run(tmp_path: Path) -> None:
+    page = tmp_path / "benchmarks.md"
+    page.write_text(f"# Benchmarks\nold\n\n{WIRE}\nfigures\n")
+
+    written(page, "# Benchmarks\nnew\n")
+
+    assert page.read_text() == f"# Benchmarks\nnew\n\n{WIRE}\nfigures\n"
 
 
 @pytest.mark.parametrize("variant", ["turn-async", "route-inline", "all-async"])

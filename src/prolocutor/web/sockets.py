@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final
@@ -45,7 +44,7 @@ class Socket(Arrival):
         self.gone = False
         self._receive = receive
         self._send = send
-        self._outbox: deque[str | bytes] = deque()
+        self._outbox: list[str | bytes] = []
         self._waiting = 0
         self._limit = limits.outbox
         self._places = places
@@ -97,10 +96,13 @@ class Socket(Arrival):
         """Send what is handed over, until the socket is closed or the client is gone."""
         try:
             while not self.gone:
-                while self._outbox and not self.gone:
-                    message = self._outbox.popleft()
-                    await self._send(_sent(message))
-                    self._waiting -= len(message)
+                while self._outbox:
+                    messages, self._outbox = self._outbox, []
+                    for message in messages:
+                        if self.gone:
+                            return
+                        await self._send(_sent(message))
+                        self._waiting -= len(message)
                 if self._closing is not None and not self.gone:
                     code, reason = self._closing
                     await self._send({"type": "websocket.close", "code": code, "reason": reason})

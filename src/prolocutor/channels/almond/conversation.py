@@ -32,7 +32,7 @@ RETRY: Final = 1.0
 """Seconds after which a feed that could not be read is read again."""
 
 WAITING: Final = 64
-"""Frames of one socket that wait to be handled; the next is not read before there is room."""
+"""Frames of one socket that may wait to be handled; further ones are not read before they are."""
 
 Take = Callable[[Input, Party], Coroutine[Any, Any, Any]]
 """What makes a turn of an input."""
@@ -63,7 +63,7 @@ class Conversation:
         self._take = take
         self._after = 0
         self._showing = asyncio.Lock()
-        self._frames: asyncio.Queue[tuple[str | bytes, ExitStack] | None] = asyncio.Queue(WAITING)
+        self._frames: list[tuple[str | bytes, ExitStack]] = []
 
     async def run(self, opening: Opening) -> None:
         """Serve the socket until the client is gone; what it said before that is still heard."""
@@ -72,13 +72,17 @@ class Conversation:
             news.set()
             async with asyncio.TaskGroup() as group:
                 showing = group.create_task(self._show_all(news))
-                handling = group.create_task(self._handle_all(news))
+                handling: asyncio.Task[None] | None = None
                 async for frame in self._socket:
                     place = ExitStack()
                     place.enter_context(self._socket.busy())
-                    await self._frames.put((frame, place))
-                await self._frames.put(None)
-                await handling
+                    self._frames.append((frame, place))
+                    if handling is None or handling.done():
+                        handling = group.create_task(self._handle_all(news))
+                    elif len(self._frames) >= WAITING:
+                        await handling
+                if handling is not None:
+                    await handling
                 showing.cancel()
 
     # -- what the client is shown -----------------------------------------------------------
@@ -166,8 +170,8 @@ class Conversation:
 
     async def _handle_all(self, news: asyncio.Event) -> None:
         """Handle one frame after the other; whoever shuts down waits for those that came."""
-        while (taken := await self._frames.get()) is not None:
-            frame, place = taken
+        while self._frames:
+            frame, place = self._frames.pop(0)
             with place:
                 await self._handle(frame, news)
 
