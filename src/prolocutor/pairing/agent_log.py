@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.contracts.pairing import Labelled
 from prolocutor.pairing.text import content_stems
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -139,6 +140,16 @@ class AgentLog:
             return 1.0
         seen = self._stems.get(stem, 0)
         return log(1 + self._texts / (seen + 0.5)) / log(1 + self._texts / 0.5)
+
+
+def log_of(labelled: Iterable[Labelled]) -> AgentLog:
+    """Make the log of questions that were asked; of their labels nothing is read."""
+    made = AgentLog()
+    for one in labelled:
+        made.add_text(one.question.text)
+        for agent, text in one.answers.items():
+            made.add(agent, text)
+    return made
 
 
 def hashed(*parts: str) -> int:

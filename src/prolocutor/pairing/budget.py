@@ -142,19 +142,24 @@ class ExpectedGain(msgspec.Struct, frozen=True):
     The gain of asking is the probability that the agent is right and the best answer so far is
     not, times `value`, which is what a right answer is worth in the currency of the prices. The
     cost is `per_call`, plus the price, plus the latency times `per_second`; where a quota is short
-    it is dearer. The first `start` are asked at once.
+    it is dearer. The first `start` are asked at once, and nobody after an answer that is right with
+    `sure` or more.
     """
 
     value: float = 1.0
-    per_call: float = 0.02
+    per_call: float = 0.05
     per_second: float = 0.0
-    start: int = 2
+    sure: float = 0.4
+    start: int = 1
     most: int | None = None
 
     def next(self, standing: Standing) -> Step:
         """Ask the most rewarding ones, or tell that no further call is worth its cost."""
         if standing.running:
             return Step(reason="others are still answering")
+        if standing.answered and standing.best >= self.sure:
+            reason = f"an answer is right with {standing.best:.2f} >= {self.sure}"
+            return Step(enough=True, reason=reason)
         rest = left_over(standing)
         worth = sorted(
             ((self._gain(offer, rest, standing.best), offer) for offer in standing.open()),

@@ -52,8 +52,15 @@ ROUTERS: Final = {
 _RANKER: Final = "prolocutor.pairing.question_response"
 
 RANKERS: Final = {
-    "unsupervised": Entry(f"{_RANKER}.unsupervised:fit"),
-    "learned": Entry(f"{_RANKER}.learned_training:fit", _LABELS, "learn"),
+    "unsupervised": Entry(
+        f"{_RANKER}.unsupervised:fit", model=f"{_RANKER}.unsupervised:Unsupervised"
+    ),
+    "learned": Entry(
+        f"{_RANKER}.learned_training:fit", _LABELS, "learn", f"{_RANKER}.learned:Learned"
+    ),
+    "ensemble": Entry(
+        f"{_RANKER}.ensemble:fit", _LABELS, "learn", f"{_RANKER}.ensemble:EnsembleRanker"
+    ),
 }
 
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from prolocutor.contracts.pairing import Answer, Pairing, Question
+from prolocutor.contracts.pairing import Answer, Card, Pairing, Question
+from prolocutor.errors import ConfigError
 from prolocutor.pairing.agent_log import AgentLog, LogCounts
 from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.features import NAMES, features
@@ -68,8 +69,9 @@ class Blend(msgspec.Struct, frozen=True):
 class Learned:
     """Ranks answers by what right answers looked like, whoever gave them."""
 
-    def __init__(self, blend: Blend, agents: Sequence[str], card: TrainingCard) -> None:
-        self._blend, self._agents, self.card = blend, list(agents), card
+    def __init__(self, blend: Blend, agents: Sequence[str]) -> None:
+        self.agents: Sequence[str] = list(agents)
+        self._blend = blend
 
     def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
@@ -88,13 +90,13 @@ class Learned:
         reasons = [_reason(term) for term in terms]
         return in_order(answers, probabilities, reasons, [float(score) for score in scores])
 
-    def model(self) -> Model:
-        """Give what was learned, to be kept in a folder."""
+    def to_model(self, card: TrainingCard) -> Model:
+        """Give what was learned, to be saved."""
         blend = self._blend
         return Model(
             role="ranker",
             method=METHOD,
-            agents=self._agents,
+            agents=list(self.agents),
             settings={
                 "columns": list(COLUMNS),
                 "linear_share": blend.linear_share,
@@ -113,29 +115,19 @@ class Learned:
                     "<f8",
                 ),
             },
-            card=self.card,
+            card=card,
         )
 
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> Learned:
+        """Make the ranker of a model, of which cards change nothing; it ranks agents new to it too.
 
-def load(model: Model) -> Learned:
-    """Make the ranker of what was kept; `ValueError` if it was made of other features."""
-    settings: dict[str, Any] = model.settings
-    if tuple(settings["columns"]) != COLUMNS:
-        raise ValueError("the model was trained on other features; train it again")
-    mean, deviation, weight = numbers(model.arrays["linear"])
-    wording = model.parts["wording"]
-    blend = Blend(
-        agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),
-        wording=Wording(
-            {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
-            wording["offset"],
-        ),
-        forest=forest_of(model.arrays),
-        linear=Linear(mean, deviation, weight, settings["linear_offset"]),
-        linear_share=settings["linear_share"],
-        sigmoid=Sigmoid(settings["slope"], settings["offset"]),
-    )
-    return Learned(blend, model.agents, model.card)
+        `ConfigError` if the model is another's, or was trained on other features.
+        """
+        try:
+            return cls(_blend_of(model), model.agents)
+        except (KeyError, ValueError, TypeError) as error:
+            raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
 
 
 def with_wording(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
@@ -150,6 +142,25 @@ def blended(blend: Blend, rows: Floats, terms: Floats) -> Floats:
     share = blend.linear_share
     found: Floats = (1 - share) * blend.forest.predict(rows) + share * line
     return found
+
+
+def _blend_of(model: Model) -> Blend:
+    settings: dict[str, Any] = model.settings
+    if tuple(settings["columns"]) != COLUMNS:
+        raise ValueError("it was trained on other features; train it again")
+    mean, deviation, weight = numbers(model.arrays["linear"])
+    wording = model.parts["wording"]
+    return Blend(
+        agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),
+        wording=Wording(
+            {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
+            wording["offset"],
+        ),
+        forest=forest_of(model.arrays),
+        linear=Linear(mean, deviation, weight, settings["linear_offset"]),
+        linear_share=settings["linear_share"],
+        sigmoid=Sigmoid(settings["slope"], settings["offset"]),
+    )
 
 
 def _reason(terms: Floats) -> str:

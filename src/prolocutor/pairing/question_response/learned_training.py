@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from math import log, sqrt
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import lightgbm
 import msgspec
@@ -21,11 +21,10 @@ from sklearn.linear_model import LogisticRegression
 
 from prolocutor.contracts.pairing import Answer, Labelled, Training
 from prolocutor.errors import BadInput
-from prolocutor.pairing.agent_log import AgentLog
+from prolocutor.pairing.agent_log import AgentLog, log_of
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.pairing.features import features
 from prolocutor.pairing.groups import folds_of, near_duplicates
-from prolocutor.pairing.model_files import training_card
 from prolocutor.pairing.question_response.learned import (
     Blend,
     Learned,
@@ -70,8 +69,6 @@ _BOOSTING: Final[dict[str, Any]] = {
     "verbose": -1,
 }
 
-Target = Literal["votes", "right"]
-
 
 class Lessons(msgspec.Struct, frozen=True):
     """All answers of all questions, row by row: `starts[q]:starts[q + 1]` are those of question q.
@@ -106,26 +103,23 @@ def fit(training: Training) -> Learned:
         for one, prior in zip(training.labelled, priors, strict=True)
         if one.answers and one.weight > 0
     ]
-    right = sum(any(_is_right(one, agent) for agent in one.answers) for one, _ in taught)
+    right = sum(is_answered_right(one) for one, _ in taught)
     if right < _LEAST_RIGHT:
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
-    agent_log = _log_of(training.labelled)
+    agent_log = log_of(training.labelled)
     lessons = _lessons(taught, agent_log, training.seed)
     groups = near_duplicates([one.question.text for one, _ in taught])
     everybody = list(range(len(taught)))
     blend = _learn(lessons, everybody, groups, agent_log, training.seed)
     sigmoid = _calibrated(lessons, groups, agent_log, training.seed)
     agents = sorted({agent for one, _ in taught for agent in one.answers})
-    card = training_card(len(taught), note="trees and a linear model, over features of answers")
-    return Learned(msgspec.structs.replace(blend, sigmoid=sigmoid), agents, card)
+    return Learned(msgspec.structs.replace(blend, sigmoid=sigmoid), agents)
 
 
-def _log_of(labelled: Sequence[Labelled]) -> AgentLog:
-    agent_log = AgentLog((agent, text) for one in labelled for agent, text in one.answers.items())
-    for one in labelled:
-        agent_log.add_text(one.question.text)
-    return agent_log
+def is_answered_right(one: Labelled) -> bool:
+    """Tell whether a question teaches what a right answer is."""
+    return one.weight > 0 and any(_is_right(one, agent) for agent in one.answers)
 
 
 def _is_right(one: Labelled, agent: str) -> bool:

@@ -6,10 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import exp
 from typing import Final
 
-from prolocutor.contracts.pairing import Answer, Pairing, Question, Training
-from prolocutor.pairing.agent_log import AgentLog
+import msgspec
+
+from prolocutor.contracts.pairing import Answer, Card, Pairing, Question, Training
+from prolocutor.errors import ConfigError
+from prolocutor.pairing.agent_log import AgentLog, LogCounts, log_of
 from prolocutor.pairing.features import PLACE, features
+from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response.ordering import in_order
+
+METHOD: Final = "unsupervised"
 
 _WEIGHTS: Final = {
     "covered": 1.0,
@@ -56,7 +62,7 @@ class Unsupervised:
     """
 
     def __init__(self, agent_log: AgentLog | None = None) -> None:
-        self._log = agent_log or AgentLog()
+        self._log = AgentLog() if agent_log is None else agent_log
 
     def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
@@ -69,15 +75,29 @@ class Unsupervised:
         probabilities = [1 / (1 + exp(_STEEPNESS * (_EVEN - score))) for score in scores]
         return in_order(answers, probabilities, [_reason(row) for row in rows])
 
+    def to_model(self, card: TrainingCard) -> Model:
+        """Give the log, to be saved: it is all that this ranker can learn."""
+        counts = self._log.counts()
+        return Model(
+            role="ranker",
+            method=METHOD,
+            agents=sorted(counts.answers),
+            parts={"log": msgspec.to_builtins(counts)},
+            card=card,
+        )
+
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> Unsupervised:
+        """Make the ranker of a model, of which cards change nothing; `ConfigError` if not its."""
+        try:
+            return cls(AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)))
+        except (KeyError, ValueError) as error:
+            raise ConfigError(f"the model {model.id} holds no log: {error!r}") from None
+
 
 def fit(training: Training) -> Unsupervised:
     """Make the ranker ready: of `training` only what agents answered is read, no label."""
-    agent_log = AgentLog(
-        (agent, text) for one in training.labelled for agent, text in one.answers.items()
-    )
-    for one in training.labelled:
-        agent_log.add_text(one.question.text)
-    return Unsupervised(agent_log)
+    return Unsupervised(log_of(training.labelled))
 
 
 def _score(row: Sequence[float]) -> float:

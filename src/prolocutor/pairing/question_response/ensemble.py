@@ -1,0 +1,90 @@
+"""The ensemble: the learned ranker and the unsupervised one, the more labels the more the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, log
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Answer, Card, Pairing, Question, Training
+from prolocutor.errors import ConfigError
+from prolocutor.pairing.model_files import Model, TrainingCard
+from prolocutor.pairing.question_response import learned_training, unsupervised
+from prolocutor.pairing.question_response.learned import Learned
+from prolocutor.pairing.question_response.ordering import in_order
+from prolocutor.pairing.question_response.unsupervised import Unsupervised
+
+METHOD: Final = "ensemble"
+_HALF_AT: Final = 40
+_LEAST: Final = 1e-6
+
+
+def fit(training: Training) -> EnsembleRanker:
+    """Make both of the same questions; `BadInput` if there are too few labels for the learned."""
+    return EnsembleRanker(
+        learned_training.fit(training),
+        unsupervised.fit(training),
+        learned_share(sum(map(learned_training.is_answered_right, training.labelled))),
+    )
+
+
+def learned_share(right: int) -> float:
+    """Give the share of the learned ranker after so many questions with a right answer."""
+    return right / (right + _HALF_AT)
+
+
+class EnsembleRanker:
+    """Weighs the logits of two rankers; `share` is the learned one's."""
+
+    def __init__(self, learned: Learned, unlearned: Unsupervised, share: float) -> None:
+        self.agents = learned.agents
+        self._learned, self._unlearned, self._share = learned, unlearned, share
+
+    def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Give a pairing for every answer, the best first."""
+        known = self._learned.rank(question, answers, prior)
+        guessed = {
+            (one.agent, one.position): one.probability
+            for one in self._unlearned.rank(question, answers, prior)
+        }
+        found = {
+            (one.agent, one.position): (
+                self._share * _logit(one.probability)
+                + (1 - self._share) * _logit(guessed[one.agent, one.position]),
+                one.reason,
+            )
+            for one in known
+        }
+        places: dict[str, int] = {}
+        logits, reasons = [], []
+        for answer in answers:
+            place = places.get(answer.agent, 0)
+            places[answer.agent] = place + 1
+            logit, reason = found[answer.agent, place]
+            logits.append(logit)
+            reasons.append(reason)
+        return in_order(answers, [1 / (1 + exp(-logit)) for logit in logits], reasons, logits)
+
+    def to_model(self, card: TrainingCard) -> Model:
+        """Give what both learned, to be saved; they share a log."""
+        learned = self._learned.to_model(card)
+        settings = learned.settings | {"learned_share": self._share}
+        return msgspec.structs.replace(learned, method=METHOD, settings=settings)
+
+    @classmethod
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> EnsembleRanker:
+        """Make the ranker of a model; `ConfigError` if the model is another's."""
+        share = model.settings.get("learned_share")
+        if not isinstance(share, (int, float)):
+            raise ConfigError(f"the model {model.id} is no ensemble of rankers")
+        learned, unlearned = Learned.of_model(model, cards), Unsupervised.of_model(model, cards)
+        return cls(learned, unlearned, float(share))
+
+
+def _logit(probability: float) -> float:
+    kept = min(max(probability, _LEAST), 1 - _LEAST)
+    return log(kept / (1 - kept))
