@@ -1,0 +1,103 @@
+"""Messages that skills send, checked, and buttons that find their way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from prolocutor.dialog import outputs
+from prolocutor.errors import BadReply
+
+GOOD: list[dict[str, Any]] = [
+    {"type": "text", "text": ""},
+    {"type": "picture", "url": "a", "alt": None},
+    {"type": "audio", "url": "a"},
+    {"type": "video", "url": "a", "alt": "b"},
+    {"type": "rdl", "rdl": {"webCallback": "a", "displayTitle": "b"}},
+    {"type": "result", "result": {}, "fallback": "a"},
+    {"type": "sound", "name": "a", "exclusive": True},
+    {"type": "choice", "idx": 0, "title": "a", "text": "b"},
+    {"type": "button", "title": "a", "json": {}},
+    {"type": "button", "title": "a", "json": "{}"},
+    {"type": "link", "title": "a", "url": "b", "state": {}},
+    {
+        "type": "new-program",
+        "uniqueId": "a",
+        "name": "b",
+        "code": "c",
+        "results": [],
+        "errors": [],
+    },
+]
+
+
+@pytest.mark.parametrize("message", GOOD, ids=lambda one: one["type"])
+def test_a_message_of_each_kind_is_taken_as_it_is(message: dict[str, Any]) -> None:
+    assert outputs.checked_messages([{**message, "own": 1}]) == [{**message, "own": 1}]
+
+
+@pytest.mark.parametrize("message", GOOD, ids=lambda one: one["type"])
+def test_a_message_that_lacks_something_is_refused_by_its_path(message: dict[str, Any]) -> None:
+    for key in outputs.KINDS[message["type"]]:
+        lacking = {name: value for name, value in message.items() if name != key}
+        with pytest.raises(BadReply) as caught:
+            outputs.checked_messages([lacking])
+        assert caught.value.path == f"$.messages[0].{key}"
+
+
+def test_a_link_may_be_called_so() -> None:
+    [link] = outputs.checked_messages([{"type": "link", "title": "a", "link": "b"}])
+    assert link == {"type": "link", "title": "a", "url": "b"}
+
+
+@pytest.mark.parametrize("ask", [*sorted(outputs.ASKS), None])
+def test_the_asks_are_known(ask: str | None) -> None:
+    assert outputs.checked_ask(ask) == ask
+
+
+@pytest.mark.parametrize("ask", ["", "Number", 5, [], {}, True])
+def test_what_is_no_ask_is_refused(ask: Any) -> None:
+    with pytest.raises(BadReply, match="there are"):
+        outputs.checked_ask(ask)
+
+
+def owned(json: Any) -> Any:
+    """Give what a skill's button carries when it is shown."""
+    [button] = outputs.with_owner([{"type": "button", "title": "a", "json": json}], "shop")
+    return button["json"]
+
+
+@pytest.mark.parametrize(
+    ("json", "shown"),
+    [
+        ({}, {"skill": "shop"}),
+        ({"payload": 5}, {"payload": 5, "skill": "shop"}),
+        ("/affirm", {"payload": "/affirm", "skill": "shop"}),
+        ("[1]", {"payload": [1], "skill": "shop"}),
+        ('{"payload": 5}', {"payload": 5, "skill": "shop"}),
+        ({"code": ["buy"]}, {"code": ["buy"], "skill": "shop"}),
+        ({"code": [5]}, {"code": [5], "skill": "shop"}),
+    ],
+)
+def test_a_button_says_whose_it_is(json: Any, shown: Any) -> None:
+    assert owned(json) == shown
+
+
+@pytest.mark.parametrize(
+    "json",
+    [
+        {"skill": "other", "payload": 5},
+        {"program": "now => @a.b();"},
+        {"code": ["now", "=>", "@a.b"]},
+        {"code": "bookkeeping special special:yes"},
+        {"code": ["$yes", ";"]},
+    ],
+)
+def test_a_button_with_a_command_of_the_assistants_is_nobodys(json: Any) -> None:
+    assert owned(json) == json
+
+
+def test_messages_without_a_button_are_not_touched() -> None:
+    messages = [{"type": "text", "text": "a"}]
+    assert outputs.with_owner(messages, "shop") is messages
