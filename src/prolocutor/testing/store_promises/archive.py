@@ -46,6 +46,21 @@ class ArchiveKit(OpenedStore):
         ]
         assert await store.dialog("nothing") is None
 
+    async def test_one_turn_is_found_by_the_id_of_its_reply(self, store: Store) -> None:
+        said = [{"skill_name": "s", "text": "t", "confidence": 0.5}]
+        (_, turn, _) = await talk(store, "ann", "a", "b", "c", hypotheses=said)
+        beginning = turn.beginning
+        await store.rate_utterance(beginning.bot_utt_id, 1, "ann", TODAY)
+
+        question, answer = await store.turn(beginning.bot_utt_id)
+
+        assert isinstance(question, HumanUtterance)
+        assert (question.text, answer.text) == ("b", "re: b")
+        assert [one.text for one in question.hypotheses] == ["t"]
+        assert [one["rating"] for one in answer.attributes["ratings"]] == [1]
+        assert await store.turn(beginning.utt_id) == []
+        assert await store.turn("nothing") == []
+
     async def test_a_dialog_without_a_reply_has_no_date_finish(self, store: Store) -> None:
         begun = await begin(store)
 
