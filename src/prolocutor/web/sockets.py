@@ -99,10 +99,7 @@ class Socket(Arrival):
                 while self._outbox:
                     messages, self._outbox = self._outbox, []
                     for message in messages:
-                        if self.gone:
-                            return
-                        await self._send(_sent(message))
-                        self._waiting -= len(message)
+                        await self._deliver(message)
                 if self._closing is not None and not self.gone:
                     code, reason = self._closing
                     await self._send({"type": "websocket.close", "code": code, "reason": reason})
@@ -114,6 +111,11 @@ class Socket(Arrival):
             self.gone = True
         finally:
             self._outbox.clear()
+
+    async def _deliver(self, message: str | bytes) -> None:
+        if not self.gone:
+            await self._send(_sent(message))
+            self._waiting -= len(message)
 
     def _drop(self) -> None:
         log.warning("a client of %s did not read and was dropped", self.path)

@@ -7,7 +7,6 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.people import Party
-from prolocutor.dialog import rounds
 from prolocutor.errors import StoreError
 
 log = logging.getLogger(__name__)
@@ -16,11 +15,10 @@ log = logging.getLogger(__name__)
 async def expectation(assistant: Assistant, party: Party) -> dict[str, Any]:
     """Give `{"ask", "code"?, "entities"?}`; nothing is asked where the store cannot tell."""
     try:
-        state = rounds.decode(await assistant.store.round(party.user, party.dialog))
+        waiting = await assistant.waiting(party.user, party.dialog)
     except StoreError as error:
         log.error("what a dialog waits for cannot be read: %s", error)
         return {"ask": None}
-    waiting = state.waiting
     if waiting is None:
         return {"ask": None}
     return {"ask": waiting.ask, "code": waiting.code, "entities": waiting.entities}

@@ -39,7 +39,8 @@ def answer(request: dict[str, Any]) -> list[Hypothesis]:
 
 def _taken(answer: dict[str, Any]) -> list[Hypothesis]:
     """Say what was understood; nothing if the person would rather not."""
-    kind, value = answer["kind"], answer.get("value")
+    kind: str = answer["kind"]
+    value: Any = answer.get("value")
     if kind == "cancelled":
         return []
     if kind == "yesno":
