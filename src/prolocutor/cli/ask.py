@@ -11,7 +11,7 @@ import msgspec
 from prolocutor.assistant.running import run
 from prolocutor.cli.partners import partner
 from prolocutor.cli.places import STORE_OPTION, USER_OPTION
-from prolocutor.cli.turn_data import TurnData
+from prolocutor.cli.turn_data import TurnData, spoken
 
 
 @click.command(short_help="Ask one question and print the reply.")
@@ -62,7 +62,7 @@ async def _ask(
     async with partner("ask", file, store) as someone:
         turn = await someone.say(text, user)
         if json_file is None:
-            click.echo(turn["reply"]["text"])
+            click.echo(spoken(turn))
         else:
             _write(turn, json_file)
 

@@ -16,7 +16,7 @@ from prolocutor.cli import who
 from prolocutor.cli.background import Background
 from prolocutor.cli.partners import Partner, partner
 from prolocutor.cli.places import STORE_OPTION, USER_OPTION, made_data_folder
-from prolocutor.cli.turn_data import TurnData
+from prolocutor.cli.turn_data import TurnData, spoken
 from prolocutor.errors import ProlocutorError
 
 PROMPT: Final = "> "
@@ -105,7 +105,7 @@ class Talk:
             self._print(f"There is no {text} here.\n{HELP}")
         else:
             self._last = self._background.run(self._background.value.say(text, self._user))
-            self._print(self._last["reply"]["text"])
+            self._print(spoken(self._last))
 
     def _who(self) -> None:
         if self._last is None:

@@ -8,6 +8,7 @@ import msgspec
 
 from prolocutor.assistant.result import TurnResult
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.dialog.rendering import plain_text
 
 TurnData = dict[str, Any]
 """`turn_id, dialog_id, human_utt_id, user, text, reply` (the bot utterance as agent state),
@@ -41,3 +42,11 @@ def turn_data(text: str, result: TurnResult) -> TurnData:
         "annotations": result.annotations,
         "record": record,
     }
+
+
+def spoken(turn: TurnData) -> str:
+    """Give what is said in a turn, as text: the messages of the reply, or its text."""
+    reply = turn["reply"]
+    attributes = reply["attributes"]
+    messages = attributes.get("messages") or [{"type": "text", "text": reply["text"]}]
+    return plain_text(messages, attributes.get("ask"))
