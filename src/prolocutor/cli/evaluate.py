@@ -11,6 +11,7 @@ import click
 
 PARTS: Final = {
     "run": ("prolocutor.cli.evaluations.run:run", "Measure an assistant or an agent on data."),
+    "pairing": ("prolocutor.cli.evaluations.pairing:pairing", "Measure who chooses agents."),
     "rescore": ("prolocutor.cli.evaluations.rescore:rescore", "Score a run anew, asking nobody."),
     "compare": ("prolocutor.cli.evaluations.compare:compare", "Set two runs side by side."),
     "report": ("prolocutor.cli.evaluations.report:report", "Write a run as one page to read."),
