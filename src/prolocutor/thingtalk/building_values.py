@@ -85,8 +85,8 @@ class Values(Transformer[Token, Any]):
     def object(self, *fields: tuple[str, Value]) -> Object:
         return Object(fields)
 
-    def undefined(self, *_: Token) -> Undefined:
-        return Undefined()
+    def undefined(self, *word: Token) -> Undefined:
+        return Undefined(place=place_of(word[0])) if word else Undefined()
 
     def given(self, token: Token) -> Value:
         return cast(Value, token.value)
@@ -156,7 +156,7 @@ class Values(Transformer[Token, Any]):
     def edge(self, children: list[Token]) -> Token:
         return children[0]
 
-    unit = type_word = direction = aggregation = comparison = test = member = source_of = edge
+    unit = nothing = type_word = direction = aggregation = comparison = test = member = source_of = edge
 
     @v_args(inline=False)
     def name(self, children: list[Token]) -> Token:

@@ -83,7 +83,7 @@ def _read(
     elif kind == "entity":
         yield made(words["Entity"], "Entity", place)
         yield made(words["("], "(", place)
-        yield made("ENTITY_KIND", match["kind"], place)
+        yield made("ENTITY_KIND", match["kind"], place, "^^" + match["kind"])
         yield made(words[")"], ")", place)
     elif kind == "dollar":
         yield dollar(text, place, words)
