@@ -27,8 +27,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
-    itself); `faults` are the recorded warnings: `{service, what}`. `seconds` counts from the turn's start to its reply being stored, which has
-    the id `utt_id`.
+    itself); `faults` are the recorded warnings: `{service, what}`. `seconds` counts from the turn's
+    start to its reply being stored, which has the id `utt_id`.
     """
 
     turn_id: str
