@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from math import log, log1p
 from typing import Final
@@ -45,7 +46,7 @@ class LogCounts(msgspec.Struct, frozen=True):
     shapes: list[tuple[int, int]]
     openings: list[tuple[int, int]]
     anybody: list[tuple[int, int]]
-    stems: dict[str, int]
+    stems: list[tuple[int, int]]
     texts: int
 
 
@@ -63,7 +64,7 @@ class AgentLog:
         self._shapes: Counter[int] = Counter()
         self._openings: Counter[int] = Counter()
         self._anybody: Counter[int] = Counter()
-        self._stems: Counter[str] = Counter()
+        self._stems: Counter[int] = Counter()
         self._texts = 0
         for agent, text in answered:
             self.add(agent, text)
@@ -79,7 +80,7 @@ class AgentLog:
         made._verbatim, made._shapes = Counter(dict(counts.verbatim)), Counter(dict(counts.shapes))
         made._openings = Counter(dict(counts.openings))
         made._anybody = Counter(dict(counts.anybody))
-        made._stems, made._texts = Counter(counts.stems), counts.texts
+        made._stems, made._texts = Counter(dict(counts.stems)), counts.texts
         return made
 
     def counts(self) -> LogCounts:
@@ -91,7 +92,7 @@ class AgentLog:
             shapes=list(self._shapes.items()),
             openings=list(self._openings.items()),
             anybody=list(self._anybody.items()),
-            stems=dict(self._stems),
+            stems=list(self._stems.items()),
             texts=self._texts,
         )
 
@@ -115,7 +116,7 @@ class AgentLog:
     def add_text(self, text: str) -> None:
         """Count the words of a text that nobody answered, such as a question."""
         self._texts += 1
-        self._stems.update(set(content_stems(text)))
+        self._stems.update({_stem_key(stem) for stem in content_stems(text)})
         _bound(self._stems, _MOST_STEMS)
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
@@ -138,7 +139,7 @@ class AgentLog:
         """Give how much a stem tells, in [0, 1]: 1 if it was never seen, 0 if it is everywhere."""
         if self._texts == 0:
             return 1.0
-        seen = self._stems.get(stem, 0)
+        seen = self._stems.get(_stem_key(stem), 0)
         return log(1 + self._texts / (seen + 0.5)) / log(1 + self._texts / 0.5)
 
 
@@ -158,6 +159,11 @@ def hashed(*parts: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
+@lru_cache(maxsize=50_000)
+def _stem_key(stem: str) -> int:
+    return hashed(stem)
+
+
 def _forms(text: str) -> tuple[str, str, str]:
     whole = _GAPS.sub(" ", text.strip().lower())
     shape = _NUMBER.sub("#", whole)
@@ -168,7 +174,7 @@ def _in_thousand(times: int, total: int) -> float:
     return log1p(1000.0 * max(0, times) / (total + _DOUBT))
 
 
-def _bound(table: Counter[int] | Counter[str], most: int) -> None:
+def _bound(table: Counter[int], most: int) -> None:
     if len(table) <= most:
         return
     least = 1
