@@ -49,8 +49,8 @@ _KINDS: Final = {
 }
 _ASKED: Final = {
     "number": "number percent percentage calculate compute sum divided times plus minus convert "
-    "average temperature tip population calories equals much many tall big high deep fast large heavy "
-    "old far",
+    "average temperature tip population calories equals much many tall big high deep fast large "
+    "heavy old far",
     "money": "price cost costs worth dollar dollars rate tip balance pay bill stock euro euros "
     "currency usd fee fare $ € £",
     "time": "time clock",

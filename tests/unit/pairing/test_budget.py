@@ -142,11 +142,10 @@ def test_every_policy_ends_and_asks_nobody_twice(
 ) -> None:
     offers = [Offer(agent=str(place), prior=prior) for place, prior in enumerate(priors)]
     answered: dict[str, float] = {}
-    for _ in range(len(offers) + 1):
-        step = policy.next(Standing(offers=offers, answered=answered))
+    step = policy.next(Standing(offers=offers))
+    for _ in offers:
         assert not answered.keys() & set(step.ask)
         assert step.enough != bool(step.ask)
-        if step.enough:
-            break
         answered |= {agent: found[int(agent)] for agent in step.ask}
+        step = policy.next(Standing(offers=offers, answered=answered))
     assert step.enough
