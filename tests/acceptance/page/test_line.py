@@ -58,13 +58,21 @@ def test_what_was_lost_with_the_line_can_be_sent_again(page: Page, server: Serve
 
 def test_what_is_said_without_a_line_is_sent_later(page: Page, server: Server) -> None:
     server.opened()
-    page.context.set_offline(True)
+    server.hang_up()
     expect(page.get_by_text("The line is broken")).to_be_visible()
     page.get_by_label("Your message").fill("hello")
     page.keyboard.press("Enter")
-    page.context.set_offline(False)
 
     assert server.heard() == words("hello")
+
+
+def test_a_new_network_is_a_new_line(page: Page, server: Server) -> None:
+    server.opened()
+    server.send(message(0, text="one"), NOTHING)
+    expect(log(page)).to_contain_text("one")
+    page.evaluate("dispatchEvent(new Event('online'))")
+
+    assert server.opened()["after"] == "0"
 
 
 def test_an_assistant_that_forgot_everything_is_begun_anew(page: Page, server: Server) -> None:
@@ -85,6 +93,13 @@ def test_earlier_messages_can_be_asked_for(page: Page, server: Server) -> None:
     assert server.opened()["after"] == "9"
     expect(log(page).locator(".words")).to_have_count(52)
     expect(log(page).locator(".words").last).to_have_text("newest")
+
+
+def test_more_than_the_last_ten_messages_are_found_again(page: Page, server: Server) -> None:
+    server.begin(*(message(n, text=f"number {n}") for n in range(51, 61)), NOTHING)
+    page.reload()
+
+    assert [server.opened()["after"] for _ in range(2)] == [None, "0"]
 
 
 def test_an_error_is_told_and_the_words_can_be_sent_again(page: Page, server: Server) -> None:

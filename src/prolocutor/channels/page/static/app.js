@@ -23,6 +23,15 @@ function App({ name }) {
   const [state, line, talk] = useConversation();
   const [panel, setPanel] = useState(null);
   const [quiet, hush] = useState(isQuiet());
+  const origin = useRef(null);
+  const why = (uttId) => {
+    origin.current = document.activeElement;
+    setPanel(uttId);
+  };
+  const close = () => {
+    setPanel(null);
+    origin.current?.focus();
+  };
   const toggle = () => {
     setQuiet(!quiet);
     hush(!quiet);
@@ -37,14 +46,14 @@ function App({ name }) {
       </header>
       ${line === "refused"
         ? html`<${SignIn} enter=${talk.enter} />`
-        : html`<${Log} state=${state} name=${name} say=${talk.say} again=${talk.again} why=${setPanel}
+        : html`<${Log} state=${state} name=${name} say=${talk.say} again=${talk.again} why=${why}
               earlier=${firstId(state) > 0 && talk.earlier} />
             <footer>
               ${state.ask && !state.busy && html`<${Ask} key=${`${state.ask}-${lastId(state)}`} kind=${state.ask} say=${talk.say} />`}
               ${!(ALONE.has(state.ask) && !state.busy) && html`<${Composer} say=${talk.say} ask=${state.ask} />`}
             </footer>`}
     </main>
-    ${panel && html`<${Panel} uttId=${panel} close=${() => setPanel(null)} />`}
+    ${panel && html`<${Panel} uttId=${panel} close=${close} />`}
   </div>`;
 }
 
@@ -89,10 +98,19 @@ function conversation(show, showLine) {
       const before = state;
       change(received(state, frame));
       if (frame.type === "id" && typeof frame.id === "string") setConversation(frame.id);
-      if (frame.type === "askSpecial") send();
+      if (frame.type === "askSpecial") {
+        send();
+        if (!before.begun) earlier();
+      }
       if (state !== before) call(state.items.at(-1), before);
     },
   });
+
+  // Ask for more of what was said before than the line tells by itself.
+  function earlier() {
+    const first = firstId(state);
+    if (first > 0) wire.open(Math.max(-1, first - PAGE - 1));
+  }
 
   // Send what waits for a line on which all earlier messages have come.
   function send() {
@@ -117,8 +135,8 @@ function conversation(show, showLine) {
 
   return {
     say,
+    earlier,
     open: () => wire.open(),
-    earlier: () => wire.open(Math.max(-1, firstId(state) - PAGE - 1)),
     again(entry) {
       change(settled(state, entry.key, null));
       say(entry.frame, entry.shown);

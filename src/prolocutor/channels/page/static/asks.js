@@ -49,8 +49,8 @@ function Field({ kind, say, label, ...input }) {
   const field = useRef(null);
   const [wrong, setWrong] = useState("");
   useEffect(() => {
-    const typing = document.activeElement;
-    if (!typing?.value) field.current.focus({ preventScroll: true });
+    const typing = document.activeElement?.value;
+    if (!typing && matchMedia("(pointer: fine)").matches) field.current.focus({ preventScroll: true });
   }, []);
   const answer = (event) => {
     event.preventDefault();

@@ -10,6 +10,7 @@ const TUNES = [
 
 let context = null;
 let blinking = null;
+let rang = -Infinity;
 const title = document.title;
 
 for (const gesture of ["pointerdown", "keydown"]) {
@@ -36,7 +37,8 @@ export function setQuiet(quiet) {
 
 // Call: something came that nobody asked for.
 export function ring() {
-  play("");
+  if (performance.now() - rang > 1000) play("");
+  rang = performance.now();
   if (!document.hasFocus() && blinking === null) {
     blinking = setInterval(() => {
       document.title = document.title === title ? `● ${title}` : title;

@@ -20,8 +20,13 @@ export function Log({ state, name, say, earlier, again, why }) {
     pinned.current = scrollHeight - scrollTop - clientHeight < NEAR;
     setBelow(!pinned.current);
   };
+  const before = useRef({ first: null, height: 0 });
   useLayoutEffect(() => {
+    const first = state.items[0]?.key;
+    const { scrollHeight } = box.current;
     if (pinned.current) down();
+    else if (first !== before.current.first) box.current.scrollTop += scrollHeight - before.current.height;
+    before.current = { first, height: scrollHeight };
   }, [state]);
   useEffect(() => {
     const watching = new ResizeObserver(() => pinned.current && down());

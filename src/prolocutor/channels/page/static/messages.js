@@ -39,7 +39,7 @@ export function Face({ name }) {
 const MISSING = new Set();
 
 function Words({ frame }) {
-  return html`<p class="words">${pieces(frame.text).map(Piece)}</p>`;
+  return text(frame.text) && html`<p class="words">${pieces(frame.text).map(Piece)}</p>`;
 }
 
 function Piece(piece) {

@@ -7,8 +7,8 @@ const LONGEST = 15_000;
 const SIGN_OF_LIFE = 30_000;
 
 export class Wire {
-  // `onFrame` gets every frame; `onLine` "connecting", "open", "broken" or "refused"; `after` gives
-  // the id of the last message that is known, or null.
+  // `onFrame` gets every frame; `onLine` "connecting", "open", "broken" or "refused";
+  // `after` gives the id of the last message that is known, or null.
   constructor({ onFrame, onLine, after }) {
     this.onFrame = onFrame;
     this.onLine = onLine;
@@ -16,8 +16,7 @@ export class Wire {
     this.socket = null;
     this.wait = SHORTEST;
     this.timer = null;
-    addEventListener("online", () => this.hurry());
-    addEventListener("offline", () => this.socket?.close());
+    addEventListener("online", () => this.renew());
     document.addEventListener("visibilitychange", () => document.hidden || this.hurry());
     setInterval(() => this.send({ type: "ping" }), SIGN_OF_LIFE);
   }
@@ -45,6 +44,13 @@ export class Wire {
   // Try at once instead of waiting.
   hurry() {
     if (this.socket === null) this.open();
+  }
+
+  // Take the line for broken: the network is another one now, and nobody tells of its death.
+  renew() {
+    this.leave();
+    this.onLine("broken");
+    this.open();
   }
 
   leave() {
