@@ -53,7 +53,7 @@ class Programs(Classes):
         return Program(tuple(each for each in found if isinstance(each, Statement)), classes)
 
     def statement(self, chain: tuple[Expression, ...]) -> Statement:
-        return Statement(chain)
+        return statement_of(chain)
 
     def chain(self, *found: Expression) -> tuple[Expression, ...]:
         return found
@@ -184,6 +184,16 @@ class Programs(Classes):
             return operator[0] if isinstance(operator, list) else operator
         left, right = values
         return Compare(left, cast(Comparison, str(operator)), right, place=place_of(operator))
+
+
+def statement_of(chain: tuple[Expression, ...]) -> Statement:
+    """Give the statement of a chain, at the place of its first word."""
+    places, inner = [], chain[0]
+    while not isinstance(inner, Call | Timer | AtTimer):
+        places.append(inner.place)
+        inner = inner.source
+    begin = min([*places, inner.place], key=lambda place: (place.line, place.column))
+    return Statement(chain, place=begin)
 
 
 def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:

@@ -48,9 +48,7 @@ def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
         try:
             return old.read_tokens(lambda: old_tokens(code, entities, old.words))
         except ThingTalkError as second:
-            old_wins = second.column > first.column or any(
-                token.startswith(("param:", "unit:", "enum:")) for token in map(str, code)
-            )
+            old_wins = second.column > first.column or (code and code[-1] != ";")
             raise (second if old_wins else first) from None
 
 
@@ -70,10 +68,10 @@ class Grammar:
 
     def __init__(self, file: str, builder: Programs) -> None:
         text = Path(__file__).with_name(file).read_text("utf-8")
-        self._lark = Lark(text, parser="lalr", lexer=_Ready, start="source", transformer=builder)
+        self.lark = Lark(text, parser="lalr", lexer=_Ready, start="source", transformer=builder)
         self.words: dict[str, str] = {
             str(terminal.pattern.value): terminal.name
-            for terminal in self._lark.terminals
+            for terminal in self.lark.terminals
             if isinstance(terminal.pattern, PatternStr)
         }
         self._written = {kind: word for word, kind in self.words.items()}
@@ -88,7 +86,7 @@ class Grammar:
         if not tokens:
             raise fault("the program is empty", Place(1, 1), "write a statement, such as @a.b();")
         try:
-            tree = cast(Source, self._lark.parse(cast(Any, tokens)))
+            tree = cast(Source, self.lark.parse(cast(Any, tokens)))
         except UnexpectedToken as error:
             self._explain(error, tokens)
         check_tree(tree)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from lark import Token, v_args
 
-from prolocutor.thingtalk.building import Programs, device_of, timer
+from prolocutor.thingtalk.building import Programs, device_of, statement_of, timer
 from prolocutor.thingtalk.places import fault
 from prolocutor.thingtalk.tree import (
     Argument,
@@ -35,10 +35,10 @@ class OldPrograms(Programs):
         return Program(found)
 
     def act(self, call: Call, passed: tuple[Argument, ...]) -> Statement:
-        return Statement((_given(call, passed),))
+        return statement_of((_given(call, passed),))
 
     def ask(self, table: Any, ending: Chain) -> Statement:
-        return Statement(_chain(table) + ending)
+        return statement_of(_chain(table) + ending)
 
     watch = ask
 

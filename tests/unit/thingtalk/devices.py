@@ -50,7 +50,8 @@ class @org.prolocutor.todo extends @org.prolocutor.list {
   action add(in req item : String, in opt due : Date, in opt who : Entity(tt:contact));
 }
 abstract class @org.prolocutor.list {
-  list query items(out item : String, out done : Boolean, out weight : {net : Number, unit : String});
+  list query items(out item : String, out done : Boolean,
+                   out weight : {net : Number, unit : String});
 }
 """
 
@@ -65,20 +66,28 @@ NEW = (
     '@com.twitter.home_timeline() filter text =~ "foo";',
     'monitor(@com.twitter.home_timeline() filter author == "HillaryClinton"^^tt:username);',
     "monitor(text, author of @com.twitter.home_timeline());",
-    'monitor(@com.xkcd(id="com.xkcd-6"^^tt:device_id).get_comic()) => '
-    '@com.twitter(id="com.twitter-foo"^^tt:device_id)'
-    ".post_picture(caption=title, picture_url=picture_url);",
+    (
+        'monitor(@com.xkcd(id="com.xkcd-6"^^tt:device_id).get_comic()) => '
+        '@com.twitter(id="com.twitter-foo"^^tt:device_id)'
+        ".post_picture(caption=title, picture_url=picture_url);"
+    ),
     "[text, author] of @com.twitter.home_timeline();",
-    'monitor(@com.twitter.home_timeline() filter text =~ "bar" && !(text =~ "lol") || '
-    'text =~ "foo");',
-    "monitor(@com.twitter.home_timeline() filter in_array(author, "
-    '["alice"^^tt:username, "bob"^^tt:username]));',
+    (
+        'monitor(@com.twitter.home_timeline() filter text =~ "bar" && !(text =~ "lol") || '
+        'text =~ "foo");'
+    ),
+    (
+        "monitor(@com.twitter.home_timeline() filter in_array(author, "
+        '["alice"^^tt:username, "bob"^^tt:username]));'
+    ),
     "attimer(time=[new Time(12, 30)]);",
     "timer(base=$now, interval=1h) => @com.xkcd.get_comic();",
     "@security-camera.set_power(power=enum(on));",
     "monitor(@thermostat.get_temperature()) filter value >= 70F;",
-    "@com.uber.price_estimate(start=$location.home, end=$location.work) "
-    "filter low_estimate >= 50$usd;",
+    (
+        "@com.uber.price_estimate(start=$location.home, end=$location.work) "
+        "filter low_estimate >= 50$usd;"
+    ),
     "count(@com.twitter.home_timeline());",
     "sort(number desc of @com.xkcd.get_comic())[1];",
     '$answer("hello");',
@@ -87,10 +96,14 @@ NEW = (
 
 OLD = (
     'now => @org.thingpedia.builtin.thingengine.builtin.say(message="test");',
-    'now => @com.youtube.search_videos(query="lol"), '
-    'video_url == "http://www.youtube.com"^^tt:url => notify;',
-    '{ monitor @com.xkcd(id="com.xkcd-6").get_comic() => '
-    '@com.twitter(id="com.twitter-foo").post_picture(caption=title, picture_url=picture_url); }',
+    (
+        'now => @com.youtube.search_videos(query="lol"), '
+        'video_url == "http://www.youtube.com"^^tt:url => notify;'
+    ),
+    (
+        '{ monitor @com.xkcd(id="com.xkcd-6").get_comic() => '
+        '@com.twitter(id="com.twitter-foo").post_picture(caption=title, picture_url=picture_url); }'
+    ),
     "{ attimer(time=makeTime(12, 30)) => notify; }",
     'monitor @org.thingpedia.weather.current(location=makeLocation(1, 3, "Somewhere")) => notify;',
     "bookkeeping(choice(1));",

@@ -1,0 +1,101 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("lark")
+
+from typing import Any
+
+from prolocutor.errors import ThingTalkError
+from prolocutor.thingtalk import units
+from prolocutor.thingtalk.bookkeeping import Intent
+from prolocutor.thingtalk.controls import intent_of_control
+from prolocutor.thingtalk.parsing import parse
+from prolocutor.thingtalk.plain_values import is_constant, plain
+from prolocutor.thingtalk.tree import Control
+
+
+def value_of(text: str) -> Any:
+    tree: Any = parse(f"@a.b(x={text});")
+    return tree.statements[0].chain[0].arguments[0].value
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"hi"', "hi"),
+        ("5", 5),
+        ("-2.5", -2.5),
+        ("true", True),
+        ("enum(on)", "on"),
+        ("1h", 3_600_000),
+        ("5km", 5000),
+        ("5$usd", {"value": 5, "code": "usd"}),
+        ("new Time(7, 5)", "07:05:00"),
+        ("new Date(2026, 5, 1)", "2026-05-01"),
+        ("new Date(2026, 5, 1, new Time(7, 5))", "2026-05-01T07:05:00"),
+        ('new Date("2026-05-31T12:00:00+02:00")', "2026-05-31T10:00:00Z"),
+        ('new Location(1, 2, "L")', {"latitude": 1, "longitude": 2, "display": "L"}),
+        ('"a"^^tt:url("A")', "a"),
+        ('null^^tt:contact("Bob")', "Bob"),
+        ('[1, "a"]', [1, "a"]),
+        ('{a=1, b=["x"]}', {"a": 1, "b": ["x"]}),
+    ],
+)
+def test_a_constant_is_json(text: str, expected: Any) -> None:
+    assert plain(value_of(text)) == expected
+    assert is_constant(value_of(text))
+
+
+@pytest.mark.parametrize("text", ["$?", "$now", "$location.home", "title", "[$?]", "{a=title}"])
+def test_what_only_the_surroundings_tell_is_no_constant(text: str) -> None:
+    assert not is_constant(value_of(text))
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [(70, "F", 21.1), (0, "C", 0), (0, "K", -273.15), (1, "h", 3.6e6), (1, "mi", 1609.344)],
+)
+def test_a_measure_has_a_base_unit(value: float, unit: str, expected: float) -> None:
+    assert units.to_base(value, unit) == pytest.approx(expected, abs=0.02)
+
+
+@given(st.floats(-1e9, 1e9), st.sampled_from(sorted(units.UNITS)))
+def test_a_measure_comes_back_from_its_base_unit(value: float, unit: str) -> None:
+    there = units.to_base(value, unit)
+
+    assert units.from_base(there, unit) == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("source", "intent"),
+    [
+        ("$yes;", Intent("yes")),
+        ("bookkeeping(cancel);", Intent("nevermind")),
+        ("$choice(1);", Intent("choice", 1, "choice")),
+        ("bookkeeping(choice(0));", Intent("choice", 0, "choice")),
+        ('bookkeeping(answer("x"));', Intent("answer", "x", "raw_string")),
+        ("$answer(true);", Intent("answer", True, "yesno")),
+        ("$answer(5);", Intent("answer", 5, "number")),
+        ("$answer(70F);", Intent("answer", {"value": 70, "unit": "F"}, "generic")),
+        ("$answer(5$usd);", Intent("answer", {"value": 5, "unit": "usd"}, "generic")),
+        ("$answer(new Date(2026, 5, 1));", Intent("answer", "2026-05-01", "date")),
+        ("$answer(new Time(7, 5));", Intent("answer", "07:05:00", "time")),
+        ('$answer("+1"^^tt:phone_number);', Intent("answer", "+1", "phone_number")),
+        ('$answer("a"^^tt:url);', Intent("answer", "a", "raw_string")),
+        ("$answer(enum(on));", Intent("answer", "on", "raw_string")),
+    ],
+)
+def test_a_control_command_is_an_intent(source: str, intent: Intent) -> None:
+    control = parse(source)
+
+    assert isinstance(control, Control)
+    assert intent_of_control(control) == intent
+
+
+def test_an_answer_without_a_value_is_none() -> None:
+    control = parse("$answer($?);")
+
+    assert isinstance(control, Control)
+    with pytest.raises(ThingTalkError, match="line 1, column 9: this is no answer"):
+        intent_of_control(control)
