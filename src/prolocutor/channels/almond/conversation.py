@@ -32,7 +32,8 @@ RETRY: Final = 1.0
 """Seconds after which a feed that could not be read is read again."""
 
 WAITING: Final = 64
-"""Frames of one socket that may wait to be handled; further ones are not read before they are."""
+MAX_BYTES: Final = 1_000_000
+"""How many frames of one socket may wait, and how large; what comes later is not read so soon."""
 
 Take = Callable[[Input, Party], Coroutine[Any, Any, Any]]
 """What makes a turn of an input."""
@@ -79,7 +80,7 @@ class Conversation:
                     self._frames.append((frame, place))
                     if handling is None or handling.done():
                         handling = group.create_task(self._handle_all(news))
-                    elif len(self._frames) >= WAITING:
+                    elif self._is_full():
                         await handling
                 if handling is not None:
                     await handling
@@ -167,6 +168,10 @@ class Conversation:
             self._socket.send(encoded(frame))
 
     # -- what the client says ---------------------------------------------------------------
+
+    def _is_full(self) -> bool:
+        frames = self._frames
+        return len(frames) >= WAITING or sum(len(frame) for frame, _ in frames) > MAX_BYTES
 
     async def _handle_all(self, news: asyncio.Event) -> None:
         """Handle one frame after the other; whoever shuts down waits for those that came."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
@@ -18,10 +19,11 @@ from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
 from prolocutor.web.exchange import json_object, json_response
 
-Take = Callable[[Input, Party], Coroutine[Any, Any, TurnResult]]
-"""What makes a turn of an input."""
+Take = Callable[[Input, Party, str | None], Coroutine[Any, Any, TurnResult]]
+"""What makes a turn of an input, once for the same key."""
 
 FRESH: Final = "stateless"
+MAX_KEY: Final = 255
 PAGE: Final = 100
 
 
@@ -39,13 +41,14 @@ class Converse:
         command = body.get("command")
         if not isinstance(command, dict):
             raise BadInput("Missing command", field="command")
-        party = _party(request, body.get("conversationId"))
+        key = _key(request)
+        party = _party(request, body.get("conversationId"), key)
         input = commands.read_command(command)
         if commands.is_blank(input):
             messages: list[Frame] = []
             closing = await expectation(self._assistant, party)
         else:
-            result = await self._take(input, party)
+            result = await self._take(input, party, key)
             messages, closing = await self._said(result, party, dialect)
         return json_response(
             {
@@ -61,10 +64,11 @@ class Converse:
         text = body.get("text")
         if not isinstance(text, str):
             raise BadInput("text is needed, as a text", field="text")
-        party = _party(request, body.get("conversation_id"))
+        key = _key(request)
+        party = _party(request, body.get("conversation_id"), key)
         speech = ""
         if text.strip():
-            result = await self._take(Input(text=text), party)
+            result = await self._take(Input(text=text), party, key)
             messages, closing = await self._said(result, party, FIRST)
             spoken = [message for message in messages if message["type"] != "result"]
             speech = plain_text(spoken, closing.get("ask"))
@@ -109,7 +113,18 @@ def dialect_of(given: str | None, usual: Dialect) -> Dialect:
     return _DIALECTS[given]
 
 
-def _party(request: HttpRequest, conversation: Any) -> Party:
+def _key(request: HttpRequest) -> str | None:
+    key = request.header("idempotency-key")
+    if key is not None and not 0 < len(key) <= MAX_KEY:
+        raise BadInput(f"a key has 1 to {MAX_KEY} characters", field="Idempotency-Key")
+    return key
+
+
+def _party(request: HttpRequest, conversation: Any, key: str | None) -> Party:
+    """Tell who speaks; the same key without a conversation's id is the same new conversation."""
+    if key is not None and conversation is None and request.visitor.kind != "anonymous":
+        digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+        conversation = f"{FRESH}-{digest}"
     user = request.query("user")
     return party_of(request.visitor, user=user, conversation=conversation, fresh=FRESH)
 

@@ -76,7 +76,8 @@ class Devices:
         if kind in self._skills:
             return {**self._skills[kind], "uniqueId": id_, "isTransient": False}
         name = values.get("name") or kind
-        return _device(id_, str(name), kind, auth="none" if set(values) <= {"kind", "name"} else "")
+        auth = "none" if set(values) <= {"kind", "name"} else "custom"
+        return _device(id_, str(name), kind, f"This is {name}", auth)
 
 
 def frames(devices: list[Device]) -> list[dict[str, Any]]:
@@ -95,21 +96,22 @@ def _of_skill(service: Service) -> Device:
     card = service.card or {}
     description = card.get("description") or f"The skill {service.name}"
     kind = OURS + service.name
-    return _device(kind, str(card.get("name") or service.name), kind, str(description), "none")
+    name = str(card.get("name") or service.name)
+    device = _device(kind, name, kind, str(description), "none")
+    return {**device, "class": "data", "isTransient": True}
 
 
-def _device(id_: str, name: str, kind: str, description: str = "", auth: str = "") -> Device:
-    is_skill = kind.startswith(OURS)
+def _device(id_: str, name: str, kind: str, description: str, auth: str) -> Device:
     return {
         "uniqueId": id_,
         "name": name,
-        "description": description or f"This is {name}",
+        "description": description,
         "kind": kind,
         "version": 0,
         "ownerTier": "global",
-        "class": "data" if is_skill else "online",
-        "isTransient": is_skill,
-        "authType": auth or "custom",
+        "class": "online",
+        "isTransient": False,
+        "authType": auth,
     }
 
 

@@ -104,18 +104,21 @@ class Almond:
             opening.devices = frames(await self._devices.of(party))
         await Conversation(self._assistant, party, socket, dialect, self._take).run(opening)
 
-    async def _take(self, input: Input, party: Party) -> TurnResult:
-        """Make a turn of an input."""
-        await self._popular.count(input.parsed)
-        return await self._assistant.turn(
+    async def _take(self, input: Input, party: Party, key: str | None = None) -> TurnResult:
+        """Make a turn of an input; the same key gets the same reply."""
+        result = await self._assistant.turn(
             input.text,
             user=party.user,
             dialog=party.dialog,
             attributes=input.attributes,
             parsed=input.parsed,
             program=input.program,
+            request_id=key,
             channel=self.name,
         )
+        if not result.repeated:
+            await self._popular.count(input.parsed)
+        return result
 
 
 def _party(socket: Socket) -> Party:

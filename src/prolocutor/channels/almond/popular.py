@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
-from prolocutor.errors import BadInput
+from prolocutor.errors import BadInput, StoreError
 from prolocutor.web.exchange import json_response
+
+log = logging.getLogger(__name__)
 
 KIND: Final = "almond-example"
 EVERYBODY: Final = ""
 MOST: Final = 10_000
 """Different examples that are counted; further ones are not."""
 
+LIMIT: Final = 1 << 53
 SHOWN: Final = 20
 
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
@@ -31,18 +35,15 @@ class Popular:
         self._counting = asyncio.Lock()
 
     async def count(self, parsed: dict[str, Any] | None) -> None:
-        """Count a command once more, if it says of which example it is."""
-        example = (parsed or {}).get("example_id")
-        if example is None:
+        """Count a command once more, if it says of which example it is and the store can."""
+        example = (parsed or {}).get("example_id", -1)
+        if not 0 <= example < LIMIT:
             return
-        async with self._counting:
-            counts = await self._known()
-            key = str(example)
-            if key not in counts and len(counts) >= MOST:
-                return
-            body = plain.encode(counts.get(key, 0) + 1)
-            await self._assistant.store.put_record(EVERYBODY, KIND, key, body)
-            counts[key] = counts.get(key, 0) + 1
+        try:
+            async with self._counting:
+                await self._count(str(example))
+        except StoreError as error:
+            log.warning("a command is not counted: %s", error)
 
     async def show(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /api/commands/popular?limit=20`: the most frequent first."""
@@ -53,6 +54,14 @@ class Popular:
             counts = await self._known()
             ranked = sorted(counts.items(), key=lambda pair: -pair[1])[: int(given)]
         return json_response([{"example_id": int(key), "count": count} for key, count in ranked])
+
+    async def _count(self, key: str) -> None:
+        counts = await self._known()
+        if key not in counts and len(counts) >= MOST:
+            return
+        count = counts.get(key, 0) + 1
+        await self._assistant.store.put_record(EVERYBODY, KIND, key, plain.encode(count))
+        counts[key] = count
 
     async def _known(self) -> dict[str, int]:
         if self._counts is None:

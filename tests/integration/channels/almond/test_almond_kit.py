@@ -21,13 +21,11 @@ UPGRADE = {
 
 
 class TestConverse(ChannelKit):
-    takes_keys = False
-
     def make(self, assistant: Assistant) -> Channel:
         return Almond(assistant)
 
     async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> Answer:
-        return await post(door, {"type": "command", "text": text}, user)
+        return await post(door, {"type": "command", "text": text}, user, key)
 
     async def say_nonsense(self, door: Door, *, user: str) -> Answer:
         return await post(door, {"type": "command", "text": 5}, user)
@@ -46,9 +44,11 @@ class TestSocket(ChannelKit):
         return await send(door, {"type": "command", "text": 5}, user)
 
 
-async def post(door: Door, command: dict[str, Any], user: str) -> Answer:
+async def post(door: Door, command: dict[str, Any], user: str, key: str | None = None) -> Answer:
     body = {"command": command, "conversationId": "main"}
-    async with door.http.post(f"/api/converse?user={user}", json=body) as response:
+    headers = {"Idempotency-Key": key} if key else {}
+    address = f"/api/converse?user={user}"
+    async with door.http.post(address, json=body, headers=headers) as response:
         return await Answer.of(response, lambda reply: str(reply["messages"][0]["text"]))
 
 

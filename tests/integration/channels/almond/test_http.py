@@ -78,6 +78,24 @@ async def test_a_conversation_over_http_and_over_a_socket_is_one() -> None:
     assert (seen[0]["command"], seen[-1]["ask"]) == ("ask me", "yesno")
 
 
+async def test_the_same_key_gets_the_same_answer_in_the_same_new_conversation() -> None:
+    body = {"command": {"type": "command", "text": "choose"}, "conversationId": None}
+    async with demonstrated() as door:
+        answers = []
+        for key in ("k", "k", "other"):
+            headers = {"Idempotency-Key": key}
+            async with door.http.post("/api/converse", json=body, headers=headers) as response:
+                answers.append(await response.json())
+        headers = {"Idempotency-Key": ""}
+        async with door.http.post("/api/converse", json=body, headers=headers) as wrong:
+            await wrong.read()
+
+    assert answers[0] == answers[1]
+    assert answers[0]["askSpecial"] == "choice"
+    assert answers[2]["conversationId"] != answers[0]["conversationId"]
+    assert wrong.status == 400
+
+
 async def test_saying_nothing_tells_how_things_stand() -> None:
     async with demonstrated() as door:
         await converse(door, "ask me", "a")
@@ -269,7 +287,7 @@ async def test_devices_are_their_persons_own() -> None:
 
 async def test_examples_are_counted_and_the_popular_ones_listed() -> None:
     async with demonstrated() as door:
-        for example in (7, 8, 7):
+        for example in (7, 8, 7, -1):
             command = {"type": "parsed", "json": {"code": ["$yes", ";"], "example_id": example}}
             await post(door, "/api/converse", {"command": command})
         popular = await get(door, "/api/commands/popular")
