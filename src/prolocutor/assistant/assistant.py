@@ -11,11 +11,14 @@ from functools import partial
 from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
+from prolocutor.assistant.agenda import Ringer
 from prolocutor.assistant.bounds import check_number, check_text
 from prolocutor.assistant.decision import Decision
+from prolocutor.assistant.delivery import Deliveries
 from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
-from prolocutor.assistant.open_ask import CANCELLED
+from prolocutor.assistant.notification import Message, notification
+from prolocutor.assistant.open_ask import cancelled
 from prolocutor.assistant.program_turns import run_program
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.recording import record_of
@@ -117,6 +120,16 @@ class Assistant:
             hypotheses=self.engine.prepared.hypotheses,
             services=services,
         )
+        self._skills = [service.name for service in pipeline.skills]
+        deliveries = Deliveries(
+            self.store,
+            skills=self._skills,
+            programs=lambda: self._programs,
+            wake=self._wakers.wake,
+            deadline=deadline,
+            new_dialog_attributes=self._journal.new_dialog_attributes,
+        )
+        self._ringer = Ringer(self.store, self._queues, deliveries, settle=self._journal.pay)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -137,11 +150,13 @@ class Assistant:
         for turn in unfinished:
             place = self._queues.enter(turn.user, partial(self._recover, turn), patient=True)
             place.add_done_callback(lambda place: place.cancelled() or place.exception())
+        self._ringer.start()
         self.ready = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Take no new turns, let those that were taken end (for `grace` seconds), close all."""
         self._stopping, self.ready = True, False
+        await self._ringer.aclose()
         try:
             async with asyncio.timeout(grace):
                 await self._queues.drained()
@@ -208,6 +223,39 @@ class Assistant:
             user, lambda: self._turn(input, user, dialog_name, request_id, channel)
         )
 
+    async def notify(
+        self,
+        user: str,
+        messages: Message | Sequence[Message],
+        ask: str | None = None,
+        *,
+        skill: str = "",
+        dialog: str | None = None,
+        key: str | None = None,
+        context: Any = None,
+    ) -> bool:
+        """Say something to a person unasked; True if it is said, False if it waits.
+
+        It waits where a dialog waits for an answer, until nothing is asked any more, and is kept
+        for those who are away: 1,000 a person, then the earliest goes, with a count. A text is a
+        message. `ask` makes it a question, whose answer `skill` gets, with `context` in it
+        (`request["answer"]["context"]`). The same `key` says the same thing once (kept a day, the
+        last 100 of a person); `Conflict` if something else was said with it before.
+        """
+        _check_name(user, "a user", "user")
+        entry = notification(
+            user,
+            _checked_dialog(dialog),
+            messages,
+            ask=ask,
+            skill=skill,
+            key=key,
+            context=context,
+            due=time.time(),
+            known=self._skills,
+        )
+        return await self._enqueue(user, lambda: self._ringer.notify(entry))
+
     async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
         """Give what a dialog waits for now, None if nothing is asked for."""
         return rounds.decode(await self.store.round(user, _checked_dialog(dialog))).waiting
@@ -215,7 +263,7 @@ class Assistant:
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
         """End a person's dialog; the next input starts a new one. Gives the ended dialog's id."""
         dialog_name = _checked_dialog(dialog)
-        return await self._enqueue(user, lambda: self.store.close_dialog(user, dialog_name))
+        return await self._enqueue(user, lambda: self._close_dialog(user, dialog_name))
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; False if unknown."""
@@ -260,7 +308,8 @@ class Assistant:
                 decision = await run_program(decision, self._programs, seconds)
             turn = await self.engine.run(begun, decision.start, started)
             if decision.told is not None and is_told(decision, turn.draft.spoken()):
-                await self.engine.tell(turn, decision.told, {"answer": CANCELLED})
+                over = {"answer": cancelled(decision.state.waiting)}
+                await self.engine.tell(turn, decision.told, over)
             sequel = sequel_of(begun, decision, turn.draft)
         except Exception:
             log.exception("turn %s broke, which no turn may", begun.beginning.turn_id)
@@ -276,11 +325,20 @@ class Assistant:
     async def _finish(self, turn: Turn, sequel: Sequel, started: float) -> TurnResult:
         result = await self._journal.finish(turn, sequel)
         self._wakers.wake(result.user)
+        for entry in sequel.entries:
+            self._ringer.expect(entry.due)
+        if sequel.waiting is None:
+            self._ringer.round_ended(result.user, turn.draft.begun.beginning.dialog_name)
         if self.observers:
             seconds = monotonic() - started
             result.record = record = record_of(turn, seconds)
             self._tell(lambda observer: observer.turn_ended(record))
         return result
+
+    async def _close_dialog(self, user: str, dialog: str) -> str | None:
+        closed = await self.store.close_dialog(user, dialog)
+        self._ringer.round_ended(user, dialog)
+        return closed
 
     async def _delete_person(self, user: str) -> bool:
         self._journal.forget(user)

@@ -47,18 +47,22 @@ def human_message(text: str, parsed: dict[str, Any] | None = None) -> bytes:
     return b'{"type":"command","command":%b}' % plain.encode(text)
 
 
-def reply_messages(text: str, attributes: dict[str, Any], skill: str, utt_id: str) -> list[bytes]:
+def reply_messages(
+    text: str, attributes: dict[str, Any], skill: str, utt_id: str | None
+) -> list[bytes]:
     """Give the feed's rows for a reply: its messages, or its text as one.
 
-    Before a result its fallback is said, for those who cannot show the result.
+    Before a result its fallback is said, for those who cannot show the result. What is said unasked
+    is no utterance, so it has no `utt_id`.
     """
     messages = [m for m in attributes.get("messages") or () if isinstance(m, dict) and "type" in m]
     if not messages:
         messages = [{"type": "text", "text": text}]
     elif any(message["type"] == "result" for message in messages):
         messages = list(_with_fallbacks(messages))
+    ids = {} if utt_id is None else {"utt_id": utt_id}
     return [
-        plain.encode({**message, "icon": message.get("icon") or skill or None, "utt_id": utt_id})
+        plain.encode({**message, "icon": message.get("icon") or skill or None, **ids})
         for message in messages
     ]
 

@@ -33,14 +33,14 @@ class Journal:
         self._store = store
         self._window = window
         self._hypotheses = hypotheses
-        self._new_dialog_attributes = plain.encode({"pipeline": services})
+        self.new_dialog_attributes = plain.encode({"pipeline": services})
         self._owed: dict[str, Finished] = {}
 
     async def begin(
         self, input: Input, *, user: str, dialog: str, channel: str, request_id: str | None
     ) -> Begun | Answered:
         """Write down what was said; a turn owed from before is stored first."""
-        await self._pay(user)
+        await self.pay(user)
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
         started = time.time()
         attributes = plain.encode(input.attributes)
@@ -68,7 +68,7 @@ class Journal:
                 new_dialog_id=dialog_id,
                 new_id=id_,
                 new_bot_id=bot_id,
-                new_dialog_attributes=self._new_dialog_attributes,
+                new_dialog_attributes=self.new_dialog_attributes,
             )
         )
         if isinstance(begun, Answered) and begun.reply is None:
@@ -117,7 +117,7 @@ class Journal:
         """Try once more to store what is owed."""
         for user in list(self._owed):
             try:
-                await self._pay(user)
+                await self.pay(user)
             except StoreError as error:
                 log.error("the last turn of a person could not be stored: %s", error)
 
@@ -125,7 +125,8 @@ class Journal:
         """Owe nothing more to a person who is going to be deleted."""
         self._owed.pop(user, None)
 
-    async def _pay(self, user: str) -> None:
+    async def pay(self, user: str) -> None:
+        """Store the turn that is owed to a person, if there is one."""
         if self._owed and user in self._owed:
             await self._store.finish(self._owed[user])
             del self._owed[user]

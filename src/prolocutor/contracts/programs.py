@@ -45,3 +45,9 @@ class Programs(Protocol):
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run a program, or go on with one. What is wrong with it is said, not raised."""
+
+    async def due(self, entry: Entry) -> ProgramRun:
+        """Do what an entry of the agenda is for that a program left there (`Notice.program`).
+
+        Without words nothing is said. The entry is settled with what is said: the first of
+        `entries`, if there is one, takes its place."""

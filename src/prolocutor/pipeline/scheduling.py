@@ -8,8 +8,9 @@ from math import isfinite
 from typing import Any, Final
 
 from prolocutor.contracts.store import Begun, Entry
-from prolocutor.dialog import outputs
-from prolocutor.dialog.plain import encode
+from prolocutor.dialog import notices, outputs
+from prolocutor.dialog.notices import Notice
+from prolocutor.dialog.recurrence import EVERY, LATEST, zone_of
 from prolocutor.errors import BadReply
 
 MOST: Final = 100
@@ -21,8 +22,9 @@ MAX_KEY: Final = 200
 def check(item: dict[str, Any], path: str) -> None:
     """Check both keys of a hypothesis and complete its messages; `BadReply` with the path.
 
-    `schedule` is a list of `{key, at | in, messages, ask?}`: `at` a time in ISO 8601 (UTC where it
-    names no zone) or UNIX seconds, `in` seconds from now. `unschedule` is a list of keys.
+    `schedule` is a list of `{key, at | in, messages, ask?, every?, timezone?}`: `at` a time in ISO
+    8601 (UTC where it names no zone) or UNIX seconds, `in` seconds from now; `every` day, weekday,
+    week, month or year it comes again, by the clock of `timezone`. `unschedule` is a list of keys.
     """
     for key in ("schedule", "unschedule"):
         value = item.get(key)
@@ -44,18 +46,29 @@ def entries(begun: Begun, chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[
     Seconds count from when the person spoke, so that a second run of a turn comes to the same.
     """
     said = begun.beginning
-    return [
-        Entry(
-            user=said.user,
-            dialog_name=said.dialog_name,
-            skill=skill,
-            key=line["key"],
-            due=said.started + line["in"] if line.get("in") is not None else _time(line["at"]),
-            body=encode({"messages": line["messages"], "ask": line.get("ask"), "skill": skill}),
-        )
-        for skill, value in chosen
-        for line in value.get("schedule") or ()
-    ]
+    made = []
+    for skill, value in chosen:
+        for line in value.get("schedule") or ():
+            wait = line.get("in")
+            due = _time(line["at"]) if wait is None else said.started + wait
+            notice = Notice(
+                messages=line["messages"],
+                ask=line.get("ask"),
+                skill=skill,
+                every=line.get("every"),
+                timezone=line.get("timezone"),
+                first=due if line.get("every") else None,
+            )
+            entry = Entry(
+                user=said.user,
+                dialog_name=said.dialog_name,
+                skill=skill,
+                key=line["key"],
+                due=due,
+                body=notices.encode(notice),
+            )
+            made.append(entry)
+    return made
 
 
 def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
@@ -83,6 +96,18 @@ def _check_line(line: Any, path: str) -> None:
         raise BadReply("expected at least one message", path=f"{path}.messages")
     line["messages"] = outputs.checked_messages(messages, f"{path}.messages")
     outputs.checked_ask(line.get("ask"), f"{path}.ask")
+    _check_recurrence(line, path)
+
+
+def _check_recurrence(line: dict[str, Any], path: str) -> None:
+    every, zone = line.get("every"), line.get("timezone")
+    if every is not None and (not isinstance(every, str) or every not in EVERY):
+        raise BadReply(f"expected one of {', '.join(EVERY)}", path=f"{path}.every")
+    try:
+        if zone is not None:
+            zone_of(zone)
+    except (ValueError, TypeError) as error:
+        raise BadReply(str(error), path=f"{path}.timezone") from None
 
 
 def _check_key(key: Any, path: str) -> None:
@@ -92,11 +117,8 @@ def _check_key(key: Any, path: str) -> None:
 
 def _check_seconds(value: Any, path: str) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not isfinite(value) or abs(value) > _LATEST:
+    if not number or not isfinite(value) or abs(value) > LATEST:
         raise BadReply("expected a number of seconds", path=path)
-
-
-_LATEST: Final = 1e11
 
 
 def _time(at: str | float) -> float:

@@ -64,6 +64,10 @@ async def test_a_time_is_absolute_or_counts_from_when_the_person_spoke(
         ({"schedule": [line(messages=[])]}, "$.schedule[0].messages"),
         ({"schedule": [line(messages=[{"type": "x"}])]}, "$.schedule[0].messages[0].type"),
         ({"schedule": [line(ask="x")]}, "$.schedule[0].ask"),
+        ({"schedule": [line(every="blue moon")]}, "$.schedule[0].every"),
+        ({"schedule": [line(every=["day"])]}, "$.schedule[0].every"),
+        ({"schedule": [line(timezone="Nowhere/Else")]}, "$.schedule[0].timezone"),
+        ({"schedule": [line(timezone=5)]}, "$.schedule[0].timezone"),
         ({"unschedule": "t"}, "$.unschedule"),
         ({"unschedule": ["t"] * 101}, "$.unschedule"),
         ({"unschedule": ["t", 5]}, "$.unschedule[1]"),
@@ -82,6 +86,14 @@ async def test_an_entry_says_who_speaks_and_what_is_asked() -> None:
     body = {"messages": RING, "ask": "yesno", "skill": "timer"}
     assert (entry.user, entry.skill, entry.key) == ("ann", "timer", "t")
     assert plain.decode(entry.body) == body
+
+
+async def test_what_comes_again_says_how_and_since_when() -> None:
+    begun = await begin(MemoryStore(), started=1000.0)
+    given = {"schedule": [line(every="day", timezone="Europe/Berlin")]}
+    [entry] = scheduling.entries(begun, [("timer", given)])
+    body = plain.decode(entry.body)
+    assert (body["every"], body["timezone"], body["first"]) == ("day", "Europe/Berlin", 1060.0)
 
 
 def test_what_is_taken_off_is_named_by_skill_and_key() -> None:

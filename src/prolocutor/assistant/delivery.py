@@ -1,0 +1,182 @@
+"""Delivery: from an entry of the agenda that is due to what is said, in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.assistant import pages
+from prolocutor.assistant.feed import reply_messages
+from prolocutor.assistant.notification import NOTIFICATIONS
+from prolocutor.assistant.sequel import closing_of, waiting_for
+from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.store import Delivery, Entry, Store
+from prolocutor.dialog import notices, outputs, rounds
+from prolocutor.dialog.ids import new_ids, timestamp
+from prolocutor.dialog.notices import Notice
+from prolocutor.dialog.recurrence import DAY, next_time
+from prolocutor.dialog.rounds import Round, Waiting
+
+log = logging.getLogger(__name__)
+
+LATE: Final = 60.0
+"""Seconds from which on something that comes late says so."""
+
+
+class NotNow(Exception):
+    """Nobody is here who could do what an entry asks for, or who does it failed."""
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said because an entry is due, what is waited for then, and what takes its place."""
+
+    messages: list[dict[str, Any]] = []
+    waiting: Waiting | None = None
+    skill: str = ""
+    again: Entry | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether an answer is waited for."""
+        return self.waiting is not None
+
+
+class Deliveries:
+    """Reads entries and delivers them.
+
+    `skills` are those who can get answers, `programs` gives who runs programs, `wake` is called
+    with whoever was told something. A program has `deadline` seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        skills: Sequence[str],
+        programs: Callable[[], Programs | None],
+        wake: Callable[[str], None],
+        deadline: float,
+        new_dialog_attributes: bytes,
+    ) -> None:
+        self._store = store
+        self._skills = frozenset(skills)
+        self._programs = programs
+        self._wake = wake
+        self._deadline = deadline
+        self._new_dialog_attributes = new_dialog_attributes
+
+    async def due(self, entry: Entry, now: float) -> Due:
+        """Tell what is to be said; nothing where the entry cannot be read. `NotNow`: later."""
+        dropped = _dropped(entry.dropped)
+        try:
+            notice = notices.decode(entry.body)
+            due = None if notice.program is not None else self._of_notice(entry, notice, now)
+        except Exception:
+            log.exception("the entry %s of %s cannot be read and goes", entry.key, entry.skill)
+            return Due(messages=dropped)
+        if due is None:
+            due = await self._of_program(entry)
+        messages = [*dropped, *_late(due.messages, now - entry.due)]
+        return replace(due, messages=messages)
+
+    async def deliver(self, entry: Entry, due: Due) -> bool:
+        """Say it and settle its entry; False if the entry is not on the agenda any more."""
+        rows: list[bytes] = []
+        if due.messages:
+            rows = reply_messages("", {"messages": due.messages}, due.skill, None)
+        human_id, dialog_id, id_, bot_id = new_ids(4)
+        delivered = await self._store.deliver(
+            Delivery(
+                user=entry.user,
+                dialog_name=entry.dialog_name,
+                messages=rows,
+                closing=closing_of(due.waiting),
+                round=rounds.encode(Round(waiting=due.waiting)) if due.asks else None,
+                entry=entry,
+                again=due.again,
+                date_time=timestamp(),
+                new_human_id=human_id,
+                new_dialog_id=dialog_id,
+                new_id=id_,
+                new_bot_id=bot_id,
+                new_dialog_attributes=self._new_dialog_attributes,
+            )
+        )
+        if delivered and rows:
+            self._wake(entry.user)
+        return delivered
+
+    def _of_notice(self, entry: Entry, notice: Notice, now: float) -> Due:
+        if notice.said:
+            return Due()
+        messages = outputs.checked_messages(notice.messages)
+        messages = outputs.with_owner(messages, notice.skill)
+        waiting = None
+        if notice.ask is not None and notice.skill in self._skills:
+            waiting = waiting_for(messages, notice.ask, notice.skill, context=notice.context)
+            messages = pages.first_page(messages, waiting)
+        again = _again(entry, notice, now)
+        return Due(messages=messages, waiting=waiting, skill=notice.skill, again=again)
+
+    async def _of_program(self, entry: Entry) -> Due:
+        programs = self._programs()
+        if programs is None:
+            raise NotNow("nobody runs programs here")
+        try:
+            async with asyncio.timeout(self._deadline):
+                run = await programs.due(entry)
+        except Exception as error:
+            raise NotNow(f"a program failed: {error!r}") from error
+        words, waiting = run.words, None
+        if words.ask is not None:
+            asked = waiting_for(words.messages, words.ask, words.skill, context=run.context)
+            waiting = replace(asked, code=run.code, entities=run.entities)
+        return Due(
+            messages=list(words.messages),
+            waiting=waiting,
+            skill=words.skill,
+            again=next(iter(run.entries), None),
+        )
+
+
+def _again(entry: Entry, notice: Notice, now: float) -> Entry | None:
+    """Give what takes the place of an entry: its next time, or the mark that it was said."""
+    if notice.every is not None:
+        first = entry.due if notice.first is None else notice.first
+        due = next_time(first, notice.every, notice.timezone, max(now, entry.due))
+        return replace(entry, due=due, dropped=0)
+    if entry.skill == NOTIFICATIONS and notice.digest is not None:
+        mark = Notice(digest=notice.digest, said=True)
+        return replace(entry, due=now + DAY, body=notices.encode(mark), dropped=0)
+    return None
+
+
+def _dropped(number: int) -> list[dict[str, Any]]:
+    if not number:
+        return []
+    what = "1 earlier message was" if number == 1 else f"{number:,} earlier messages were"
+    return [{"type": "text", "text": f"({what} dropped)"}]
+
+
+def _late(messages: list[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
+    """Say with the first text how late it comes, if that is more than a minute."""
+    if not messages or seconds <= LATE:
+        return messages
+    late = f"({_length(seconds)} late)"
+    for place, message in enumerate(messages):
+        if message["type"] == "text":
+            told = {**message, "text": f"{message['text']} {late}"}
+            return [*messages[:place], told, *messages[place + 1 :]]
+    return [{"type": "text", "text": late}, *messages]
+
+
+def _length(seconds: float) -> str:
+    sizes = {"day": DAY, "hour": 3600.0, "minute": 60.0}
+    unit = next(name for name, size in sizes.items() if seconds >= size)
+    number = int(seconds // sizes[unit])
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"

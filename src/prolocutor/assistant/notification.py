@@ -1,0 +1,121 @@
+"""Notification: what somebody wants to be said to a person who has not asked, checked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+from prolocutor.contracts.store import Entry
+from prolocutor.dialog import notices, outputs, plain
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.notices import Notice
+from prolocutor.errors import BadInput, BadReply
+
+NOTIFICATIONS: Final = "@notify"
+"""The skill by whose name notifications stand on the agenda; no skill is called so."""
+
+MAX_KEY: Final = 200
+MAX_MESSAGES: Final = 100
+
+Message = str | dict[str, Any]
+
+
+def notification(
+    user: str,
+    dialog: str,
+    messages: Message | Sequence[Message],
+    *,
+    ask: str | None,
+    skill: str,
+    key: str | None,
+    context: Any,
+    due: float,
+    known: Sequence[str],
+) -> Entry:
+    """Give the entry of the agenda for a notification; `BadInput` with the field that is wrong.
+
+    A text is a message. A question needs one of the `known` skills, which gets the answer. The same
+    `key` says the same thing once.
+    """
+    if skill and skill not in known:
+        raise BadInput(f"no skill is called {skill!r:.80}; {_there_are(known)}", field="skill")
+    if ask is not None and not skill:
+        raise BadInput(
+            f"a question needs the skill that gets the answer; {_there_are(known)}", field="skill"
+        )
+    if key is not None and not 0 < len(key) <= MAX_KEY:
+        raise BadInput(f"a key is a text of 1 to {MAX_KEY} characters", field="key")
+    said = _checked(messages)
+    try:
+        outputs.checked_ask(ask)
+    except BadReply as error:
+        raise BadInput(str(error), field="ask") from None
+    try:
+        plain.check(context)
+    except BadReply as error:
+        raise BadInput(str(error), field="context") from None
+    digest = None if key is None else _digest([said, ask, skill, dialog, context])
+    notice = Notice(messages=said, ask=ask, skill=skill, context=context, digest=digest)
+    return Entry(
+        user=user,
+        dialog_name=dialog,
+        skill=NOTIFICATIONS,
+        key=key or new_id(),
+        due=due,
+        body=notices.encode(notice),
+    )
+
+
+def permission_request(person: str, what: str) -> list[dict[str, Any]]:
+    """Give the messages that ask for a permission on behalf of another person, with six buttons.
+
+    To be sent with the ask `generic` and the skill that acts for `person`, who wants to do `what`
+    ("unlock the door"). The skill's `request["answer"]["value"]` is then true, false, "maybe" or
+    what a rule's button carries: `{"allow": "this" | "person" | "anyone", "person"}`, where `this`
+    is for this person and thing, `person` for all this person wants, `anyone` for this thing.
+    """
+    rules = {
+        f"Always when {person} wants to {what}": "this",
+        f"Whatever {person} wants": "person",
+        f"Whoever wants to {what}": "anyone",
+    }
+    return [
+        {"type": "text", "text": f"{person} wants to {what}. Do you allow that?"},
+        _button("Yes", _special("yes")),
+        *(
+            _button(title, {"payload": {"allow": rule, "person": person}})
+            for title, rule in rules.items()
+        ),
+        _button("No", _special("no")),
+        _button("Maybe", _special("maybe")),
+    ]
+
+
+def _checked(messages: Any) -> list[dict[str, Any]]:
+    if isinstance(messages, str | dict):
+        messages = [messages]
+    if not isinstance(messages, list | tuple) or not 0 < len(messages) <= MAX_MESSAGES:
+        raise BadInput(f"messages are a list of 1 to {MAX_MESSAGES}, or a text", field="messages")
+    given = [{"type": "text", "text": one} if isinstance(one, str) else one for one in messages]
+    try:
+        plain.check(given)
+        return outputs.checked_messages(given)
+    except BadReply as error:
+        raise BadInput(str(error), field="messages") from None
+
+
+def _digest(parts: list[Any]) -> str:
+    return hashlib.blake2b(plain.encode(parts), digest_size=16).hexdigest()
+
+
+def _there_are(known: Sequence[str]) -> str:
+    return f"there are {', '.join(known)}" if known else "there are none"
+
+
+def _button(title: str, json: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "button", "title": title, "json": json}
+
+
+def _special(name: str) -> dict[str, Any]:
+    return {"code": ["bookkeeping", "special", f"special:{name}"], "entities": {}}
