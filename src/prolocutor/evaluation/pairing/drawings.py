@@ -17,7 +17,7 @@ _TOP: Final = 14
 _BOTTOM: Final = 40
 _COLORS: Final = 6
 _LONGEST: Final = 28
-_MARKS: Final = 8
+_ROOM: Final = 40
 
 
 def line_plot(
@@ -40,7 +40,7 @@ def line_plot(
     marks = {x for x, _ in points}
     parts += [
         _text(at(x), _HEIGHT - _BOTTOM + 16, f"{x:,.4g}", "tick middle")
-        for x in sorted(marks if len(marks) <= _MARKS else {low, high})
+        for x in _apart(sorted({low, high, *marks}), at)
     ]
     parts.append(_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 6, across, "tick middle"))
     if diagonal:
@@ -101,6 +101,15 @@ class _Axis:
 
     def _of(self, x: float) -> float:
         return log(x) if self._logarithmic else x
+
+
+def _apart(marks: Sequence[float], at: _Axis) -> list[float]:
+    """Give marks that have room for their numbers."""
+    found: list[float] = []
+    for x in marks:
+        if not found or at(x) - at(found[-1]) >= _ROOM:
+            found.append(x)
+    return found
 
 
 def _up(y: float) -> float:

@@ -41,11 +41,13 @@ Made = TypeVar("Made")
 Priors = list[dict[str, float]]
 
 _LABELS: Final = "labels"
+_FREE: Final = "cards"
 _SHOWN: Final = 3
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured. The first router gives rankers and budgets their priors.
+    """What is measured. The first router gives rankers and budgets their priors; those that do
+    without labels get them from cards alone.
 
     `permuted` deals the labels out to the questions anew: whatever is then better than the best
     single agent has seen what it should not.
@@ -118,6 +120,7 @@ class _Bench:
         self.choices: dict[str, list[Choice]] = {}
         self._first: dict[Stage, str] = {}
         self._priors: Priors = [{} for _ in data.test]
+        self._free: Priors = self._priors
 
     async def run(self) -> None:
         """Measure baselines, routers, rankers, budgets."""
@@ -133,14 +136,17 @@ class _Bench:
         if not self._data.has_answers:
             return
         self._rank_baselines()
+        if _has_cards(self._data):
+            self._free = _probabilities(await self._routed(_FREE))
         for place, name in enumerate(self._plan.rankers):
             self._told(f"ranker {name}")
             rankers = await self._fitted_rankers(name)
-            self._add(name, "rank", await self._ranked(rankers))
+            priors = self._priors_for(name)
+            self._add(name, "rank", await self._ranked(rankers, priors))
             if place == len(self._plan.rankers) - 1:
                 for budget in self._plan.budgets:
                     self._told(f"budget {budget}")
-                    await self._budgeted(name, budget, rankers)
+                    await self._budgeted(name, budget, rankers, priors)
 
     def _route_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
@@ -148,7 +154,7 @@ class _Bench:
         singles = {fold: best_single(self._known(fold), agents) for fold in range(self._plan.folds)}
         chosen = [singles[fold] for fold in self._folds]
         self._add("best single agent", "route", self._choices(chosen, called=1))
-        if any(card.description or card.examples for card in self._data.cards):
+        if _has_cards(self._data):
             plain = SentenceBm25(self._data.cards)
             chosen = [plain.choose(one.question) for one in test]
             self._add("cards, plain BM25", "route", self._choices(chosen, called=1))
@@ -188,12 +194,15 @@ class _Bench:
 
     async def _fitted_rankers(self, name: str) -> dict[int, Ranker]:
         fit, needs = load_ranker(name), needs_of(name, "ranker")
-        learned = await self._cross_fitted(self._data.learn)
+        free = _LABELS not in needs
+        learned = [] if free else await self._cross_fitted(self._data.learn)
         rankers = {}
         for fold in sorted(set(self._folds)):
             others = [place for place, its in enumerate(self._folds) if its != fold]
             known = [self._data.test[place] for place in others]
-            if self._data.learn:
+            if free:
+                priors = []
+            elif self._data.learn:
                 priors = [self._priors[place] for place in others]
             else:
                 priors = await self._cross_fitted(known)
@@ -239,21 +248,26 @@ class _Bench:
         )
         return await _settled(fit(training))
 
-    async def _ranked(self, rankers: Mapping[int, Ranker]) -> list[Choice]:
+    def _priors_for(self, ranker: str) -> Priors:
+        return self._priors if _LABELS in needs_of(ranker, "ranker") else self._free
+
+    async def _ranked(self, rankers: Mapping[int, Ranker], priors: Priors) -> list[Choice]:
         found = []
         for place, one in enumerate(self._data.test):
             answers = self._answers(place)
             start = perf_counter()
             ranker = rankers[self._folds[place]]
-            pairs = await _settled(ranker.rank(one.question, answers, self._priors[place]))
+            pairs = await _settled(ranker.rank(one.question, answers, priors[place]))
             found.append(self._choice(place, pairs, perf_counter() - start, len(answers)))
         return found
 
-    async def _budgeted(self, name: str, budget: str, rankers: Mapping[int, Ranker]) -> None:
+    async def _budgeted(
+        self, name: str, budget: str, rankers: Mapping[int, Ranker], priors: Priors
+    ) -> None:
         policy = policy_of(budget)
         found = []
         for place, one in enumerate(self._data.test):
-            ranker, prior = rankers[self._folds[place]], self._priors[place]
+            ranker, prior = rankers[self._folds[place]], priors[place]
             answers = {answer.agent: answer for answer in self._answers(place)}
 
             async def rank(
@@ -261,7 +275,7 @@ class _Bench:
             ) -> Sequence[Pairing]:
                 known = [one for one in self._answers(place) if one.agent in called]
                 question = self._data.test[place].question
-                return await _settled(ranker.rank(question, known, self._priors[place]))
+                return await _settled(ranker.rank(question, known, priors[place]))
 
             start = perf_counter()
             called, pairs = await spend(policy, self._data.cards, prior, [*answers], rank)
@@ -312,6 +326,14 @@ class _Bench:
             before = next((one.precision_at_1 for one in self.rows if one.method == bar), 0.0)
             if row.precision_at_1 >= before:
                 self._first[stage] = method
+
+
+def _has_cards(data: PairingData) -> bool:
+    return any(card.description or card.examples for card in data.cards)
+
+
+def _probabilities(ranked: Sequence[tuple[Sequence[Pairing], float]]) -> Priors:
+    return [{one.agent: one.probability for one in pairs} for pairs, _ in ranked]
 
 
 def _permuted(data: PairingData, seed: int) -> PairingData:

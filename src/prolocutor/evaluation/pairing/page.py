@@ -92,7 +92,7 @@ def _table(found: Measured) -> str:
         for one in found.published:
             if one.stage == stage:
                 shown = f"<td>published: {escape(one.method)}</td>"
-                shown += f"<td{_NUMBER}>{one.precision_at_1:.1%}</td>"
+                shown += f"<td{_NUMBER}>{one.precision_at_1:.2%}</td>"
                 lines.append(f'<tr class="published">{shown}{"<td></td>" * (len(_HEAD) - 2)}</tr>')
         lines += [_line(row) for row in rows]
     head = "".join(f"<th{_NUMBER if n else ''}>{name}</th>" for n, name in enumerate(_HEAD))

@@ -54,7 +54,8 @@ def pairings(scorer: TextScorer, question: Question) -> list[Pairing]:
     share = 0.0
     if question.agent_before is not None and question.agent_before in agents:
         place = agents.index(question.agent_before)
-        share = continuation(question) * (1 - _lead(found, place))
+        lead = _lead(found, place) if _says_something(question.text) else 0.0
+        share = continuation(question) * (1 - lead)
         if share >= _LEAST:
             found = _with_turn_before(scorer, question, found, place, share)
     order = sorted(range(len(agents)), key=found.__getitem__, reverse=True)
@@ -91,6 +92,10 @@ def continuation(question: Question) -> float:
     if short and _VERBS.isdisjoint(found):
         return _ELLIPTIC
     return _ELLIPTIC / 2 if asked else 0.0
+
+
+def _says_something(text: str) -> bool:
+    return any(word not in STOP_WORDS for word in words(text))
 
 
 def _lead(found: Sequence[float], place: int) -> float:

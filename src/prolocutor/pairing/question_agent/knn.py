@@ -26,7 +26,7 @@ _POWER: Final = 2
 _PRIOR: Final = 1.0
 _CARDS: Final = 20.0
 _FEW: Final = 500
-_MOST_POSTINGS: Final = 6000
+_MOST_POSTINGS: Final = 3000
 _SECOND: Final = itemgetter(1)
 
 
@@ -67,6 +67,7 @@ class KnnRouter:
         self._index: Bm25[int] = Bm25()
         self._right: dict[str, float] = {}
         self._weight = 0.0
+        self._latest: tuple[str, int, list[tuple[int, float]]] = ("", 0, [])
 
     @property
     def agents(self) -> Sequence[str]:
@@ -105,12 +106,11 @@ class KnnRouter:
         """Give the probability of each agent: of the votes, those for it."""
         prior = self._prior(text)
         votes = [_PRIOR * one for one in prior]
-        terms = _terms(text)
-        near = self._nearest(terms)
+        near = self._nearest(text)
         if not near:
             return votes
         most = near[0][1]
-        alike = min(1.0, most / (sum(map(self._index.idf, set(terms))) or 1.0))
+        alike = min(1.0, most / (sum(map(self._index.idf, set(_terms(text)))) or 1.0))
         total = _PRIOR
         places = {agent: place for place, agent in enumerate(self.agents)}
         for number, score in near:
@@ -123,7 +123,7 @@ class KnnRouter:
 
     def reason(self, text: str, agent: str) -> str:
         """Quote the nearest question that the agent was right for."""
-        for number, _ in self._nearest(_terms(text)):
+        for number, _ in self._nearest(text):
             lesson = self._lessons[number]
             if lesson.agents.get(agent, 0.0) > 0:
                 quoted = lesson.text if len(lesson.text) <= 80 else f"{lesson.text[:79]}…"
@@ -167,8 +167,14 @@ class KnnRouter:
         self._lessons.append(lesson)
         self._index.add(len(self._lessons) - 1, _terms(lesson.text))
 
-    def _nearest(self, terms: Sequence[str]) -> list[tuple[int, float]]:
-        return nlargest(_NEIGHBOURS, self._index.search(terms, _MOST_POSTINGS), key=_SECOND)
+    def _nearest(self, text: str) -> list[tuple[int, float]]:
+        """Give the nearest lessons; those of the latest text are kept, to tell the reason from."""
+        known, number, near = self._latest
+        if known != text or number != len(self._lessons):
+            scores = self._index.search(_terms(text), _MOST_POSTINGS)
+            near = nlargest(_NEIGHBOURS, scores, key=_SECOND)
+            self._latest = text, len(self._lessons), near
+        return near
 
     def _prior(self, text: str) -> list[float]:
         known = [self._right.get(agent, 0.0) for agent in self.agents]

@@ -10,8 +10,8 @@ from math import log
 from typing import Any, Final
 
 import numpy as np
-from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
+from scipy.sparse import csr_matrix
+from sklearn.svm import LinearSVC
 
 from prolocutor.contracts.pairing import Labelled, Training
 from prolocutor.errors import BadInput

@@ -1,0 +1,71 @@
+"""Follow-ups stay where they belong, and a new subject leaves: with every router of ours."""
+
+from collections.abc import Callable
+
+import pytest
+
+from prolocutor.contracts.pairing import Question, Training
+from prolocutor.pairing.catalog import ROUTERS, load_router
+from prolocutor.pairing.question_agent.follow_ups import continuation
+from tests.unit.pairing.question_agent.made import CARDS, LABELLED
+
+pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
+
+WEATHER = {
+    "said_before": "what's the weather in New York",
+    "answered_before": "It is sunny in New York, 21 degrees.",
+    "agent_before": "weather",
+}
+BANK = {
+    "said_before": "transfer money to Ann",
+    "answered_before": "From which account?",
+    "agent_before": "bank",
+}
+
+
+@pytest.fixture(params=list(ROUTERS), scope="module")
+def route(request: pytest.FixtureRequest) -> Callable[..., str]:
+    fit = load_router(request.param)
+    router = fit(Training(cards=CARDS, labelled=LABELLED))
+
+    def best(text: str, **before: str) -> str:
+        pairs = router.route(Question(text=text, **before))
+        return str(pairs[0].agent)
+
+    return best
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["what about Texas?", "and in Boston", "tomorrow?", "how about next Monday", "why is that"],
+)
+def test_a_follow_up_stays_with_who_answered(route: Callable[..., str], text: str) -> None:
+    assert route(text, **WEATHER) == "weather"
+
+
+@pytest.mark.parametrize("text", ["savings", "my savings account", "the second one", "42"])
+def test_what_an_agent_asked_for_goes_to_that_agent(route: Callable[..., str], text: str) -> None:
+    assert route(text, **BANK) == "bank"
+
+
+@pytest.mark.parametrize(
+    "text", ["play some jazz", "and now play some jazz", "play a song by Adele"]
+)
+def test_a_new_subject_leaves(route: Callable[..., str], text: str) -> None:
+    assert route(text, **WEATHER) == "music"
+    assert route(text, **BANK) == "music"
+
+
+def test_a_question_that_is_whole_is_not_drawn_back(route: Callable[..., str]) -> None:
+    assert route("will it rain in Seattle", **BANK) == "weather"
+
+
+def test_an_agent_before_that_is_gone_changes_nothing(route: Callable[..., str]) -> None:
+    assert (
+        route("play some jazz", said_before="x", answered_before="y?", agent_before="gone")
+        == "music"
+    )
+
+
+def test_without_a_turn_before_nothing_is_a_follow_up() -> None:
+    assert continuation(Question(text="what about Texas?")) == 0

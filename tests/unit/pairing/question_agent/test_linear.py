@@ -1,0 +1,113 @@
+"""Learned routers: they find what they learned, are kept in folders, and bear changes of agents."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from prolocutor.contracts.pairing import Card, Labelled, Question, Training
+from prolocutor.errors import BadInput, ConfigError
+from prolocutor.pairing.catalog import load_router
+from prolocutor.pairing.model_files import Model, save_model, training_card
+from prolocutor.pairing.question_agent.loading import load_router_model
+from tests.unit.pairing.question_agent.made import CARDS, LABELLED
+
+pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
+
+LEARNED = ("linear", "ensemble", "knn")
+TRAINING = Training(cards=CARDS, labelled=LABELLED)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_what_was_learned_is_known_and_what_is_like_it(name: str) -> None:
+    router = load_router(name)(TRAINING)
+
+    for text, agent in [
+        ("what is my balance", "bank"),
+        ("play jazz", "music"),
+        ("weather in Rome", "weather"),
+        ("put on the radio", "music"),
+    ]:
+        found = router.route(Question(text=text))
+        assert found[0].agent == agent
+        assert found[0].reason
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_a_saved_model_chooses_as_before(name: str, tmp_path: Path) -> None:
+    router = load_router(name)(TRAINING)
+    made = save_model(tmp_path / "m", router.to_model(training_card(18)))
+
+    loaded = load_router_model(tmp_path / "m", CARDS)
+
+    question = Question(text="transfer money for the song")
+    assert loaded.model.id == made
+    assert loaded.warnings == []
+    assert loaded.router.route(question) == router.route(question)
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_agents_that_left_and_came_are_borne_with_a_warning(name: str, tmp_path: Path) -> None:
+    router = load_router(name)(TRAINING)
+    save_model(tmp_path / "m", router.to_model(training_card(18)))
+    new = Card(name="pizza", description="Orders pizza and drinks.", examples=["order a pizza"])
+
+    loaded = load_router_model(tmp_path / "m", [*CARDS[:2], new])
+
+    assert len(loaded.warnings) == 2
+    found = loaded.router.route(Question(text="what is my balance"))
+    assert {pair.agent for pair in found} == {"weather", "music", "pizza"}
+    assert loaded.router.route(Question(text="order a pizza"))[0].agent == "pizza"
+    assert loaded.router.route(Question(text="play jazz"))[0].agent == "music"
+
+
+def test_a_label_online_counts_for_the_ensemble_at_once() -> None:
+    router = load_router("ensemble")(TRAINING)
+    for _ in range(3):
+        router.learn("blorb the frobnitz", ["bank"])
+
+    found = router.route(Question(text="blorb the frobnitz"))
+
+    assert found[0].agent == "bank"
+
+
+def test_too_few_labels_are_refused() -> None:
+    with pytest.raises(BadInput, match="1 labelled questions are too few"):
+        load_router("linear")(Training(cards=CARDS, labelled=LABELLED[:1]))
+
+
+def test_an_agent_that_was_never_right_is_never_first() -> None:
+    cards = [*CARDS, Card(name="never")]
+    router = load_router("linear")(Training(cards=cards, labelled=LABELLED))
+
+    found = router.route(Question(text="zzz"))
+
+    assert found[-1].agent == "never"
+
+
+def test_labels_of_little_weight_count_little() -> None:
+    wrong = [Labelled(question=Question(text="play jazz"), agents={"bank": 1.0}, weight=0.01)] * 5
+    router = load_router("linear")(Training(cards=CARDS, labelled=[*LABELLED, *wrong]))
+
+    found = router.route(Question(text="play jazz"))
+
+    assert found[0].agent == "music"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"role": "ranker"}, "not of a router"),
+        ({"method": "magic"}, "no router 'magic'"),
+        ({"parts": {}}, "is no linear model"),
+        ({"arrays": {}}, "is no linear model"),
+        ({"agents": ["one"]}, "is no linear model"),
+    ],
+)
+def test_another_model_is_refused(changes: dict[str, object], told: str, tmp_path: Path) -> None:
+    router = load_router("linear")(TRAINING)
+    model: Model = router.to_model(training_card(18))
+    save_model(tmp_path / "m", msgspec.structs.replace(model, **changes))
+
+    with pytest.raises(ConfigError, match=told):
+        load_router_model(tmp_path / "m", CARDS)
