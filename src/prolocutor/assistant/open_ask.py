@@ -25,9 +25,6 @@ _READ_FIRST: Final = frozenset({"yesno", "choice"})
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
 """Kinds of which an answer can be told, though another kind was asked for."""
 
-CANCELLED: Final = {"kind": "cancelled"}
-"""The answer that a skill gets whose ask is over."""
-
 
 class OpenAsk:
     """One open ask and one input: each method gives what the input means for the turn.
@@ -158,7 +155,7 @@ class OpenAsk:
         return self._keep(phrases.looks_for(waiting, phrases.CLICK))
 
     def _valued(self, intent: Intent) -> Decision:
-        outcome = reading.from_value(self.waiting.ask, intent.kind, intent.value, self._asked())
+        outcome = reading.from_value(self._kind, intent.kind, intent.value, self._asked())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._wrong(outcome.hint)
@@ -209,7 +206,7 @@ class OpenAsk:
 
     def _cancel(self) -> Decision:
         if self.waiting.skill:
-            start = to_skill(self._input, self.waiting.skill, CANCELLED)
+            start = to_skill(self._input, self.waiting.skill, cancelled(self.waiting))
         else:
             start = TurnStart(input=self._input, say=phrases.says(phrases.CANNOT_HELP))
         return Decision(start=start, ends=True)
@@ -262,6 +259,13 @@ def to_skill(input: Input, skill: str, answer: dict[str, Any]) -> TurnStart:
         extra={"answer": answer},
         otherwise=phrases.says(phrases.CANNOT_HELP),
     )
+
+
+def cancelled(waiting: Waiting | None) -> dict[str, Any]:
+    """Give the answer that a skill gets whose ask is over."""
+    if waiting is None or waiting.context is None:
+        return {"kind": "cancelled"}
+    return {"kind": "cancelled", "context": waiting.context}
 
 
 def button_answer(input: Input, parsed: dict[str, Any]) -> dict[str, Any]:

@@ -32,4 +32,4 @@ async def run_program(decision: Decision, programs: Programs | None, seconds: fl
 
 def _unable(start: ProgramStart) -> ProgramRun:
     source = start.parsed.get("program") or " ".join(map(str, start.parsed.get("code") or ()))
-    return ProgramRun(words=phrases.says(f"{phrases.NO_PROGRAMS} {source:.{SHOWN}}".strip()))
+    return ProgramRun(words=phrases.says(f"{phrases.NO_PROGRAMS} {source[:SHOWN]}"))

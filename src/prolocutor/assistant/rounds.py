@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from prolocutor.asks.wanted import NOT_UNDERSTOOD
@@ -19,7 +21,15 @@ from prolocutor.dialog.inputs import Input, TurnStart, Words
 from prolocutor.dialog.rounds import NOTHING, RAW, Round, Waiting
 from prolocutor.errors import BadInput
 from prolocutor.pipeline.plan import Service
-from prolocutor.thingtalk.bookkeeping import Intent, intent_of, intent_of_program, read_prefixed
+from prolocutor.thingtalk.bookkeeping import (
+    Intent,
+    intent_of,
+    intent_of_program,
+    read_parsed,
+    read_prefixed,
+)
+
+log = logging.getLogger(__name__)
 
 SWITCH_CONFIDENCE: Final = 0.8
 """How sure another skill must be to change the subject while something is asked for."""
@@ -100,6 +110,7 @@ class Rounds:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
             return ask.button(skill, parsed)
+        parsed = read_parsed(parsed)
         intent = _intent(parsed)
         if intent is None:
             return ask.program(parsed)
@@ -135,6 +146,7 @@ class Rounds:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
             return Decision(start=to_skill(input, skill, button_answer(input, parsed)))
+        parsed = read_parsed(parsed)
         intent = _intent(parsed)
         if intent is None:
             program = ProgramStart(begun=begun, parsed=parsed)
@@ -174,7 +186,13 @@ def _misread(input: Input, waiting: Waiting | None, what: str) -> Decision:
 
 def round_of(begun: Begun) -> Round:
     """Give what the dialog waited for when a turn began."""
-    return NOTHING if begun.round == NO_ROUND else rounds.decode(begun.round)
+    if begun.round == NO_ROUND:
+        return NOTHING
+    try:
+        return rounds.decode(begun.round)
+    except msgspec.DecodeError as error:
+        log.error("what dialog %s waits for cannot be read: %s", begun.dialog_id, error)
+        return NOTHING
 
 
 _UNASKED: Final = {
@@ -196,7 +214,6 @@ _UNASKED: Final = {
 
 def _intent(parsed: dict[str, Any]) -> Intent | None:
     """Give what steers the dialog; None: it is a program."""
-    program = parsed.get("program")
-    if isinstance(program, str):
-        return intent_of_program(program)
-    return intent_of(parsed.get("code") or [], parsed.get("entities") or {})
+    if "program" in parsed:
+        return intent_of_program(parsed["program"])
+    return intent_of(parsed["code"], parsed["entities"])

@@ -118,7 +118,7 @@ def _following(decision: Decision, draft: Draft) -> Round:
         return Round(waiting=waiting_for(reply.messages, reply.ask, reply.active_skill, reply.text))
     if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
         return _going_on(before, draft, reply)
-    return NOTHING
+    return NOTHING if draft.speakers else _less_preferred(before)
 
 
 def _after_own_words(before: Round, decision: Decision, reply: Reply) -> Round:
@@ -126,9 +126,13 @@ def _after_own_words(before: Round, decision: Decision, reply: Reply) -> Round:
         return Round(waiting=decision.kept)
     run = decision.run
     if run is not None and reply.ask is not None:
-        asked = waiting_for(reply.messages, reply.ask, reply.active_skill, context=run.context)
+        asked = waiting_for(reply.messages, reply.ask, "", context=run.context)
         return Round(waiting=replace(asked, code=run.code, entities=run.entities))
-    if decision.releases or before.left <= 1:
+    return NOTHING if decision.releases else _less_preferred(before)
+
+
+def _less_preferred(before: Round) -> Round:
+    if before.left <= 1:
         return NOTHING
     return Round(preferred=before.preferred, left=before.left - 1)
 

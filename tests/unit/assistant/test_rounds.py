@@ -6,19 +6,21 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.assistant import pages, phrases
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
-from prolocutor.contracts.store import Begun
-from prolocutor.dialog import plain
+from prolocutor.contracts.store import Begun, Entry
+from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.outputs import ASKS
+from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.testing.sample_turns import a_beginning
+from prolocutor.testing.sample_turns import a_beginning, a_delivery
 from tests.unit.assistant.askers import (
     KINDS,
     TIME,
@@ -138,6 +140,33 @@ async def test_what_a_skill_learns_when_its_ask_is_over_counts(words: str) -> No
         await it.turn("ask number", user="ann")
         turn = await it.turn(words, user="ann")
         assert (await attributes(it), "dropped" in said(turn)) == ({"told": 1}, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [("5", "number"), ("no", "cancelled"), (TIME, "cancelled")]
+)
+async def test_what_came_with_a_question_comes_back_with_what_becomes_of_it(
+    words: str, kind: str
+) -> None:
+    store, asker = MemoryStore(), Asker()
+    async with assistant(*asking_skills(asker), store=store) as it:
+        await it.turn("ask number", user="ann")
+        waiting = await it.waiting("ann")
+        assert waiting is not None
+        kept = rounds.encode(Round(waiting=replace(waiting, context={"of": "Bob"})))
+        await store.deliver(a_delivery("ann", round=kept))
+        await it.turn(words, user="ann")
+    assert [(one["kind"], one["context"]) for one in asker.told] == [(kind, {"of": "Bob"})]
+
+
+async def test_a_state_that_cannot_be_read_is_none(caplog: pytest.LogCaptureFixture) -> None:
+    store = MemoryStore()
+    async with assistant(*asking_skills(Asker()), store=store) as it:
+        await it.turn("ask number", user="ann")
+        await store.deliver(a_delivery("ann", round=b'{"waiting":5}'))
+        turn = await it.turn("5", user="ann")
+        assert await store.round("ann", "main") == b"{}"
+    assert (said(turn), "cannot be read" in caplog.text) == (["tick"], True)
 
 
 async def test_a_skill_that_cannot_be_told_breaks_nothing() -> None:
@@ -381,6 +410,14 @@ async def test_who_wins_without_being_preferred_may_go_on_as_long_as_that() -> N
     assert texts == {"weather"}
 
 
+async def test_who_is_preferred_stays_so_when_nobody_has_an_answer() -> None:
+    weather = says("weather", going_on(0.7), ValueError("oh"), going_on(0.5))
+    chat = says("chat", hypothesis("hm", 0.6), [], hypothesis("hm", 0.6))
+    async with assistant(weather, chat, fallback="Pardon?") as it:
+        texts = [(await it.turn("hi", user="ann")).reply.text for _ in range(3)]
+    assert texts == ["weather", "Pardon?", "weather"]
+
+
 async def test_a_response_selector_is_told_who_is_preferred() -> None:
     picks = says("picks", {"skill_name": "weather", "text": "weather", "confidence": 0.5})
     pipeline = Pipeline(skills=[says("weather", going_on())], response_selector=picks)
@@ -405,6 +442,10 @@ async def test_yes_goes_to_the_skill_that_can_go_on() -> None:
     [
         {"parsed": {"code": ["bookkeeping", "nonsense"], "entities": {}}},
         {"parsed": {"code": ["bookkeeping", "answer", "NUMBER_0"], "entities": {}}},
+        {"parsed": {"code": [5, None], "entities": {}}},
+        {"parsed": {"code": ["bookkeeping"], "entities": 7}},
+        {"parsed": {"program": 5}},
+        {"parsed": {"payload": 5, "skill": "nobody"}},
         {"text": "\\r {broken"},
     ],
 )
@@ -479,6 +520,9 @@ class Adds:
         asks = Words(messages=[{"type": "text", "text": "How many?"}], ask="number")
         return ProgramRun(words=asks, context="so many:", code=["$x"], entities={"X": 1})
 
+    async def due(self, entry: Entry) -> ProgramRun:
+        raise NotImplementedError
+
 
 async def test_a_program_asks_for_what_it_lacks() -> None:
     async with assistant() as it:
@@ -489,6 +533,19 @@ async def test_a_program_asks_for_what_it_lacks() -> None:
     assert (first.ask, said(second), second.ask) == ("number", ["so many: 5"], None)
     closing = {"ask": "number", "code": ["$x"], "entities": {"X": 1}}
     assert plain.decode(rows[1].closing or b"") == closing
+
+
+async def test_the_answer_goes_to_a_program_even_if_it_speaks_for_a_skill() -> None:
+    class Speaks(Adds):
+        async def run(self, start: ProgramStart) -> ProgramRun:
+            run = await super().run(start)
+            return replace(run, words=replace(run.words, skill="echo"))
+
+    async with assistant() as it:
+        it._programs = Speaks()
+        first = await it.turn("", user="ann", program="now => @a.b();")
+        second = await it.turn("5", user="ann")
+    assert (first.reply.active_skill, said(second)) == ("echo", ["so many: 5"])
 
 
 async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> None:
