@@ -278,6 +278,23 @@ async def test_frames_are_handled_in_order_and_read_meanwhile() -> None:
     assert [frame["id"] for frame in frames if "id" in frame] == list(range(42))
 
 
+async def test_who_sends_very_much_at_once_is_answered_in_order() -> None:
+    async with almond() as door, opened(door) as ann:
+        for n in range(150):
+            await ann.send(type="command", text=f"{n}")
+        turns = [await ann.until_asked() for _ in range(150)]
+
+    assert [turn[1]["text"] for turn in turns] == [f"{n + 1}: {n}" for n in range(150)]
+
+
+async def test_a_frame_may_come_as_bytes() -> None:
+    async with demonstrated() as door, opened(door) as ann:
+        await ann.socket.send_bytes(b'{"type": "command", "text": "hello"}')
+        frames = await ann.until_asked()
+
+    assert kinds(frames) == ["command", "text", "askSpecial"]
+
+
 async def test_what_was_sent_before_the_opening_is_answered_after_it() -> None:
     async with demonstrated() as door, client(door) as ann:
         await ann.send(type="command", text="hello")
