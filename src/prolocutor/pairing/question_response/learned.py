@@ -21,22 +21,22 @@ from prolocutor.pairing.question_response.wording import Wording
 METHOD: Final = "learned"
 COLUMNS: Final = (*NAMES, "wording", "lead_wording")
 _WIDEST: Final = 5.0
-_TELLING: Final = 0.3
 
 _WORDS: Final = {
-    "covered": "speaks of what was asked",
-    "prior": "its agent is likely",
-    "prior_logit": "its agent is likely",
-    "wording": "sounds like a right answer",
-    "lead_wording": "sounds best",
-    "refusal": "how it refuses",
+    "covered": "likeness to the question",
+    "grams_covered": "likeness to the question",
+    "prior": "what the router thinks of its agent",
+    "prior_logit": "what the router thinks of its agent",
+    "wording": "its wording",
+    "lead_wording": "its wording",
+    "refusal": "refusing",
     "verbatim": "how often its agent says so",
     "shape": "how often its agent says so",
     "opening": "how often its agent says so",
     "others": "how often others say so",
-    "agreement": "others say the same",
-    "matches": "holds the kind of value that was asked for",
-    "missing": "the kind of value that was asked for",
+    "agreement": "agreement of others",
+    "matches": "the kind of value in it",
+    "missing": "the kind of value in it",
 }
 
 
@@ -164,10 +164,14 @@ def _blend_of(model: Model) -> Blend:
 
 
 def _reason(terms: Floats) -> str:
-    """Say in words what speaks most for an answer, and most against it."""
+    """Say in words what speaks most for an answer, or against it."""
     said: dict[str, float] = {}
-    for name, term in zip(COLUMNS, terms, strict=True):
-        if name in _WORDS and abs(term) >= _TELLING:
-            said[_WORDS[name]] = said.get(_WORDS[name], 0.0) + float(term)
-    strongest = sorted(said.items(), key=lambda pair: -abs(pair[1]))[:2]
-    return "; ".join(f"{'+' if term > 0 else '-'} {words}" for words, term in strongest)
+    for name, term in zip(COLUMNS, terms.tolist(), strict=True):
+        if name in _WORDS:
+            said[_WORDS[name]] = said.get(_WORDS[name], 0.0) + term
+    first, second = sorted(said.items(), key=lambda pair: -abs(pair[1]))[:2]
+    return "; ".join(f"{_side(term)} it: {words}" for words, term in (first, second))
+
+
+def _side(term: float) -> str:
+    return "for" if term >= 0 else "against"
