@@ -21,6 +21,7 @@ from prolocutor.assistant.notification import Message, notification
 from prolocutor.assistant.open_ask import cancelled
 from prolocutor.assistant.program_turns import run_program
 from prolocutor.assistant.queue import Queues, Work
+from prolocutor.assistant.received import MAX_TEXT, check_name, checked_dialog, checked_input
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
 from prolocutor.assistant.rounds import SWITCH_CONFIDENCE, Rounds, round_of
@@ -31,11 +32,11 @@ from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
-from prolocutor.dialog import plain, rounds
+from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.rounds import Waiting
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import BadInput, BadReply, ProlocutorError, Stopping, StoreError
+from prolocutor.errors import ProlocutorError, Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Pipeline
@@ -46,8 +47,6 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-MAX_TEXT = 100_000
-MAX_NAME = 500
 MAX_ATTEMPTS = 2
 
 
@@ -215,10 +214,10 @@ class Assistant:
         program: str | None = None,
     ) -> TurnResult:
         """Do as `reply` does and give all that is known of the turn."""
-        dialog_name = _checked_dialog(dialog)
-        input = _checked_input(text, attributes, self._max_text, parsed, program)
+        dialog_name = checked_dialog(dialog)
+        input = checked_input(text, attributes, self._max_text, parsed, program)
         if request_id is not None:
-            _check_name(request_id, "a request id", "request_id")
+            check_name(request_id, "a request id", "request_id")
         return await self._enqueue(
             user, lambda: self._turn(input, user, dialog_name, request_id, channel)
         )
@@ -242,10 +241,10 @@ class Assistant:
         (`request["answer"]["context"]`). The same `key` says the same thing once (kept a day, the
         last 100 of a person); `Conflict` if something else was said with it before.
         """
-        _check_name(user, "a user", "user")
+        check_name(user, "a user", "user")
         entry = notification(
             user,
-            _checked_dialog(dialog),
+            checked_dialog(dialog),
             messages,
             ask=ask,
             skill=skill,
@@ -258,11 +257,11 @@ class Assistant:
 
     async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
         """Give what a dialog waits for now, None if nothing is asked for."""
-        return rounds.decode(await self.store.round(user, _checked_dialog(dialog))).waiting
+        return rounds.decode(await self.store.round(user, checked_dialog(dialog))).waiting
 
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
         """End a person's dialog; the next input starts a new one. Gives the ended dialog's id."""
-        dialog_name = _checked_dialog(dialog)
+        dialog_name = checked_dialog(dialog)
         return await self._enqueue(user, lambda: self._close_dialog(user, dialog_name))
 
     async def delete_person(self, user: str) -> bool:
@@ -283,7 +282,7 @@ class Assistant:
     async def _enqueue(self, user: str, work: Work[T]) -> T:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
-        _check_name(user, "a user", "user_id")
+        check_name(user, "a user", "user_id")
         return await self._queues.run(user, work)
 
     async def _turn(
@@ -369,50 +368,3 @@ class Assistant:
                 what(observer)
             except Exception:
                 log.exception("an observer raised, which it must not")
-
-
-def _checked_input(
-    text: object, attributes: object, max_text: int, parsed: object = None, program: object = None
-) -> Input:
-    if not isinstance(text, str) or len(text) > max_text:
-        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
-    if attributes is not None and not isinstance(attributes, dict):
-        raise BadInput("attributes are an object", field="attributes")
-    _check_plain(text, "payload")
-    if attributes:
-        _check_plain(attributes, "attributes")
-    if parsed is None and program is None:
-        return Input(text=text, attributes=attributes or {})
-    if parsed is not None and not isinstance(parsed, dict):
-        raise BadInput("what comes parsed is an object", field="json")
-    if program is not None and (not isinstance(program, str) or len(program) > max_text):
-        raise BadInput(f"a program is a text of at most {max_text:,} characters", field="code")
-    _check_plain([parsed, program], "json")
-    shown = text or (f"\\t {program}" if program is not None else _shown(parsed))
-    return Input(text=shown, attributes=attributes or {}, parsed=parsed, program=program)
-
-
-def _shown(parsed: dict[str, Any] | None) -> str:
-    """Give what stands for a command that came without a title."""
-    return "\\r " + plain.encode(parsed).decode()
-
-
-def _checked_dialog(dialog: str | None) -> str:
-    if not dialog:
-        return "main"
-    _check_name(dialog, "a dialog's name", "dialog")
-    return dialog
-
-
-def _check_name(name: object, what: str, field: str) -> None:
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
-        raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
-    if not name.isascii():
-        _check_plain(name, field)
-
-
-def _check_plain(value: Any, field: str) -> None:
-    try:
-        plain.check(value)
-    except BadReply as error:
-        raise BadInput(str(error), field=field) from None

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import prolocutor
-from prolocutor.assistant.assistant import MAX_TEXT, Assistant
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.received import MAX_TEXT
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.errors import BadInput, Conflict, Overloaded, Stopping, StoreError, StoreFull

@@ -1,0 +1,61 @@
+"""What callers give an assistant, checked before anything is kept: `BadInput` where it is wrong."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.errors import BadInput, BadReply
+
+MAX_TEXT: Final = 100_000
+MAX_NAME: Final = 500
+
+
+def checked_input(
+    text: object, attributes: object, max_text: int, parsed: object = None, program: object = None
+) -> Input:
+    """Give the input that is meant; what came parsed without a title is shown as people type it."""
+    if not isinstance(text, str) or len(text) > max_text:
+        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
+    if attributes is not None and not isinstance(attributes, dict):
+        raise BadInput("attributes are an object", field="attributes")
+    _check_plain(text, "payload")
+    if attributes:
+        _check_plain(attributes, "attributes")
+    if parsed is None and program is None:
+        return Input(text=text, attributes=attributes or {})
+    if parsed is not None and not isinstance(parsed, dict):
+        raise BadInput("what comes parsed is an object", field="json")
+    if program is not None and (not isinstance(program, str) or len(program) > max_text):
+        raise BadInput(f"a program is a text of at most {max_text:,} characters", field="code")
+    _check_plain([parsed, program], "json")
+    shown = text or (_as_typed(parsed) if program is None else f"\\t {program}")
+    return Input(text=shown, attributes=attributes or {}, parsed=parsed, program=program)
+
+
+def checked_dialog(dialog: str | None) -> str:
+    """Give the name of the dialog that is meant."""
+    if not dialog:
+        return "main"
+    check_name(dialog, "a dialog's name", "dialog")
+    return dialog
+
+
+def check_name(name: object, what: str, field: str) -> None:
+    """Refuse what is no name of something."""
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
+        raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
+    if not name.isascii():
+        _check_plain(name, field)
+
+
+def _as_typed(parsed: dict[str, Any] | None) -> str:
+    return "\\r " + plain.encode(parsed).decode()
+
+
+def _check_plain(value: Any, field: str) -> None:
+    try:
+        plain.check(value)
+    except BadReply as error:
+        raise BadInput(str(error), field=field) from None
