@@ -12,10 +12,13 @@ DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5
 OTHERS: Final = ("hello", "what can you do?")
 
 
-def greeting(name: str, url: str, kept: str, *, file: Path | None, store: str | None) -> str:
+def greeting(
+    name: str, url: str, kept: str, *, file: Path | None, store: str | None, page: bool = False
+) -> str:
     """Say where an assistant listens, where it keeps dialogs, and what to try.
 
     `kept`: the store's URL. `file` and `store`: as they were given on the command line.
+    `page`: whether there is a page to open in a browser.
     """
     first, second = OTHERS if file else DEMO
     path = sqlite_file(kept)
@@ -34,5 +37,6 @@ def greeting(name: str, url: str, kept: str, *, file: Path | None, store: str | 
             f"{name} listens on {url} (Ctrl-C ends it).",
             f"Dialogs are kept in {path or kept}. Three things to try in another terminal:",
             *(f"  {one}" for one in tries),
+            *([f"Or talk to it in a browser: {url}"] if page else []),
         )
     )

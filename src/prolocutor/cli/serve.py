@@ -136,8 +136,16 @@ async def _serve(plan: Plan) -> None:
         def tell(url: str) -> None:
             url = url.replace(*_reachable(plan.host))
             _leave_note(assistant, plan, url)
-            name, kept = plan.settings.name, plan.store
-            click.echo(greeting(name, url, kept, file=plan.file_given, store=plan.store_given))
+            click.echo(
+                greeting(
+                    plan.settings.name,
+                    url,
+                    plan.store,
+                    file=plan.file_given,
+                    store=plan.store_given,
+                    page="page" in plan.doors(),
+                )
+            )
 
         await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
 

@@ -29,3 +29,9 @@ def test_a_store_that_others_cannot_find_is_reached_over_http_alone() -> None:
 
     assert all(line.startswith(f"  curl {URL}") for line in lines[2:])
     assert len(lines) == 5
+
+
+def test_a_page_is_named_where_there_is_one() -> None:
+    said = greeting("Demo", URL, "memory:", file=None, store=None, page=True)
+
+    assert said.splitlines()[-1] == f"Or talk to it in a browser: {URL}"

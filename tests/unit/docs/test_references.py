@@ -13,6 +13,7 @@ from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.channels import catalog as doors
 from prolocutor.channels.almond.door import Almond
 from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.channels.page.door import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config.kinds import Table
 from prolocutor.config.schema import AUTH, LIMITS, PROCESS, SERVICE, TOP
@@ -169,6 +170,18 @@ async def test_every_address_of_the_almond_door_is_told_with_who_may_come() -> N
     assert {address: row[0] for address, row in told.items()} == {
         f"{route.method if isinstance(route, Route) else 'WS'} {route.path}": route.access
         for route in routes
+    }
+
+
+async def test_every_address_of_the_chat_page_is_told_with_who_may_come() -> None:
+    told = table(REFERENCE / "http.md", "The chat page")
+    async with Assistant(
+        Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
+    ) as assistant:
+        routes = Page(assistant).routes
+
+    assert {address: row[0] for address, row in told.items()} == {
+        f"{route.method} {route.path}".replace(":path}", "}"): route.access for route in routes
     }
 
 

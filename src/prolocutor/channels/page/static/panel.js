@@ -50,7 +50,7 @@ function Turn({ turn }) {
   return html`
     <blockquote>${text(turn.text) || "(nothing)"}</blockquote>
     <p class="way">
-      <strong>${text(turn.active_skill) || "The assistant"}</strong> answered${
+      <strong>${speakers(turn)}</strong> answered${
         typeof turn.seconds === "number" ? ` after ${duration(turn.seconds)}` : ""}.
       ${" "}${WAYS[turn.by] ?? ""}
     </p>
@@ -64,6 +64,14 @@ function Turn({ turn }) {
     ${faults.length > 0 && html`<h3>What went wrong</h3>
       <ul class="faults">${faults.map((one) => html`<li>
         <strong>${text(one?.service)}</strong> ${text(one?.what)}</li>`)}</ul>`}`;
+}
+
+// Name who is in the reply: several where it was composed.
+function speakers(turn) {
+  const chosen = new Set(list(turn.chosen));
+  const spoke = list(turn.hypotheses).filter((one) => chosen.has(one?.hypothesis_id));
+  const names = [...new Set(spoke.map((one) => text(one.skill_name)))];
+  return names.length > 1 ? names.join(" and ") : text(turn.active_skill) || "The assistant";
 }
 
 function Hypotheses({ turn }) {
