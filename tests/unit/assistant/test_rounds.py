@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.outputs import ASKS
 from prolocutor.dialog.rounds import Round
-from prolocutor.errors import BadInput, Conflict
+from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.sample_turns import a_beginning, a_delivery
@@ -32,7 +33,7 @@ from tests.unit.assistant.askers import (
     said,
     special,
 )
-from tests.unit.assistant.talks import assistant, last_text
+from tests.unit.assistant.talks import FaultyStore, assistant, last_text
 from tests.unit.pipeline.talk import Gate, asked, hypothesis, says, settle_down
 
 
@@ -660,6 +661,28 @@ async def test_a_turn_that_is_closed_leaves_what_was_asked() -> None:
             await asyncio.sleep(0)
         assert await closings(it) == ["number", "number"]
         assert said(await it.turn("5", user="ann")) == ["got 5"]
+
+
+async def test_a_question_that_could_not_be_stored_is_stored_before_its_answer_is_read() -> None:
+    store = FaultyStore()
+    async with assistant(*asking_skills(Asker()), store=store) as it:
+        store.finishes_to_fail = 1
+        with pytest.raises(StoreFull):
+            await it.turn("ask number", user="ann")
+        assert said(await it.turn("5", user="ann")) == ["got 5"]
+        assert await closings(it) == ["number", None]
+
+
+async def test_an_answer_that_was_cut_off_on_disk_is_given_once(tmp_path: Path) -> None:
+    url, asker = f"sqlite:///{tmp_path}/dialogs.db", Asker()
+    async with assistant(*asking_skills(asker), store=url) as it:
+        await it.turn("ask date", user="ann")
+        await it.store.begin(a_beginning(text="2026-12-24", window=4))
+    async with assistant(*asking_skills(asker), store=url) as it:
+        while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
+            await asyncio.sleep(0)
+        assert (await closings(it), await it.waiting("ann")) == (["date", None], None)
+    assert [one["value"] for one in asker.told] == ["2026-12-24"]
 
 
 async def test_an_answer_that_comes_while_the_question_is_thought_of_waits() -> None:
