@@ -42,7 +42,9 @@ def test_serve_says_where_it_is_and_three_things_to_try(commands: Commands) -> N
         assert server.process.stdout is not None
         said = server.process.stdout.read()
 
-    assert [line.split()[0] for line in said.splitlines()[1:]] == ["curl", "curl", "curl"]
+    *tries, last = said.splitlines()[1:]
+    assert [line.split()[0] for line in tries] == ["curl", "curl", "curl"]
+    assert last == f"Or talk to it in a browser: {server.url}"
 
 
 def test_what_serve_says_to_try_works(commands: Commands, own: Path) -> None:
