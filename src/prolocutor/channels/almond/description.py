@@ -110,6 +110,28 @@ _SCHEMAS: Final[Json] = {
             "errors": {"type": "array", "items": _TEXT},
         },
     },
+    "AlmondNotification": {
+        "type": "object",
+        "required": ["user"],
+        "properties": {
+            "user": {**_TEXT, "description": "To whom: a user of this door."},
+            "messages": {"type": ["string", "object", "array"]},
+            "permission": {
+                "type": "object",
+                "description": "Instead of messages: who would like to do what.",
+                "properties": {"person": _TEXT, "what": _TEXT},
+            },
+            "ask": {**_NULL_TEXT, "description": "What is asked for."},
+            "skill": {**_TEXT, "description": "Whose the answer is."},
+            "dialog": _NULL_TEXT,
+            "key": {**_NULL_TEXT, "description": "The same key says the same thing once."},
+            "context": {"description": "What the skill finds in its answer."},
+        },
+    },
+    "AlmondNotified": {
+        "type": "object",
+        "properties": {"said": {"type": "boolean", "description": "Whether it is said, or waits."}},
+    },
     "AlmondPopular": {
         "type": "object",
         "properties": {"example_id": {"type": "integer"}, "count": {"type": "integer"}},
@@ -219,6 +241,21 @@ def _api(base: str, suffix: str) -> Json:
     }
 
 
+def _notify() -> Json:
+    described = operation(
+        "notify",
+        "Say something to a person, now or when nothing is asked any more (operators)",
+        ref("AlmondNotified"),
+        400,
+        413,
+        422,
+        body="AlmondNotification",
+    )
+    answers = described["responses"]
+    answers["202"] = {**answers["200"], "description": "It waits until nothing is asked any more."}
+    return described
+
+
 def _page(name: str, summary: str, *statuses: int, parameters: list[Json] | None = None) -> Json:
     described = operation(name, summary, None, *statuses, parameters=parameters)
     described["responses"]["200"]["content"] = {"text/html": {"schema": _TEXT}}
@@ -232,6 +269,7 @@ DESCRIPTION: Final[Json] = {
     "paths": {
         **_api("/api", ""),
         **_api("/me/api", "_of_mine"),
+        "/api/notify": {"post": _notify()},
         "/user/register": {"get": _page("register_page", "How to become known here")},
         "/apps": {"get": _page("apps_page", "Devices and running programs")},
         "/devices/oauth2/{kind}": {

@@ -18,6 +18,7 @@ from prolocutor.channels.almond.description import DESCRIPTION
 from prolocutor.channels.almond.devices import Devices, frames
 from prolocutor.channels.almond.dialects import SECOND, encoded, error_frame
 from prolocutor.channels.almond.links import Links
+from prolocutor.channels.almond.notify import Notify
 from prolocutor.channels.almond.people import PREFIX, Party, party_of, stranger
 from prolocutor.channels.almond.popular import Popular
 from prolocutor.contracts.channel import Route, Socket, SocketRoute
@@ -49,6 +50,7 @@ class Almond:
         converse = Converse(assistant, self._take)
         links = Links(self._devices, apps)
         self.routes: list[Route | SocketRoute] = [
+            Route("POST", "/api/notify", Notify(assistant).post, "operators"),
             Route("GET", "/user/register", links.register, "all"),
             Route("GET", "/apps", links.apps),
             Route("GET", "/devices/oauth2/{kind}", links.oauth2, "all"),
