@@ -179,10 +179,7 @@ class Programs(Classes):
         place = left.place if left.place.line else place_of(operator)
         return Compare(left, cast(Comparison, str(operator)), right, place=place)
 
-    def test(self, operator: Any, *values: Value) -> Any:
-        if not values:
-            return operator[0] if isinstance(operator, list) else operator
-        left, right = values
+    def test(self, operator: Token, left: Value, right: Value) -> Compare:
         return Compare(left, cast(Comparison, str(operator)), right, place=place_of(operator))
 
 

@@ -156,7 +156,8 @@ class Values(Transformer[Token, Any]):
     def edge(self, children: list[Token]) -> Token:
         return children[0]
 
-    unit = nothing = type_word = direction = aggregation = comparison = test = member = source_of = edge
+    unit = nothing = type_word = direction = aggregation = edge
+    comparison = called = member = source_of = edge
 
     @v_args(inline=False)
     def name(self, children: list[Token]) -> Token:

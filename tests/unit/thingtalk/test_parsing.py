@@ -110,6 +110,8 @@ def test_an_error_says_what_and_where(source: str, line: int, column: int, what:
         ("@a.b(x=$location.home);", "now => @a.b(x=$context.location.home);"),
         ("@a.b(x=$start_of(day));", "now => @a.b(x=start_of(day));"),
         ("@a.b(x=$?);", "now => @a.b(x=$undefined);"),
+        ('@a.b() filter "x" == y;', 'now => @a.b(), ("x") == y => notify;'),
+        ("@a.b() filter x == 1;", "now => @a.b(), ((x) == 1) => notify;"),
         ("@a.b() => @c.d();", "now => @a.b() => @c.d();"),
     ],
 )
