@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import calendar
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -25,7 +25,7 @@ LATEST: Final = 1e11
 def next_time(first: float, every: str, zone: str | None, after: float) -> float:
     """Give the first time later than `after` of what comes again from `first` on (UNIX seconds).
 
-    The hour stays the same by the clock of `zone` (None: UTC), over changes of summer time too.
+    The hour stays the same by the clock of `zone` (None: the server's), over changes of summer time too.
     The 31st is the last day of a month that is shorter, 29 February the 28th.
     """
     first = max(0.0, first)
@@ -39,10 +39,10 @@ def next_time(first: float, every: str, zone: str | None, after: float) -> float
         count += 1
 
 
-def zone_of(name: str | None) -> tzinfo:
-    """Give a time zone, UTC for None; `ValueError` where none is called so."""
+def zone_of(name: str | None) -> tzinfo | None:
+    """Give a time zone, None for the server's; `ValueError` where none is called so."""
     if name is None:
-        return UTC
+        return None
     try:
         return ZoneInfo(name)
     except (OSError, KeyError, ValueError):

@@ -54,7 +54,7 @@ def test_the_next_time_is_the_first_one_after(
 
 @pytest.mark.parametrize("first", [-LATEST, -1.0, 0.0])
 def test_a_time_before_1970_comes_again_too(first: float) -> None:
-    assert next_time(first, "day", None, 10.0) == DAY
+    assert next_time(first, "day", "UTC", 10.0) == DAY
 
 
 @pytest.mark.parametrize("name", ["Nowhere/Else", "../etc", "", "\x00"])

@@ -10,6 +10,7 @@ from prolocutor.services.demo.reading.request import attributes_of, now_of, text
 from prolocutor.services.demo.reading.when.lengths import lengths_in, say_length
 from prolocutor.services.demo.reading.when.moments import find_moment, say_moment
 from prolocutor.services.demo.timer import phrases
+from prolocutor.services.demo.timer.ringing import ringing
 from prolocutor.services.demo.timer.timers import MOST_TIMERS, Timer, keep_timers, read_timers
 from prolocutor.services.demo.timer.words import (
     Asked,
@@ -28,7 +29,6 @@ from prolocutor.services.demo.timer.words import (
 
 NAME = "timers"
 SKILL = "timer"
-SILENT = " I do not ring yet: ask me how long is left."
 HOW_LONG = "For how long?"
 DECLINE = "I only look after timers."
 
@@ -42,6 +42,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.timers is not None:
         hypothesis["human_attributes"] = {NAME: keep_timers(reply.timers)}
+        hypothesis |= ringing(timers, reply.timers, now)
     return [hypothesis]
 
 
@@ -133,7 +134,7 @@ def _set_until(asked: Asked) -> Reply | None:
     if full := _full(asked, 1):
         return full
     at = say_moment(moment.at, asked.now)
-    text = f"{capital(timer.title())} set for {at}, in {say_length(seconds)}.{_silent(asked)}"
+    text = f"{capital(timer.title())} set for {at}, in {say_length(seconds)}."
     return Reply(text, 0.93, [*asked.timers, timer])
 
 
@@ -153,12 +154,7 @@ def _started(asked: Asked, wanted: list[tuple[str, float]]) -> Reply:
         f"{capital(timer.title())} set for {say_length(timer.duration_s)}, {until(timer, asked)}."
         for timer in started
     ]
-    return Reply(" ".join(said) + _silent(asked), 0.96, [*asked.timers, *started])
-
-
-def _silent(asked: Asked) -> str:
-    """Says with the first timer that none rings by itself."""
-    return "" if asked.timers else SILENT
+    return Reply(" ".join(said), 0.96, [*asked.timers, *started])
 
 
 def _full(asked: Asked, more: int) -> Reply | None:

@@ -12,6 +12,7 @@ from prolocutor.services.demo.reading.when.moments import find_moment, say_day, 
 from prolocutor.services.demo.todo import phrases
 from prolocutor.services.demo.todo.clearing import clear, clear_all
 from prolocutor.services.demo.todo.items import MOST_ITEMS, Item, TodoList, words_of
+from prolocutor.services.demo.todo.ringing import ringing
 from prolocutor.services.demo.todo.words import (
     Asked,
     Reply,
@@ -38,17 +39,19 @@ DECLINE = "That is nothing for your todo list or your reminders."
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Adds, lists, ticks off, moves and removes todos and reminders; declines all else."""
-    text, before = bare(text_of(request)), _said_before(request)
+    text, said = bare(text_of(request)), _said_before(request)
     todo = TodoList(None, now_of(request))
     for read in (_replies, _reply):
         todo = TodoList(attributes_of(request).get(NAME), now_of(request))
-        if reply := read(Asked(text, todo, before)):
+        if reply := read(Asked(text, todo, said)):
             break
     else:
         reply = Reply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
         hypothesis["human_attributes"] = {NAME: todo.kept()}
+        before = TodoList(attributes_of(request).get(NAME), todo.now)
+        hypothesis |= ringing(before.open, todo.open, todo.now)
     return [hypothesis]
 
 
@@ -122,9 +125,7 @@ def _added(asked: Asked, items: list[Item], remind: bool) -> str:
     if last.due and not remind:
         return f"Added to your {last.list} list: {texts}, {when(last, asked.now)}."
     if last.due:
-        first = len([item for item in asked.todo.open if item.due]) == len(items)
-        hint = " Ask me for your reminders: I do not speak up by myself yet." if first else ""
-        return f"Noted as reminder {last.id}: {texts}, {when(last, asked.now)}.{hint}"
+        return f"Noted as reminder {last.id}: {texts}, {when(last, asked.now)}."
     if remind:
         return f"Noted as reminder {last.id}: {texts}. When is it due?"
     number = f" as number {last.id}" if len(items) == 1 else ""
