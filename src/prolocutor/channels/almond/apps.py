@@ -34,7 +34,12 @@ class Apps:
     """Answers what Almond clients ask about running programs."""
 
     def __init__(self, assistant: Assistant) -> None:
-        self._programs: RunningPrograms | None = getattr(assistant, "programs", None)
+        self._assistant = assistant
+
+    @property
+    def _programs(self) -> RunningPrograms | None:
+        """What runs programs here, if anything does: `assistant.programs`."""
+        return getattr(self._assistant, "programs", None)
 
     async def of(self, user: str) -> list[App]:
         """Give the running programs of a person."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from prolocutor.assistant.assistant import Assistant
 from prolocutor.testing.channel_kit import KEY, TOKENS, Door
 from prolocutor.web.auth import Auth
 from tests.integration.channels.almond.wire import almond, client, demonstrated
@@ -299,7 +300,60 @@ async def test_examples_are_counted_and_the_popular_ones_listed() -> None:
     assert (wrong[0], wrong[1]["field"]) == (400, "limit")
 
 
-async def test_without_programs_there_are_no_apps() -> None:
+class OneProgram:
+    """Runs one program for whoever asks; refuses what is called broken."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, list[dict[str, Any]]] = {}
+
+    async def apps(self, user: str) -> list[dict[str, Any]]:
+        return self.running.get(user, [])
+
+    async def create(self, user: str, code: str, about: dict[str, str | None]) -> dict[str, Any]:
+        app = {"uniqueId": "a", "code": code, "icon": None, **about}
+        if code == "broken":
+            return {**app, "results": [], "errors": ["1:1: this is no program"]}
+        self.running[user] = [app]
+        return {**app, "results": [], "errors": []}
+
+    async def delete(self, user: str, unique_id: str) -> bool:
+        return bool(self.running.pop(user, None))
+
+
+async def test_programs_are_started_listed_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Assistant, "programs", OneProgram(), raising=False)
+    program = {"code": "monitor(@a.b());", "name": "Watch"}
+    async with demonstrated() as door:
+        created = await post(door, "/api/apps/create", program)
+        listed = await get(door, "/me/api/apps/list")
+        found = await get(door, "/api/apps/get/a")
+        others = await get(door, "/api/apps/list?user=bob")
+        async with door.http.get("/apps") as page:
+            shown = await page.text()
+        stopped = await post(door, "/api/apps/delete/a", {})
+        again = await post(door, "/api/apps/delete/a", {})
+
+    assert (created[0], created[1]["errors"]) == (200, [])
+    assert listed[1] == [found[1]]
+    assert found[1]["name"] == "Watch"
+    assert others == (200, [])
+    assert "monitor(@a.b());" in shown
+    assert (stopped, again[0]) == ((200, {"status": "ok"}), 404)
+
+
+async def test_what_is_wrong_with_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Assistant, "programs", OneProgram(), raising=False)
+    async with demonstrated() as door:
+        status, answer = await post(door, "/api/apps/create", {"code": "broken"})
+        wrong, told = await post(door, "/api/apps/create", {"code": "a", "name": 5})
+
+    assert (status, answer["error"]) == (400, "1:1: this is no program")
+    assert answer["errors"] == ["1:1: this is no program"]
+    assert (wrong, told["field"]) == (400, "name")
+
+
+async def test_without_programs_there_are_no_apps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Assistant, "programs", None, raising=False)
     async with demonstrated() as door:
         listed = await get(door, "/api/apps/list")
         found = await get(door, "/api/apps/get/x")
