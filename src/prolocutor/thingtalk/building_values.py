@@ -6,7 +6,8 @@ from typing import Any, Literal, cast
 
 from lark import Token, Transformer, v_args
 
-from prolocutor.thingtalk.constants import date, date_edge, location, measure, time
+from prolocutor.thingtalk.constants import date_edge, location, measure, time
+from prolocutor.thingtalk.dates import date
 from prolocutor.thingtalk.places import fault
 from prolocutor.thingtalk.types import Type
 from prolocutor.thingtalk.values import (

@@ -121,6 +121,12 @@ def _at_fault(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
     before = [str(token) for token in tokens[:number]]
     if tokens[number] == "(" and before[-1:] and before[-1] in _COMPUTED:
         return _refusal(f"a computation ({before[-1]}(...))", _IN_SKILL, tokens[number - 1])
+    if tokens[number] == "(" and number and tokens[number - 1].type == "NAME":
+        name = f"a function of values ({before[-1]:.40}(...))"
+        return _refusal(name, _IN_SKILL, tokens[number - 1])
+    if tokens[number] in ("#[", "#_["):
+        name = "an annotation of a program"
+        return _refusal(name, "annotations belong into manifests", tokens[number])
     opened = next((token for token in reversed(before) if token in ("[", "]", "(", ";", "=>")), "")
     if opened == "[" and str(tokens[number]) in (*_COMPARISONS, "(", "filter", "of"):
         name = "a computed projection ([...] of)"

@@ -85,6 +85,8 @@ def test_what_is_outside_is_refused_by_its_name_and_place(source: str) -> None:
         ("@a.b() filter count(x) >= 1;", 1, 15, "a computation (count(...))"),
         ("[x >= 1] of @a.b();", 1, 4, "a computed projection"),
         ("@a.b() as c;", 1, 8, "an alias"),
+        ("@a.b(x=area(1));", 1, 8, "a function of values"),
+        ('#[name="x"] @a.b();', 1, 1, "an annotation of a program"),
         ("@a.b() join @c.d();", 1, 8, "a join"),
         ("@a.b(), @c.d() { x == 1 };", 1, 9, "a subquery"),
         ("class @a.b { query c(in req x : Strong); }", 1, 33, "Strong is no type"),

@@ -13,6 +13,8 @@ from prolocutor.thingtalk.controls import intent_of_control
 from prolocutor.thingtalk.parsing import parse
 from prolocutor.thingtalk.plain_values import is_constant, plain
 from prolocutor.thingtalk.tree import Control
+from prolocutor.thingtalk.typed_values import typed
+from prolocutor.thingtalk.types import NUMBER, STRING, Type, array, entity
 
 
 def value_of(text: str) -> Any:
@@ -99,3 +101,62 @@ def test_an_answer_without_a_value_is_none() -> None:
     assert isinstance(control, Control)
     with pytest.raises(ThingTalkError, match="line 1, column 9: this is no answer"):
         intent_of_control(control)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('"hi"', STRING),
+        ("5", NUMBER),
+        ("true", Type("Boolean")),
+        ("enum(on)", Type("Enum", choices=("on", "off"))),
+        ("5m", Type("Measure", of="m")),
+        ("5$usd", Type("Currency")),
+        ("new Date(2026, 5, 1)", Type("Date")),
+        ("new Date(2026, 5, 1, new Time(7, 5))", Type("Date")),
+        ('new Date("2026-05-31T10:00:00Z")', Type("Date")),
+        ("new Time(7, 5)", Type("Time")),
+        ('new Location(1, 2, "L")', Type("Location")),
+        ('"a"^^tt:url', entity("tt:url")),
+        ('["a", "b"]', array(STRING)),
+    ],
+)
+def test_a_value_comes_back_from_json(text: str, kind: Type) -> None:
+    assert typed(plain(value_of(text)), kind) == value_of(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "text"),
+    [
+        ({"value": 70, "unit": "F"}, Type("Measure", of="C"), "70F"),
+        ({"value": 5, "unit": "USD"}, Type("Currency"), "5$usd"),
+        ({"month": 5}, Type("Date"), "new Date(, 5, )"),
+        (
+            {"latitude": None, "longitude": None, "display": "Berlin"},
+            Type("Location"),
+            'new Location("Berlin")',
+        ),
+    ],
+)
+def test_an_answer_becomes_a_value(answer: Any, kind: Type, text: str) -> None:
+    assert typed(answer, kind) == value_of(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (5, STRING),
+        (True, NUMBER),
+        ("red", Type("Enum", choices=("on",))),
+        ({"value": 5, "unit": "km"}, Type("Measure", of="C")),
+        ("noon", Type("Time")),
+        ("soon", Type("Date")),
+        ({}, Type("Location")),
+        (None, Type("Currency")),
+        ([5], array(STRING)),
+        ({"a": 1}, Type("Object")),
+    ],
+)
+def test_what_is_not_of_a_type_is_refused(answer: Any, kind: Type) -> None:
+    with pytest.raises(ThingTalkError):
+        typed(answer, kind)
