@@ -123,14 +123,14 @@ _SCHEMAS: Final[Json] = {
             },
             "ask": {**_NULL_TEXT, "description": "What is asked for."},
             "skill": {**_TEXT, "description": "Whose the answer is."},
-            "dialog": _NULL_TEXT,
-            "key": {**_NULL_TEXT, "description": "The same key says the same thing once."},
+            "conversationId": {**_NULL_TEXT, "description": "In which dialog; `main`."},
+            "key": {**_NULL_TEXT, "description": "As the header `Idempotency-Key`."},
             "context": {"description": "What the skill finds in its answer."},
         },
     },
     "AlmondNotified": {
         "type": "object",
-        "properties": {"said": {"type": "boolean", "description": "Whether it is said, or waits."}},
+        "properties": {"queued": {"type": "boolean", "description": "Whether it waits."}},
     },
     "AlmondPopular": {
         "type": "object",
@@ -159,6 +159,12 @@ _PROTOCOL: Final[Json] = {
     "description": "2: with the echo and the ids of messages.",
 }
 _ID: Final = [_path("id"), _USER]
+_KEY: Final[Json] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": _TEXT,
+    "description": "The same key says the same thing once.",
+}
 
 
 def _api(base: str, suffix: str) -> Json:
@@ -250,6 +256,7 @@ def _notify() -> Json:
         413,
         422,
         body="AlmondNotification",
+        parameters=[_KEY],
     )
     answers = described["responses"]
     answers["202"] = {**answers["200"], "description": "It waits until nothing is asked any more."}

@@ -6,6 +6,7 @@ ends with exactly one `askSpecial`, also when something went wrong, and no crede
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ from prolocutor.web.refusals import refusal_of
 API: Final = ("/api", "/me/api")
 SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
 POLICY_VIOLATION: Final = 1008
+
+_WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
 
 
 class Almond:
@@ -142,6 +145,6 @@ def _is_set(socket: Socket, name: str) -> bool:
 def _id(given: str | None) -> int | None:
     if given is None or given == "":
         return None
-    if not (given.isascii() and given.lstrip("-").isdigit() and len(given) < 17):
+    if not _WHOLE.fullmatch(given):
         raise BadInput("after is the id of a message, a whole number", field="after")
     return int(given)

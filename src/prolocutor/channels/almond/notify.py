@@ -27,11 +27,11 @@ class Notify:
             messages,
             ask=ask,
             skill=_text(body, "skill") or "",
-            dialog=_text(body, "dialog"),
-            key=_text(body, "key"),
+            dialog=_text(body, "conversationId"),
+            key=request.header("idempotency-key") or _text(body, "key"),
             context=body.get("context"),
         )
-        return json_response({"said": said}, 200 if said else 202)
+        return json_response({"queued": not said}, 200 if said else 202)
 
 
 def _said(body: dict[str, Any]) -> tuple[Any, str | None]:

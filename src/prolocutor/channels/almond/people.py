@@ -16,6 +16,7 @@ LOCAL: Final = "local"
 """Whoever sits at this machine, and an operator who names nobody."""
 
 MAIN: Final = "main"
+MAX_NAME: Final = 200
 
 _ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})")
 
@@ -61,12 +62,15 @@ def _speaker(visitor: Visitor, given: str | None) -> str:
         if given not in (None, "", visitor.user):
             raise Forbidden("this token is for another user; leave it out", field="user")
         return visitor.user
+    if given is not None and len(given) > MAX_NAME:
+        raise BadInput(f"a user's name has at most {MAX_NAME} characters", field="user")
     return given or LOCAL
 
 
 def _name(given: Any) -> str | None:
     if given is None or given == "":
         return None
-    if not isinstance(given, str):
-        raise BadInput("a conversation's id is a text", field="conversationId")
+    if not isinstance(given, str) or len(given) > MAX_NAME:
+        what = f"a conversation's id is a text of at most {MAX_NAME} characters"
+        raise BadInput(what, field="conversationId")
     return given

@@ -392,7 +392,7 @@ async def test_devices_are_told_first_and_without_what_they_were_set_up_with() -
     assert "secret" not in json.dumps(frames)
 
 
-@pytest.mark.parametrize("query", ["?after=x", "?protocol=3", "?after=1e9"])
+@pytest.mark.parametrize("query", ["?after=x", "?after=--5", "?protocol=3", "?id=" + "x" * 201])
 async def test_a_wrong_query_is_told_and_the_socket_closed(query: str) -> None:
     async with demonstrated() as door, client(door, query) as ann:
         frame = await ann.receive()

@@ -19,7 +19,7 @@ async def test_every_client_is_told_what_was_not_asked_for() -> None:
         told = await notify(door, user="local", messages="The tea is ready.")
         seen = [summary(await one.until_asked()) for one in (ann, again)]
 
-    assert told == (200, {"said": True})
+    assert told == (200, {"queued": False})
     assert seen == [["The tea is ready.", [None]]] * 2
 
 
@@ -40,7 +40,7 @@ async def test_it_waits_while_something_is_asked() -> None:
         answered = summary(await ann.say("yes"))
         then = summary(await ann.until_asked())
 
-    assert told == (202, {"said": False})
+    assert told == (202, {"queued": True})
     assert answered == ["command", "You said yes.", [None]]
     assert then == ["The tea is ready.", [None]]
 
@@ -82,6 +82,29 @@ async def test_what_is_wrong_with_it_is_named(body: Any, field: str) -> None:
         status, answer = await notify(door, **body)
 
     assert (status, answer["field"]) == (400, field)
+
+
+async def test_the_same_key_says_the_same_thing_once() -> None:
+    body, headers = {"user": "local", "messages": "Tea!"}, {"Idempotency-Key": "tea"}
+    async with demonstrated() as door:
+        for _ in range(2):
+            async with door.http.post("/api/notify", json=body, headers=headers) as response:
+                assert (response.status, await response.json()) == (200, {"queued": False})
+        other = await notify(door, user="local", messages="Coffee!", key="tea")
+        async with client(door) as ann:
+            seen = summary(await ann.until_asked())
+
+    assert (other[0], other[1]["field"]) == (422, "key")
+    assert seen == ["id", "Tea!", [None]]
+
+
+async def test_it_can_be_said_in_another_dialog() -> None:
+    async with demonstrated() as door, client(door, id="work") as ann:
+        await ann.until_asked()
+        await notify(door, user="local", messages="Tea!", conversationId="work")
+        seen = summary(await ann.until_asked())
+
+    assert seen == ["Tea!", [None]]
 
 
 async def test_only_operators_may() -> None:

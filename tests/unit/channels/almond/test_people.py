@@ -62,6 +62,12 @@ def test_a_guessed_id_is_somebody_new(guess: str) -> None:
     assert re.fullmatch(r"almond:anonymous-[0-9a-f]{32}", party.user)
 
 
-def test_an_id_is_a_text() -> None:
+@pytest.mark.parametrize("id_", [5, "x" * 201])
+def test_an_id_is_a_text_within_bounds(id_: object) -> None:
     with pytest.raises(BadInput, match="a conversation's id is a text"):
-        party_of(ANN, conversation=5)
+        party_of(ANN, conversation=id_)
+
+
+def test_a_users_name_has_bounds() -> None:
+    with pytest.raises(BadInput, match="a user's name"):
+        party_of(OPERATOR, user="x" * 201)
