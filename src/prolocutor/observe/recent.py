@@ -35,5 +35,5 @@ class Recent:
         return next((r for r in self._records if r.turn_id == turn_id), None)
 
     def of_reply(self, utt_id: str) -> TurnRecord | None:
-        """Give the record of the turn whose reply has this id while it is kept."""
-        return next((r for r in self._records if r.utt_id == utt_id), None)
+        """Give the latest record of the turn whose reply has this id while it is kept."""
+        return next((r for r in reversed(self._records) if r.utt_id == utt_id), None)

@@ -109,6 +109,22 @@ def test_a_picture_can_be_uploaded(page: Page, server: Server) -> None:
     expect(picture).to_have_js_property("naturalWidth", 1)
 
 
+def test_a_picture_can_be_pasted(page: Page, server: Server) -> None:
+    ask_for(page, server, "picture")
+    page.evaluate(
+        """(bytes) => {
+          const clipboardData = new DataTransfer();
+          const parts = [new Uint8Array(bytes)];
+          clipboardData.items.add(new File(parts, "pasted.png", { type: "image/png" }));
+          const pasted = new ClipboardEvent("paste", { clipboardData, bubbles: true });
+          document.body.dispatchEvent(pasted);
+        }""",
+        list(PNG),
+    )
+
+    assert server.heard()["text"].endswith(".png")
+
+
 def test_what_is_no_picture_is_not_taken(page: Page, server: Server) -> None:
     ask = ask_for(page, server, "picture")
     ask.get_by_label("Upload a picture").set_input_files(

@@ -9,6 +9,7 @@ from prolocutor.observe.recent import Recent
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
 from prolocutor.web.auth import Auth
 from tests.integration.channels.fakes import get, post
+from tests.unit.observe.records import record, service
 
 SECRET = "5" * 32
 PNG = b"\x89PNG\r\n\x1a\n..."
@@ -74,6 +75,26 @@ async def test_a_recent_turn_has_its_services_and_an_old_one_its_hypotheses() ->
     assert stored.keys() == kept.keys()
     assert [one["text"] for one in stored["hypotheses"]] == ["1: hello"]
     assert stored["chosen"] == kept["chosen"] == ["gate.0"]
+
+
+async def test_only_operators_read_the_words_of_errors() -> None:
+    recent = Recent()
+    broken = service("gate", outcome="failed", error="no route to 10.0.0.7", code="unreachable")
+    faults = [{"service": "gate", "what": "no route to 10.0.0.7"}]
+
+    async with (
+        at_the_door(lambda assistant: Page(assistant, recent=recent), STRICT) as door,
+        door.as_visitor("the-token-of-ann") as ann,
+        door.as_visitor(KEY) as operator,
+    ):
+        utt_id = await reply_to(door, "almond:ann")
+        recent.turn_ended(record(broken, faults=faults, utt_id=utt_id))
+        _, hers = await get(ann, f"/api/turns/{utt_id}")
+        _, theirs = await get(operator, f"/api/turns/{utt_id}")
+
+    assert "10.0.0.7" not in str(hers)
+    assert hers["services"][0]["error"] == "unreachable"
+    assert theirs["services"][0]["error"] == theirs["faults"][0]["what"] == "no route to 10.0.0.7"
 
 
 async def test_a_reply_is_rated_by_whom_it_was_for() -> None:

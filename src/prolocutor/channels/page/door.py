@@ -10,7 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.description import DESCRIPTION
 from prolocutor.channels.page.files import Files
 from prolocutor.channels.page.people import may_see, user_of
-from prolocutor.channels.page.turns import Turns
+from prolocutor.channels.page.turns import Turns, discreet
 from prolocutor.channels.page.uploads import Uploads
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
 from prolocutor.dialog.ids import timestamp
@@ -57,7 +57,8 @@ class Page:
         return DESCRIPTION
 
     async def open(self) -> None:
-        """Do nothing: the files were read, and the folder is made when it is needed."""
+        """Remove pictures of people who were deleted meanwhile."""
+        await self._uploads.sweep()
 
     async def close(self) -> None:
         """Let go of pictures that were kept for this run alone."""
@@ -72,7 +73,7 @@ class Page:
         turn = await self._turns.find(utt_id) if await self._is_theirs(request, utt_id) else None
         if turn is None:
             raise NotFound(f"there is no reply {utt_id:.80}", field="utt_id")
-        return json_response(turn)
+        return json_response(turn if request.visitor.kind == "operator" else discreet(turn))
 
     async def _rate(self, request: HttpRequest) -> HttpResponse:
         body = await json_object(request)

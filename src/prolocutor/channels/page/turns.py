@@ -33,6 +33,13 @@ class Turns:
         return of_stored(await self._archive.turn(utt_id.lower()))
 
 
+def discreet(turn: Json) -> Json:
+    """Leave out the words of errors: they tell of addresses and code, which is for operators."""
+    services = [{**one, "error": one["code"]} for one in turn["services"] or ()]
+    faults = [{**one, "what": "something was wrong with its reply"} for one in turn["faults"] or ()]
+    return {**turn, "services": turn["services"] and services, "faults": turn["faults"] and faults}
+
+
 def of_record(record: TurnRecord) -> Json:
     """Show a record: all that the panel draws, and nothing of other turns."""
     return {

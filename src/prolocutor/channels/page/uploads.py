@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import re
 import tempfile
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -14,7 +16,7 @@ import msgspec
 from prolocutor.contracts.channel import HttpResponse
 from prolocutor.contracts.store import Records
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError
+from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreFull
 from prolocutor.web.refusals import Refused
 
 KIND: Final = "upload"
@@ -31,6 +33,7 @@ HEADERS: Final = {
     "Cache-Control": "private, max-age=31536000, immutable",
 }
 
+_OWNER: Final = ".owner"
 _NAME: Final = re.compile(r"[0-9a-f]{32}\.(png|jpg|gif|webp)")
 _TYPES: Final = {
     "png": "image/png",
@@ -50,6 +53,13 @@ class Uploads:
         self._records = records
         self._folder = folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    async def sweep(self) -> None:
+        """Remove what is left of people who were deleted."""
+        for user, names in (await asyncio.to_thread(self._owned)).items():
+            known = await self._records.records(user, KIND)
+            for name in names - known.keys():
+                await asyncio.to_thread(self._remove, name)
 
     def close(self) -> None:
         """Let go of what was kept for this run alone."""
@@ -83,24 +93,33 @@ class Uploads:
     def _write(self, name: str, user: str, body: bytes) -> None:
         try:
             folder = self._made_folder()
-            (folder / f"{name}.owner").write_bytes(msgspec.json.encode(user))
+            (folder / f"{name}{_OWNER}").write_bytes(msgspec.json.encode(user))
             (folder / name).write_bytes(body)
         except OSError as error:
             what = f"the picture cannot be kept in {self._folder}: {error.strerror}"
-            raise StoreError(what) from error
+            raise (StoreFull if error.errno == errno.ENOSPC else StoreError)(what) from error
 
     def _read(self, name: str) -> tuple[str, bytes] | None:
-        folder = self._made_folder()
         try:
-            user = msgspec.json.decode((folder / f"{name}.owner").read_bytes(), type=str)
-            return user, (folder / name).read_bytes()
+            folder = self._made_folder()
+            return _owner_of(folder / f"{name}{_OWNER}"), (folder / name).read_bytes()
         except (OSError, msgspec.DecodeError):
             return None
 
     def _remove(self, name: str) -> None:
-        folder = self._made_folder()
-        for file in (folder / name, folder / f"{name}.owner"):
-            file.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder = self._made_folder()
+            for file in (folder / name, folder / f"{name}{_OWNER}"):
+                file.unlink(missing_ok=True)
+
+    def _owned(self) -> dict[str, set[str]]:
+        """Give the names of the pictures by their people."""
+        owned: dict[str, set[str]] = {}
+        if self._folder is not None and self._folder.is_dir():
+            for file in self._folder.glob(f"*{_OWNER}"):
+                with suppress(OSError, msgspec.DecodeError):
+                    owned.setdefault(_owner_of(file), set()).add(file.name.removesuffix(_OWNER))
+        return owned
 
     def _made_folder(self) -> Path:
         if self._folder is not None:
@@ -109,6 +128,10 @@ class Uploads:
         if self._temporary is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="prolocutor-")
         return Path(self._temporary.name)
+
+
+def _owner_of(file: Path) -> str:
+    return msgspec.json.decode(file.read_bytes(), type=str)
 
 
 def _suffix(body: bytes) -> str:

@@ -72,6 +72,18 @@ async def test_a_picture_goes_with_its_person(store: MemoryStore, tmp_path: Path
     assert names(tmp_path) == {yours, f"{yours}.owner"}
 
 
+async def test_what_is_left_of_the_deleted_is_swept_away(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    kept = Uploads(store, tmp_path)
+    await kept.keep("ann", PNG)
+    name = await kept.keep("bob", PNG)
+    await store.delete_person("ann")
+    await kept.sweep()
+
+    assert names(tmp_path) == {name, f"{name}.owner"}
+
+
 async def test_a_person_has_only_so_many(
     store: MemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,9 +82,8 @@ function Here({ say }) {
 
 function Upload({ say }) {
   const [state, setState] = useState("");
-  const file = useRef(null);
-  const send = async () => {
-    const [chosen] = file.current.files;
+  const send = async (files) => {
+    const [chosen] = files;
     if (!chosen) return;
     setState("busy");
     try {
@@ -93,9 +92,15 @@ function Upload({ say }) {
       setState(error.message);
     }
   };
+  useEffect(() => {
+    const pasted = (event) => send(event.clipboardData.files);
+    document.addEventListener("paste", pasted);
+    return () => document.removeEventListener("paste", pasted);
+  }, []);
   return html`<label class="press upload">
       <${Drawing} name="picture" /> ${state === "busy" ? "Uploading…" : "Upload a picture"}
-      <input ref=${file} type="file" accept="image/png,image/jpeg,image/gif,image/webp" onChange=${send} />
+      <input type="file" accept="image/png,image/jpeg,image/gif,image/webp"
+        onChange=${(event) => send(event.target.files)} />
     </label>
     ${state && state !== "busy" && html`<p class="wrong" role="alert">${state}</p>`}`;
 }
