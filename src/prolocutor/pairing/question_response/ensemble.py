@@ -39,7 +39,7 @@ class EnsembleRanker:
     """Weighs the logits of two rankers; `share` is the learned one's."""
 
     def __init__(self, learned: Learned, unlearned: Unsupervised, share: float) -> None:
-        self.agents = learned.agents
+        self.agents, self.any_right = learned.agents, learned.any_right
         self._learned, self._unlearned, self._share = learned, unlearned, share
 
     def rank(

@@ -56,7 +56,10 @@ class Linear(msgspec.Struct, frozen=True):
 
 
 class Blend(msgspec.Struct, frozen=True):
-    """What the learned ranker is made of; `linear_share` of the score is the linear model's."""
+    """What the learned ranker is made of; `linear_share` of the score is the linear model's.
+
+    `sigmoid` turns a score into a probability, `any_right` what `together` makes of several.
+    """
 
     agent_log: AgentLog
     wording: Wording
@@ -64,6 +67,7 @@ class Blend(msgspec.Struct, frozen=True):
     linear: Linear
     linear_share: float
     sigmoid: Sigmoid
+    any_right: Sigmoid
 
 
 class Learned:
@@ -71,6 +75,7 @@ class Learned:
 
     def __init__(self, blend: Blend, agents: Sequence[str]) -> None:
         self.agents: Sequence[str] = list(agents)
+        self.any_right = blend.any_right
         self._blend = blend
 
     def rank(
@@ -101,8 +106,8 @@ class Learned:
                 "columns": list(COLUMNS),
                 "linear_share": blend.linear_share,
                 "linear_offset": blend.linear.offset,
-                "slope": blend.sigmoid.slope,
-                "offset": blend.sigmoid.offset,
+                "sigmoid": msgspec.to_builtins(blend.sigmoid),
+                "any_right": msgspec.to_builtins(blend.any_right),
             },
             parts={
                 "log": msgspec.to_builtins(blend.agent_log.counts()),
@@ -159,7 +164,8 @@ def _blend_of(model: Model) -> Blend:
         forest=forest_of(model.arrays),
         linear=Linear(mean, deviation, weight, settings["linear_offset"]),
         linear_share=settings["linear_share"],
-        sigmoid=Sigmoid(settings["slope"], settings["offset"]),
+        sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
+        any_right=msgspec.convert(settings["any_right"], Sigmoid),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import log, sqrt
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ from prolocutor.pairing.question_response.learned import (
     blended,
     with_wording,
 )
+from prolocutor.pairing.question_response.somebody import together
 from prolocutor.pairing.question_response.trees import (
     DEPTH,
     LEAVES,
@@ -112,9 +114,8 @@ def fit(training: Training) -> Learned:
     groups = near_duplicates([one.question.text for one, _ in taught])
     everybody = list(range(len(taught)))
     blend = _learn(lessons, everybody, groups, agent_log, training.seed)
-    sigmoid = _calibrated(lessons, groups, agent_log, training.seed)
-    agents = sorted({agent for one, _ in taught for agent in one.answers})
-    return Learned(msgspec.structs.replace(blend, sigmoid=sigmoid), agents)
+    calibrated = _calibrated(lessons, blend, groups, training.seed)
+    return Learned(calibrated, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
 def is_answered_right(one: Labelled) -> bool:
@@ -176,23 +177,27 @@ def _learn(
         linear=_linear(rows, (votes + right) / 2, weights),
         linear_share=_LINEAR_SHARE,
         sigmoid=Sigmoid(),
+        any_right=Sigmoid(),
     )
 
 
-def _calibrated(lessons: Lessons, groups: Sequence[int], agent_log: AgentLog, seed: int) -> Sigmoid:
-    """Find what scores of unseen questions are worth."""
-    scores: list[float] = []
-    right: list[float] = []
-    weights: list[float] = []
-    for known, unseen in _splits(list(range(len(lessons.plain))), groups, _CALIBRATION_FOLDS, seed):
-        blend = _learn(lessons, known, groups, agent_log, seed, copies=1)
-        told = {one: _told(blend.wording, lessons, one) for one in unseen}
+def _calibrated(lessons: Lessons, blend: Blend, groups: Sequence[int], seed: int) -> Blend:
+    """Find what scores of unseen questions are worth, of one answer and of all together."""
+    questions = list(range(len(lessons.plain)))
+    scores = np.zeros(len(lessons.texts))
+    for known, unseen in _splits(questions, groups, _CALIBRATION_FOLDS, seed):
+        part = _learn(lessons, known, groups, blend.agent_log, seed, copies=1)
+        told = {one: _told(part.wording, lessons, one) for one in unseen}
         rows = _table(lessons, unseen, told, hidden=False)
-        scores += blended(blend, rows, blend.linear.terms(rows)).tolist()
-        chosen = lessons.rows(unseen)
-        right += lessons.right[chosen].tolist()
-        weights += lessons.weights[chosen].tolist()
-    return fit_sigmoid(scores, right, weights)
+        scores[lessons.rows(unseen)] = blended(part, rows, part.linear.terms(rows))
+    sigmoid = fit_sigmoid(scores.tolist(), lessons.right.tolist(), lessons.weights.tolist())
+    spans = [slice(*ends) for ends in pairwise(lessons.starts)]
+    any_right = fit_sigmoid(
+        [together(map(sigmoid, scores[span].tolist())) for span in spans],
+        [float(lessons.right[span].max()) for span in spans],
+        [float(lessons.weights[span].max()) for span in spans],
+    )
+    return msgspec.structs.replace(blend, sigmoid=sigmoid, any_right=any_right)
 
 
 def _unseen_wording(

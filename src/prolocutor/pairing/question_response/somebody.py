@@ -1,0 +1,30 @@
+"""Whether anybody has a right answer: the probability on which an assistant may abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import exp, log, log1p
+from typing import Final
+
+from prolocutor.contracts.pairing import Pairing, Ranker
+from prolocutor.pairing.calibration import Sigmoid
+
+_CERTAIN: Final = 1 - 1e-6
+_LEAST: Final = 1e-6
+
+
+def somebody(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
+    """Give the probability that one of the ranked answers is right.
+
+    A ranker that has learned how its probabilities come together has the curve as its
+    `any_right`; of others, answers are taken as right independently of each other.
+    """
+    curve = getattr(ranker, "any_right", None) or Sigmoid()
+    return curve(together(one.probability for one in pairings))
+
+
+def together(probabilities: Iterable[float]) -> float:
+    """Give the logit of 1 - (1 - p) (1 - q) ...; large and negative if there are none."""
+    none = sum(log1p(-min(p, _CERTAIN)) for p in probabilities)
+    any_right = min(max(1 - exp(none), _LEAST), _CERTAIN)
+    return log(any_right / (1 - any_right))
