@@ -1,10 +1,11 @@
-"""What an answer is read against: the choices, and what is known of whoever answers."""
+"""What is known of a person who answers, and what their client tells of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from prolocutor.asks.asked import Asked, Contact
 from prolocutor.contracts.store import Begun
@@ -20,9 +21,8 @@ def asked_of(begun: Begun, input: Input, waiting: Waiting) -> Asked:
     of `{name, value}`) count; a client may send contacts along (`platformData`, as Almond's do).
     The time is when the person spoke, in the server's time zone where theirs is not known.
     """
-    attributes = plain.decode(begun.human.state).get("attributes") or {}
-    came = input.attributes.get("platformData")
-    sent = came.get("contacts") if isinstance(came, dict) else None
+    attributes = {**_attributes(begun), **told_by_client(begun, input)}
+    sent = _platform_data(input).get("contacts")
     here = attributes.get("location")
     return Asked(
         choices=waiting.choices,
@@ -33,6 +33,27 @@ def asked_of(begun: Begun, input: Input, waiting: Waiting) -> Asked:
         contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],
         here=here if isinstance(here, dict) else None,
     )
+
+
+def told_by_client(begun: Begun, input: Input) -> dict[str, Any]:
+    """Give what a client tells of its person and was not known: the time zone."""
+    zone = _text(_platform_data(input), "timezone")
+    if zone is None or zone == _attributes(begun).get("timezone"):
+        return {}
+    try:
+        ZoneInfo(zone)
+    except (ValueError, OSError):
+        return {}
+    return {"timezone": zone}
+
+
+def _platform_data(input: Input) -> dict[str, Any]:
+    came = input.attributes.get("platformData")
+    return came if isinstance(came, dict) else {}
+
+
+def _attributes(begun: Begun) -> dict[str, Any]:
+    return plain.decode(begun.human.state).get("attributes") or {}
 
 
 def _contacts(given: Any) -> Iterator[Contact]:

@@ -64,7 +64,7 @@ def checked_messages(value: list[Any], path: str = "$.messages") -> list[dict[st
 def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
     """Check an ask; `BadReply` where there is none of this name."""
     if value is None or (isinstance(value, str) and value in ASKS):
-        return value  # type: ignore[no-any-return]
+        return value  # type: ignore[return-value]
     raise BadReply(
         f"no ask is called {value!r:.80}; there are {', '.join(get_args(Ask))}", path=path
     )

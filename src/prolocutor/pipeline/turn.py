@@ -39,6 +39,9 @@ class Turn:
         self.least = start.least
         self.faults: list[dict[str, str]] = []
         self.outcomes: list[Outcome | None] = [None] * number
+        if start.learnt:
+            told: dict[str, Any] = {"human_attributes": start.learnt}
+            self.draft.learn(told, self.max_attributes, lambda what: self.fault("client", what))
         self._prepared = prepared
         self._loop = asyncio.get_running_loop()
         self._start = start

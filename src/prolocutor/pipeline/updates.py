@@ -198,7 +198,8 @@ class Draft:
             "human_attributes": choice.human_attributes,
             "bot_attributes": choice.bot_attributes,
         }
-        self._learn([*(one.value for one in chosen), own], max_attributes, fault)
+        values = [one.value for one in chosen]
+        self._learn([*self._learnt, *values, own], max_attributes, fault)
         self._speak(
             Reply(
                 by="selector",

@@ -71,6 +71,19 @@ async def test_a_skill_that_fails_is_given_another_chance_once() -> None:
     assert (said(second), second.ask) == ([phrases.CANNOT_HELP], None)
 
 
+async def test_a_skill_that_is_late_with_its_reply_has_failed() -> None:
+    gate = Gate()
+
+    async def hangs(request: Any) -> Any:
+        return await gate(request) if "answer" in request else {**one, "ask": "number"}
+
+    one = hypothesis("How many?")
+    async with assistant(Service("hangs", hangs, timeout=0.05)) as it:
+        await it.turn("hi", user="ann")
+        turn = await it.turn("5", user="ann")
+    assert (said(turn)[0], turn.ask, gate.cancelled) == (phrases.NOT_WORKING, "number", 1)
+
+
 async def test_a_skill_that_recovers_gets_the_answer_given_again() -> None:
     asker = Asker()
     asker.failures = 1
@@ -699,6 +712,33 @@ async def test_an_answer_that_comes_while_the_question_is_thought_of_waits() -> 
         await settle_down()
         gate.opened.set()
         assert [(await one).reply.text for one in (first, second)] == ["How many?", "got 5"]
+
+
+async def test_the_time_zone_that_a_client_tells_is_kept() -> None:
+    chat = says("chat", hypothesis(human_attributes={"mood": "good"}))
+    told = {"platformData": {"timezone": "Asia/Tokyo"}}
+    async with assistant(chat) as it:
+        await it.turn("hi", user="ann", attributes=told)
+        assert await attributes(it) == {"timezone": "Asia/Tokyo", "mood": "good"}
+        await it.turn("", user="ann", attributes={"platformData": {"timezone": "Mars/Olympus"}})
+        assert (await attributes(it))["timezone"] == "Asia/Tokyo"
+    assert asked(chat)[0]["human"]["attributes"] == {"timezone": "Asia/Tokyo"}
+
+
+@pytest.mark.parametrize("data", [None, 5, {"timezone": 5}, {"timezone": "../etc/passwd"}, {}])
+async def test_a_time_zone_that_is_none_is_left_out(data: Any) -> None:
+    async with assistant() as it:
+        await it.turn("hi", user="ann", attributes={"platformData": data})
+        assert await attributes(it) == {}
+
+
+async def test_contacts_that_a_client_sends_can_be_named() -> None:
+    who = asks(hypothesis("so"), kind="contact")
+    bob = {"value": "phone:+4930901820", "principal": "p", "display": "Bob"}
+    async with assistant(who) as it:
+        await it.turn("hi", user="ann")
+        await it.turn("Bob", user="ann", attributes={"platformData": {"contacts": [bob, 5]}})
+    assert asked(who)[1]["answer"]["value"] == "+4930901820"
 
 
 async def test_the_time_zone_of_the_person_counts() -> None:
