@@ -202,7 +202,7 @@ class Ringer:
             dialog = entry.dialog_name
             if dialog not in asking:
                 state = rounds.decode(await self._store.round(user, dialog))
-                asking[dialog] = state.waiting is not None
+                asking[dialog] = self._deliveries.is_awaited(state.waiting)
             if asking[dialog]:
                 self._held.add((user, dialog))
                 continue

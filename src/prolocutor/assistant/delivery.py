@@ -84,6 +84,10 @@ class Deliveries:
         messages = [*dropped, *_late(due.messages, now - entry.due)]
         return replace(due, messages=messages)
 
+    def is_awaited(self, waiting: Waiting | None) -> bool:
+        """Tell whether an answer is waited for, by somebody who is still there."""
+        return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
+
     async def deliver(self, entry: Entry, due: Due) -> bool:
         """Say it and settle its entry; False if the entry is not on the agenda any more."""
         rows: list[bytes] = []

@@ -25,7 +25,7 @@ LATEST: Final = 1e11
 def next_time(first: float, every: str, zone: str | None, after: float) -> float:
     """Give the first time later than `after` of what comes again from `first` on (UNIX seconds).
 
-    The hour stays the same by the clock of `zone` (None: the server's), over changes of summer time too.
+    The hour stays the same by the clock of `zone` (None: the server's), in summer and in winter.
     The 31st is the last day of a month that is shorter, 29 February the 28th.
     """
     first = max(0.0, first)

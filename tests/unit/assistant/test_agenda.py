@@ -184,6 +184,15 @@ async def test_a_closed_dialog_holds_up_nothing() -> None:
         assert (await told(it, 3))[2] == "news"
 
 
+async def test_a_round_of_a_skill_that_is_gone_holds_up_nothing() -> None:
+    store = MemoryStore()
+    async with assistant(asker(), store=store) as it:
+        await it.turn("ask", user="ann")
+        await it.notify("ann", "news")
+    async with assistant(Service("other", FakeService(answer)), store=store) as it:
+        assert (await told(it, 3))[2] == "news"
+
+
 async def test_a_question_opens_a_round_and_its_skill_gets_the_answer() -> None:
     async with assistant(asker()) as it:
         await it.notify("ann", "Did it ring?", "yesno", skill="echo", context={"about": 5})

@@ -99,8 +99,7 @@ async def test_the_same_key_says_the_same_thing_once() -> None:
 
 
 async def test_it_can_be_said_in_another_dialog() -> None:
-    async with demonstrated() as door, client(door, id="work") as ann:
-        await ann.until_asked()
+    async with demonstrated() as door, opened(door, "?id=work") as ann:
         await notify(door, user="local", messages="Tea!", conversationId="work")
         seen = summary(await ann.until_asked())
 
