@@ -11,6 +11,7 @@ from prolocutor.errors import ThingTalkError
 from prolocutor.thingtalk.checked import Slot
 from prolocutor.thingtalk.fitting import fits, right_of, type_of
 from prolocutor.thingtalk.places import Place, fault
+from prolocutor.thingtalk.slots import count_slots
 from prolocutor.thingtalk.tree import Always, And, Compare, Condition, DontCare, Not, Or
 from prolocutor.thingtalk.types import ANY, NUMBER, Type
 from prolocutor.thingtalk.values import Array, Enum, Undefined, Value, Variable
@@ -53,6 +54,7 @@ class ValueChecker:
                     choices = nearest(name, list(wanted.type.choices), "choices")
                     raise fault(f"{name:.60} is no choice for {wanted.name}", where, choices)
                 return value
+        _whole(value, where)
         given = type_of(value)
         if given is None or not fits(given, wanted.type):
             said = str(given) if given else type(value).__name__
@@ -102,6 +104,7 @@ class ValueChecker:
             raise fault(
                 "a comparison begins with a field or a value", compare.place, "turn it round"
             )
+        _whole(compare.left, compare.place)
         return type_of(compare.left) or ANY
 
     def _variable(self, value: Variable, wanted: Wanted, scope: Fields, place: Place) -> Value:
@@ -142,6 +145,11 @@ def nearest(name: str, names: list[str], what: str) -> str:
     if close:
         return f"did you mean {close[0]}?"
     return f"{what}: {', '.join(sorted(names)[:8])}" if names else f"there are no {what}"
+
+
+def _whole(value: Value, place: Place) -> None:
+    if count_slots(value):
+        raise fault("a part of an object cannot be asked for", place, "give it a value")
 
 
 def _mismatch(said: str, wanted: Wanted, place: Place) -> ThingTalkError:

@@ -60,6 +60,7 @@ def test_every_listed_program_is_right(source: str) -> None:
         ("@com.xkcd.get_comic() => monitor(@com.xkcd.get_comic());", 26, "only begin", ""),
         ("timer(base=5, interval=1h);", 12, "Number does not fit", "new Date"),
         ("timer(base=$now, interval=1km);", 28, "Measure(m) does not fit", ""),
+        ("@com.xkcd.get_comic() filter {a=$?} == 1;", 37, "a part of an object", ""),
         ("attimer(time=[5]);", 15, "Number does not fit", "new Time"),
         ("@com.xkcd.get_comic() => @com.twitter.post(status=number);", 51, "which is Number", ""),
         ("class @a.b {} @com.xkcd.get_comic();", 7, "declares no classes", "manifest"),
@@ -110,6 +111,21 @@ def test_a_value_asked_for_in_a_filter_is_a_slot_of_the_field() -> None:
         ("author", entity("tt:username")),
         ("text", STRING),
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@com.uber.price_estimate(end=$?) filter low_estimate >= $? => @com.twitter.post();",
+        "attimer(time=[$?, new Time(1, 2), $?], expiration_date=$?) => @com.xkcd.get_comic();",
+        "timer(base=$?, interval=$?, frequency=$?) => @com.xkcd.get_comic()[$? : $?];",
+        "@com.twitter.home_timeline() filter !(likes >= $?) || in_array(text, [$?, $?]);",
+    ],
+)
+def test_each_missing_value_of_a_checked_program_is_a_slot(source: str) -> None:
+    found = checked(source)
+
+    assert len(found.slots) == count_slots(found.program)
 
 
 def test_there_is_no_slot_beyond_the_last() -> None:
