@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prolocutor.assistant.agenda import AT_ONCE, MOST_KEYS
 from prolocutor.assistant.assistant import Assistant
@@ -65,6 +67,13 @@ async def told(it: Assistant, number: int, user: str = "ann") -> list[str]:
         if len(said) >= number:
             break
     return said
+
+
+async def heard(it: Assistant, text: str) -> None:
+    """Wait until a text was said to Ann."""
+    async for row in it.feed("ann"):
+        if row.message is not None and row.message.get("text") == text:
+            break
 
 
 async def texts_of(it: Assistant, user: str = "ann") -> list[str]:
@@ -451,6 +460,63 @@ async def test_what_is_not_said_when_the_assistant_stops_is_said_after(tmp_path:
         said = await told(it, 5)
     async with assistant(asker(), store=SqliteStore(path)) as it:
         assert await texts_of(it) == ["", "Sure?", "", said[3], "news"]
+
+
+class Cut(SqliteStore):
+    """A store that is cut off in its first delivery: before it is durable, or right after."""
+
+    def __init__(self, path: Path, *, durable: bool) -> None:
+        super().__init__(path)
+        self.durable = durable
+        self.cut = asyncio.Event()
+
+    async def deliver(self, delivery: Delivery) -> bool:
+        if self.durable:
+            await super().deliver(delivery)
+        self.cut.set()
+        await asyncio.Event().wait()
+        return False
+
+
+@pytest.mark.parametrize("durable", [False, True])
+async def test_what_is_due_is_said_once_also_after_a_kill(tmp_path: Path, durable: bool) -> None:
+    path = tmp_path / "d.db"
+    store = Cut(path, durable=durable)
+    async with assistant(asker(), store=store) as it:
+        await it.turn("ring twice", user="ann")
+        await store.cut.wait()
+        await it.aclose(grace=0.01)
+    for _ in range(2):
+        async with assistant(asker(), store=SqliteStore(path)) as it:
+            assert await told(it, 3) == ["ring twice", "I shall.", "ring twice"]
+            assert await it.store.entries("ann") == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(["ask", "yes", "tell", "tell", "restart", "fail"]), max_size=14))
+def test_whatever_happens_everything_is_said_once_and_in_order(happens: list[str]) -> None:
+    async def happen() -> tuple[list[str], int]:
+        store, number = Failing(), 0
+        steps = iter([*happens, "yes"])
+        step: str | None = "restart"
+        while step is not None:
+            async with assistant(asker(), store=store) as it:
+                while (step := next(steps, None)) not in (None, "restart"):
+                    if step == "fail":
+                        store.left["deliver"] += 1
+                    elif step == "tell":
+                        await it.notify("ann", f"news {number}")
+                        number += 1
+                    else:
+                        await it.turn(step, user="ann")
+                if step is None and number:
+                    await heard(it, f"news {number - 1}")
+        return [one for one in await texts_of(it) if one.startswith("news")], number
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("prolocutor.assistant.agenda.FIRST_PAUSE", 0.001)
+        said, number = asyncio.run(happen())
+    assert said == [f"news {n}" for n in range(number)]
 
 
 async def test_an_assistant_that_stops_takes_no_notifications() -> None:
