@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from prolocutor.asks.asked import Asked, Contact
 from prolocutor.contracts.store import Begun
@@ -18,42 +17,22 @@ def asked_of(begun: Begun, input: Input, waiting: Waiting) -> Asked:
     """Give what an answer to this ask is read against.
 
     Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list
-    of `{name, value}`) count; a client may send contacts along (`platformData`, as Almond's do).
+    of `{name, value}`) count; a client may send contacts and time zone along (`platformData`).
     The time is when the person spoke, in the server's time zone where theirs is not known.
     """
-    attributes = {**_attributes(begun), **told_by_client(begun, input)}
-    sent = _platform_data(input).get("contacts")
+    attributes = plain.decode(begun.human.state).get("attributes") or {}
+    came = input.attributes.get("platformData")
+    sent = came.get("contacts") if isinstance(came, dict) else None
     here = attributes.get("location")
     return Asked(
         choices=waiting.choices,
-        timezone=_text(attributes, "timezone"),
+        timezone=input.timezone or _text(attributes, "timezone"),
         now=datetime.fromtimestamp(begun.beginning.started, UTC).astimezone(),
         region=_text(attributes, "region"),
         language=_text(attributes, "language"),
         contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],
         here=here if isinstance(here, dict) else None,
     )
-
-
-def told_by_client(begun: Begun, input: Input) -> dict[str, Any]:
-    """Give what a client tells of its person and was not known: the time zone."""
-    zone = _text(_platform_data(input), "timezone")
-    if zone is None or zone == _attributes(begun).get("timezone"):
-        return {}
-    try:
-        ZoneInfo(zone)
-    except (ValueError, OSError):
-        return {}
-    return {"timezone": zone}
-
-
-def _platform_data(input: Input) -> dict[str, Any]:
-    came = input.attributes.get("platformData")
-    return came if isinstance(came, dict) else {}
-
-
-def _attributes(begun: Begun) -> dict[str, Any]:
-    return plain.decode(begun.human.state).get("attributes") or {}
 
 
 def _contacts(given: Any) -> Iterator[Contact]:

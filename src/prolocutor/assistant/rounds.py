@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from prolocutor.asks.wanted import NOT_UNDERSTOOD
 from prolocutor.assistant import phrases
-from prolocutor.assistant.asked_person import asked_of, told_by_client
+from prolocutor.assistant.asked_person import asked_of
 from prolocutor.assistant.decision import Decision
 from prolocutor.assistant.open_ask import OpenAsk, button_answer, to_skill
 from prolocutor.contracts.programs import ProgramStart
@@ -82,9 +82,6 @@ class Rounds:
             decision = self._read(begun, input, state)
         except BadInput as error:
             decision = _misread(input, state.waiting, str(error))
-        learnt = told_by_client(begun, input) if input.attributes else None
-        if learnt:
-            decision = replace(decision, start=replace(decision.start, learnt=learnt))
         return decision if state is NOTHING else replace(decision, state=state)
 
     def _read(self, begun: Begun, input: Input, state: Round) -> Decision:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -28,7 +29,12 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
         """The name of the person's time zone, where their client tells it in `platformData`."""
         told = self.attributes.get("platformData")
         name = told.get("timezone") if isinstance(told, dict) else None
-        return name if isinstance(name, str) and _TIMEZONE.fullmatch(name) else None
+        if not isinstance(name, str) or not _TIMEZONE.fullmatch(name):
+            return None
+        try:
+            return ZoneInfo(name).key
+        except (ValueError, OSError, KeyError):
+            return None
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +56,7 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     `answer`); `preferred` is asked in any case and wins unless another skill is clearly better.
     Where a subject may be switched, `excluded` is the skill that waits and is not asked, `least`
     the confidence that a hypothesis needs to count at all, `otherwise` what is said when none does
-    (in place of last chance and fallback). `say` is said at once, without asking anybody. `learnt`
-    are attributes of the person that their client told.
+    (in place of last chance and fallback). `say` is said at once, without asking anybody.
     """
 
     input: Input
@@ -62,4 +67,3 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     least: float | None = None
     otherwise: Words | None = None
     say: Words | None = None
-    learnt: dict[str, Any] = {}

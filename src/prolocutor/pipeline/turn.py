@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Any, Final
 
 from prolocutor.contracts.observer import Outcome, ServiceRecord
+from prolocutor.contracts.selection import Selection
 from prolocutor.contracts.store import Begun
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnStart
@@ -39,9 +40,6 @@ class Turn:
         self.least = start.least
         self.faults: list[dict[str, str]] = []
         self.outcomes: list[Outcome | None] = [None] * number
-        if start.learnt:
-            told: dict[str, Any] = {"human_attributes": start.learnt}
-            self.draft.learn(told, self.max_attributes, lambda what: self.fault("client", what))
         self._prepared = prepared
         self._loop = asyncio.get_running_loop()
         self._start = start
@@ -68,7 +66,7 @@ class Turn:
     async def run(self) -> None:
         """Take the turn to its end: every service settled, and something said."""
         if self._forced is not None:
-            self.waves.propose([self._forced], None, lambda what: None)
+            self.waves.propose("", Selection([self._forced]), lambda what: None)
         if not self._selectors or self._forced is not None:
             self._skills.begin(self, None)
         end = self._started + self._prepared.limits.deadline
