@@ -1,9 +1,11 @@
 """Published clients of Almond against the real `prolocutor serve`."""
 
+import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,16 @@ import aiohttp
 import pyalmond
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from tests.acceptance.commands import Commands, Serving
 
-XKCD = {"kind": "com.xkcd"}
+ASSISTANT = """
+skills:
+  demonstration:
+    call: prolocutor.services.demo.demonstration:answer
+    inline: true
+"""
 
 
 @asynccontextmanager
@@ -86,3 +94,64 @@ async def test_a_conversation_goes_on_after_the_server_was_killed(commands: Comm
     ids = [frame["id"] for frame in (*asked, *again[1:], *chosen) if "id" in frame]
     assert ids == list(range(len(ids)))
     assert again[-1]["type"] == chosen[-1]["type"] == "askSpecial"
+
+
+class Reader:
+    """A client that reads all it can over all its sockets, and knows where it was cut off."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.seen: list[dict[str, Any]] = []
+
+    @property
+    def after(self) -> int:
+        return int(self.seen[-1]["id"]) if self.seen else -1
+
+    def has(self, id_: int) -> bool:
+        return self.after >= id_
+
+    def heard(self, words: set[str]) -> bool:
+        """Whether all these words were said."""
+        return words <= {frame.get("command") for frame in self.seen}
+
+    async def live(self, url: str, words: list[str], until: Callable[[], bool]) -> None:
+        """Say these words at once, and read until that is so or the line is cut."""
+        address = f"{url.replace('http', 'ws')}/api/conversation?after={self.after}"
+        with suppress(ConnectionClosed):
+            async with connect(address, max_queue=None) as socket:
+                for text in words:
+                    await socket.send(json.dumps({"type": "command", "text": text}))
+                while not until():
+                    frame = json.loads(await socket.recv())
+                    if isinstance(frame.get("id"), int):
+                        self.seen.append(frame)
+
+
+async def test_two_clients_lose_and_repeat_nothing_over_three_kills(
+    commands: Commands, tmp_path: Path
+) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text(ASSISTANT)
+    words = ["hello", "choose", "Blue", "ask me", "yes", "cards", "tell me", "cancel"]
+    ann, bob = readers = [Reader("ann"), Reader("bob")]
+    for life in range(3):
+        with commands.serving(file) as server:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(bob.live(server.url, words, lambda: False))
+                await ann.live(server.url, words, partial(ann.has, ann.after + 3 + 5 * life))
+                server.process.kill()
+    with commands.serving(file) as server:
+        goodbyes = {"goodbye of ann", "goodbye of bob"}
+        async with asyncio.TaskGroup() as group:
+            for one in readers:
+                said = [f"goodbye of {one.name}"]
+                group.create_task(one.live(server.url, said, partial(one.heard, goodbyes)))
+        rows = await everything(server.url)
+
+    assert [frame["id"] for frame in rows] == list(range(len(rows)))
+    assert [one.seen == rows[: len(one.seen)] for one in readers] == [True, True]
+
+
+async def everything(url: str) -> list[dict[str, Any]]:
+    async with connect(f"{url.replace('http', 'ws')}/api/conversation?after=-1") as socket:
+        return [frame for frame in await until_asked(socket) if isinstance(frame.get("id"), int)]
