@@ -53,7 +53,7 @@ _INNER_FOLDS: Final = 5
 _CALIBRATION_FOLDS: Final = 3
 _HIDDEN: Final = 3
 _TREES: Final = 200
-_LINEAR_SHARE: Final = 0.25
+_LINEAR_SHARE: Final = 0.5
 _RIGHT: Final = 0.5
 _BOOSTING: Final[dict[str, Any]] = {
     "objective": "cross_entropy",
@@ -61,6 +61,7 @@ _BOOSTING: Final[dict[str, Any]] = {
     "max_depth": DEPTH,
     "num_leaves": LEAVES,
     "min_data_in_leaf": 20,
+    "extra_trees": True,
     "feature_fraction": 0.4,
     "bagging_fraction": 0.7,
     "bagging_freq": 1,
