@@ -1,6 +1,5 @@
 """What others wrote is text, whatever it looks like."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.acceptance.page.frames import (
     message,
     said,
 )
-from tests.acceptance.page.scripted import NOTHING, Frame, Server, asks, harmed
+from tests.acceptance.page.scripted import NOTHING, Server, asks, harmed
 
 pytestmark = pytest.mark.browser
 
@@ -42,24 +41,22 @@ def test_nothing_in_a_message_runs(page: Page, server: Server, kind: str) -> Non
     expect(log(page)).to_contain_text("<b>bold</b>")
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+def test_nothing_in_a_frame_runs(page: Page, server: Server) -> None:
+    server.opened()
+    server.send(
         said(0, HOSTILE),
-        {"type": "command", "id": 0, "command": {"__html": HOSTILE}},
+        {"type": "command", "id": 1, "command": {"__html": HOSTILE}},
         {"type": "error", "error": HOSTILE, "message": HOSTILE, "code": HOSTILE},
-        {"type": HOSTILE, "id": 0, "text": HOSTILE},
+        {"type": HOSTILE, "id": 2, "text": HOSTILE},
+        {"type": "__proto__", "id": 3, "text": HOSTILE},
         {**NOTHING, "ask": HOSTILE},
-        {**asks("yesno"), "context": {"code": [HOSTILE], "entities": {HOSTILE: HOSTILE}}},
         {"type": "id", "id": HOSTILE},
         {"type": "new-device", "uniqueId": HOSTILE, "state": {"kind": HOSTILE}},
         {"type": "hypothesis", "hypothesis": HOSTILE},
-    ],
-    ids=lambda frame: f"{frame['type'][:10]} {list(frame)[1]}",
-)
-def test_nothing_in_a_frame_runs(page: Page, server: Server, frame: Frame) -> None:
-    server.opened()
-    server.send(frame, message(1, text="That was all."), NOTHING)
+        message(4, text="That was all."),
+        {**asks("yesno"), "context": {"code": [HOSTILE], "entities": {HOSTILE: HOSTILE}}},
+    )
 
     expect(log(page)).to_contain_text("That was all.")
-    expect(page).not_to_have_title(re.compile("HARM"))
+    expect(page.locator("[data-ask]")).to_have_attribute("data-ask", "yesno")
+    assert harmed(page) == []

@@ -99,3 +99,15 @@ def test_asks_are_answered_by_pressing_and_typing(browser: Browser, commands: Co
         panel = page.get_by_role("complementary")
         expect(panel.locator(".hypotheses .chosen")).to_contain_text("calculator")
         expect(panel.locator(".timeline li")).not_to_have_count(0)
+
+
+def test_a_timer_rings(browser: Browser, commands: Commands) -> None:
+    with (
+        commands.serving("--store", "memory:") as serving,
+        a_visit(browser) as visit,
+        a_tab(visit, serving.url) as page,
+    ):
+        page.evaluate("Document.prototype.hasFocus = () => false")
+        say(page, "set a timer for 1 second", "Your timer is over: 1 second.")
+
+        expect(page).to_have_title("● Prolocutor")
