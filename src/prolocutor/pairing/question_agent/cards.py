@@ -18,7 +18,9 @@ from prolocutor.pairing.text import Bm25, content_stems
 
 _BREADTH: Final = 1.5
 _CURVE: Final = Sigmoid(0.8, 0.5)
-_MOST_POSTINGS: Final = 4000
+_MOST_POSTINGS: Final = 3000
+
+Best = dict[int, tuple[float, int]]
 
 
 def fit(training: Training) -> CardsRouter:
@@ -34,6 +36,7 @@ class CardsRouter:
         self.agents: Sequence[str] = [card.name for card in known]
         self._breadths = [_BREADTH * breadth(card) for card in known]
         self._texts: list[str] = []
+        self._latest: tuple[str, Best] | None = None
         self._sentences: Bm25[tuple[int, int]] = Bm25()
         for place, card in enumerate(known):
             for text in documents(card):
@@ -66,9 +69,13 @@ class CardsRouter:
         quoted = self._texts[found[1]]
         return f"its card: {quoted if len(quoted) <= 80 else f'{quoted[:79]}…'}"
 
-    def _best(self, text: str) -> dict[int, tuple[float, int]]:
-        best: dict[int, tuple[float, int]] = {}
-        for (place, number), score in self._sentences.search(content_stems(text), _MOST_POSTINGS):
-            if place not in best or score > best[place][0]:
-                best[place] = score, number
-        return best
+    def _best(self, text: str) -> Best:
+        """Give the best document of each agent; of the latest text it is kept, for the reason."""
+        if self._latest is None or self._latest[0] != text:
+            best: Best = {}
+            found = self._sentences.search(content_stems(text), _MOST_POSTINGS)
+            for (place, number), score in found:
+                if place not in best or score > best[place][0]:
+                    best[place] = score, number
+            self._latest = text, best
+        return self._latest[1]
