@@ -30,4 +30,5 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         hypotheses=draft.hypotheses(),
         faults=turn.faults,
         utt_id=said.bot_utt_id,
+        reasons=turn.waves.reasons,
     )

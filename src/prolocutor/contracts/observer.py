@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypedDict
 
 import msgspec
 
@@ -22,12 +22,21 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True):
     code: str | None = None
 
 
+class Reason(TypedDict):
+    """Why a skill selector had these skills asked; nobody: why it was enough."""
+
+    service: str
+    asked: list[str]
+    reason: str
+
+
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The frozen record of one turn.
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
-    itself); `faults` are the recorded warnings: `{service, what}`. `seconds` counts from the turn's
+    itself); `faults` are the recorded warnings: `{service, what}`. `reasons` tell why skills were
+    asked, in the order of the waves, as far as selectors say so. `seconds` counts from the turn's
     start to its reply being stored, which has the id `utt_id`.
     """
 
@@ -49,6 +58,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     hypotheses: list[dict[str, Any]]
     faults: list[dict[str, str]]
     utt_id: str = ""
+    reasons: list[Reason] = []
 
 
 class Observer(Protocol):

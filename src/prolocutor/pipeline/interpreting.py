@@ -47,8 +47,7 @@ def _selection(turn: Context, asking: Asking) -> None:
     value = asking.only().value
     if value == [] and step.service.wire == "deeppavlov":
         value = None
-    names, more = replies.selected(value, turn.skills, fault)
-    turn.waves.propose(names, more, fault)
+    turn.waves.propose(step.name, replies.selected(value, turn.skills, fault), fault)
 
 
 def _hypotheses(turn: Context, asking: Asking) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from prolocutor.contracts.selection import More, Selection
+from prolocutor.contracts.selection import Selection
 from prolocutor.dialog import outputs
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply
@@ -34,19 +34,19 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     ask: str | None = None
 
 
-def selected(value: Any, known: Sequence[str], fault: Fault) -> tuple[list[str], More | None]:
+def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
     """Read a skill selector's reply: names, None for all; unknown names are faults and left out."""
-    more = None
+    more, reason = None, ""
     if isinstance(value, Selection):
-        value, more = value.first, value.more
+        value, more, reason = value.first, value.more, value.reason
     if value is None:
-        return list(known), more
+        return Selection(list(known), more, reason)
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise BadReply(f"expected a list of skill names, found {_kind(value)}")
     for name in value:
         if name not in known:
             fault(f"selects '{name}', which is no skill")
-    return [name for name in value if name in known], more
+    return Selection([name for name in value if name in known], more, reason)
 
 
 def hypotheses(value: Any, fault: Fault) -> list[dict[str, Any]]:

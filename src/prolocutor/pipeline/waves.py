@@ -7,11 +7,11 @@ annotators look at its hypotheses. A plain list of names is one wave.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from inspect import iscoroutine
+from inspect import iscoroutine, signature
 from typing import Any
 
-from prolocutor.contracts.observer import Outcome
-from prolocutor.contracts.selection import Enough, More
+from prolocutor.contracts.observer import Outcome, Reason
+from prolocutor.contracts.selection import Enough, More, Selection
 from prolocutor.errors import BadReply, ServiceError
 from prolocutor.pipeline.candidates import Candidate
 from prolocutor.pipeline.replies import Fault, selected
@@ -30,6 +30,18 @@ class Wave:
         self.failed: dict[int, tuple[Outcome, ServiceError | None]] = {}
 
 
+class _Decider:
+    """One who selects more skills as answers come in."""
+
+    __slots__ = ("fault", "more", "selector", "wants_settled")
+
+    def __init__(self, selector: str, more: More, fault: Fault) -> None:
+        self.selector = selector
+        self.more = more
+        self.fault = fault
+        self.wants_settled = "settled" in _parameters(more)
+
+
 class Waves:
     """Who is selected in one turn, but never the skill that is `excluded`."""
 
@@ -39,21 +51,23 @@ class Waves:
         self.excluded = excluded
         self._known = known
         self._names: list[str] | None = None
-        self._more: list[tuple[More, Fault]] = []
+        self._deciders: list[_Decider] = []
         self._wave_of: dict[str, Wave] = {}
         self._running = 0
+        self.reasons: list[Reason] = []
 
-    def propose(self, names: list[str], more: More | None, fault: Fault) -> None:
+    def propose(self, selector: str, selection: Selection, fault: Fault) -> None:
         """Take what one skill selector answered; several make the union."""
-        self._names = [*(self._names or ()), *names]
-        if more is not None:
-            self._more.append((more, fault))
+        self._names = [*(self._names or ()), *selection.first]
+        self._note(selector, selection.first, selection.reason)
+        if selection.more is not None:
+            self._deciders.append(_Decider(selector, selection.more, fault))
 
     def begin(self, also: str | None = None) -> list[str]:
         """Start the first wave, the selectors having settled; without a proposal ask everybody."""
         names = self._known if self._names is None else [*self._names, *([also] if also else ())]
         first = self._next_wave(names)
-        self.closed = not self._more
+        self.closed = not self._deciders
         return first
 
     @property
@@ -82,12 +96,13 @@ class Waves:
         if self.closed:
             return []
         names: list[str] = []
-        for more, fault in self._more:
-            answer = self._ask(more, fault, hypotheses(), seconds_left)
+        for decider in self._deciders:
+            answer = self._ask(decider, hypotheses(), seconds_left)
+            self._note(decider.selector, *_told(answer))
             if isinstance(answer, Enough):
                 self.closed = True
                 return answer
-            names.extend(answer)
+            names.extend(answer.first)
         fresh = self._next_wave(names) if seconds_left > 0 else []
         if not self._running:
             self.closed = True
@@ -98,21 +113,35 @@ class Waves:
         self.closed = True
 
     def _ask(
-        self, more: More, fault: Fault, hypotheses: list[dict[str, Any]], seconds_left: float
-    ) -> list[str] | Enough:
+        self, decider: _Decider, hypotheses: list[dict[str, Any]], seconds_left: float
+    ) -> Selection | Enough:
+        fault = decider.fault
+        also = {"settled": self._settled()} if decider.wants_settled else {}
         try:
-            answer: Any = more(hypotheses, seconds_left)
+            answer: Any = decider.more(hypotheses, seconds_left, **also)
             if isinstance(answer, Enough):
                 return answer
             if iscoroutine(answer):
                 answer.close()
                 raise BadReply("is async; `more` must answer at once")
-            return selected([] if answer is None else answer, self._known, fault)[0]
+            return selected([] if answer is None else answer, self._known, fault)
         except BadReply as error:
             fault(f"choosing more skills: {error}")
         except BaseException as error:
             fault(f"choosing more skills raised {type(error).__name__}: {error}")
-        return []
+        return Selection([])
+
+    def _settled(self) -> list[str]:
+        """Name the skills that were selected and have settled, in declared order."""
+        return [
+            name
+            for name in self._known
+            if name in self._wave_of and name not in self._wave_of[name].open
+        ]
+
+    def _note(self, selector: str, names: list[str], reason: str) -> None:
+        if reason:
+            self.reasons.append({"service": selector, "asked": names, "reason": reason})
 
     def _next_wave(self, names: Iterable[str]) -> list[str]:
         wanted = {*names} - {self.excluded}
@@ -124,3 +153,15 @@ class Waves:
             for name in fresh:
                 self._wave_of[name] = wave
         return fresh
+
+
+def _told(answer: Selection | Enough) -> tuple[list[str], str]:
+    """Give who is asked by an answer, and why."""
+    return ([], answer.reason) if isinstance(answer, Enough) else (answer.first, answer.reason)
+
+
+def _parameters(more: More) -> Iterable[str]:
+    try:
+        return signature(more).parameters
+    except (TypeError, ValueError):
+        return ()

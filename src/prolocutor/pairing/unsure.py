@@ -1,0 +1,67 @@
+"""Unsure: what to do when no answer is likely to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing
+from prolocutor.pairing.agent_cards import sentences
+
+CLARIFY: Final = "clarify"
+FALLBACK: Final = "fallback"
+_ASK: Final = "I am not sure whom to ask about that. Who should answer?"
+_LONGEST: Final = 120
+
+
+class Unsure(msgspec.Struct, frozen=True, kw_only=True):
+    """When nobody seems to know, and what happens then.
+
+    An answer whose probability is under `below` is none. `then` is `fallback` (the assistant says
+    that it has no answer), `clarify` (the person is asked who should answer, and that agent gets
+    the original words), or the name of a skill that always has something to say; it is asked only
+    then. `choices` is how many agents there are to choose from.
+    """
+
+    below: float = 0.1
+    then: str = FALLBACK
+    choices: int = 3
+    question: str = _ASK
+
+    @property
+    def skill(self) -> str | None:
+        """The skill that speaks when nobody knows."""
+        return None if self.then in (CLARIFY, FALLBACK) else self.then
+
+
+def clarifying(
+    unsure: Unsure, routed: Sequence[Pairing], cards: dict[str, Card], words: str
+) -> list[dict[str, Any]]:
+    """Give the messages of a clarifying question: the likeliest agents as choices, by their cards.
+
+    A choice says in `forward` which skill gets the original words.
+    """
+    likely = [one.agent for one in routed if one.agent in cards][: unsure.choices]
+    choices = [
+        {
+            "type": "choice",
+            "title": _title(agent),
+            **_told(cards[agent]),
+            "forward": {"skill": agent, "text": words},
+        }
+        for agent in likely
+    ]
+    return [{"type": "text", "text": unsure.question}, *choices]
+
+
+def _title(agent: str) -> str:
+    return agent.replace("_", " ").strip().capitalize()
+
+
+def _told(card: Card) -> dict[str, str]:
+    first = next(iter(sentences(card.description)), "")
+    if len(first) > _LONGEST:
+        first = f"{first[: _LONGEST - 1]}…"
+    return {"text": first} if first else {}
