@@ -51,7 +51,7 @@ from prolocutor.pairing.question_response.wording import (
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
 _CALIBRATION_FOLDS: Final = 3
-_HIDDEN: Final = 3
+_HIDDEN: Final = 6
 _TREES: Final = 200
 _LINEAR_SHARE: Final = 0.5
 _RIGHT: Final = 0.5
