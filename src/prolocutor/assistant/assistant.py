@@ -19,7 +19,8 @@ from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import Message, notification
 from prolocutor.assistant.open_ask import cancelled
-from prolocutor.assistant.program_turns import run_program
+from prolocutor.assistant.program_turns import learn, run_program
+from prolocutor.assistant.programs.executor import Executor
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.received import MAX_TEXT, check_name, checked_dialog, checked_input
 from prolocutor.assistant.recording import record_of
@@ -30,7 +31,6 @@ from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
 from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.observer import Observer
-from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input, TurnStart
@@ -104,7 +104,6 @@ class Assistant:
         )
         self.ready = False
         self._rounds = Rounds(pipeline.skills, switch_confidence=switch_confidence)
-        self._programs: Programs | None = None
         self._recover_within = recover_within
         self._max_text = max_text
         self._queues = Queues(limit=queue_limit, timeout=queue_timeout)
@@ -123,12 +122,19 @@ class Assistant:
         deliveries = Deliveries(
             self.store,
             skills=self._skills,
-            programs=lambda: self._programs,
+            programs=lambda: self.programs,
             wake=self._wakers.wake,
             deadline=deadline,
             new_dialog_attributes=self._journal.new_dialog_attributes,
         )
         self._ringer = Ringer(self.store, self._queues, deliveries, settle=self._journal.pay)
+        self.programs = Executor(
+            pipeline.skills,
+            self.engine,
+            self.store,
+            deadline=deadline,
+            expect=self._ringer.expect,
+        )
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -304,8 +310,9 @@ class Assistant:
             decision = self._rounds.read(begun, input)
             if decision.program is not None:
                 seconds = started + self.engine.prepared.limits.deadline - monotonic()
-                decision = await run_program(decision, self._programs, seconds)
+                decision = await run_program(decision, self.programs, seconds)
             turn = await self.engine.run(begun, decision.start, started)
+            learn(turn, decision)
             if decision.told is not None and is_told(decision, turn.draft.spoken()):
                 over = {"answer": cancelled(decision.state.waiting)}
                 await self.engine.tell(turn, decision.told, over)

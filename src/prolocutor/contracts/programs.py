@@ -29,7 +29,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a program says (its words may ask), and what it puts on the agenda and takes off it.
 
     `context` is kept with the ask and given back with the answer. `code` and `entities` are the
-    context of the ask that clients are sent.
+    context of the ask that clients are sent. `human_attributes` are kept of the person, in a turn.
     """
 
     words: Words
@@ -38,6 +38,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     entities: dict[str, Any] = {}
     entries: Sequence[Entry] = ()
     struck: Sequence[tuple[str, str]] = ()
+    human_attributes: dict[str, Any] = {}
 
 
 class Programs(Protocol):
