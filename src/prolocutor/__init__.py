@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
+    from prolocutor.assistant.notification import permission_request as permission_request
     from prolocutor.assistant.result import TurnResult as TurnResult
     from prolocutor.assistant.running import run as run
     from prolocutor.contracts.selection import Selection as Selection
@@ -43,6 +44,7 @@ _PLACES = {
     "Service": "prolocutor.pipeline.plan",
     "TurnResult": "prolocutor.assistant.result",
     "enough": "prolocutor.contracts.selection",
+    "permission_request": "prolocutor.assistant.notification",
     "run": "prolocutor.assistant.running",
 }
 
