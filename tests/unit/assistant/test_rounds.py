@@ -540,7 +540,7 @@ class Adds:
 
 async def test_a_program_asks_for_what_it_lacks() -> None:
     async with assistant() as it:
-        it._programs = Adds()
+        it.programs = Adds()  # type: ignore[assignment]
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
         rows = await it.store.feed("ann", 0)
@@ -556,7 +556,7 @@ async def test_the_answer_goes_to_a_program_even_if_it_speaks_for_a_skill() -> N
             return replace(run, words=replace(run.words, skill="echo"))
 
     async with assistant() as it:
-        it._programs = Speaks()
+        it.programs = Speaks()  # type: ignore[assignment]
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
     assert (first.reply.active_skill, said(second)) == ("echo", ["so many: 5"])
@@ -564,7 +564,7 @@ async def test_the_answer_goes_to_a_program_even_if_it_speaks_for_a_skill() -> N
 
 async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> None:
     async with assistant() as it:
-        it._programs = adds = Adds()
+        it.programs = adds = Adds()  # type: ignore[assignment]
         await it.turn("", user="ann", program="now => @a.b();")
         turn = await it.turn("never mind", user="ann")
     assert (said(turn), turn.ask, len(adds.started)) == ([phrases.CANNOT_HELP], None, 1)
@@ -577,7 +577,7 @@ async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
             raise AssertionError
 
     async with assistant(deadline=0.05) as it:
-        it._programs = Hangs()
+        it.programs = Hangs()  # type: ignore[assignment]
         turn = await it.turn("", user="ann", program="now => @a.b();")
     assert said(turn) == [phrases.TOO_LONG]
 
@@ -588,7 +588,7 @@ async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:
             raise RuntimeError("oh")
 
     async with assistant(*asking_skills(Asker()), fallback="Pardon?") as it:
-        it._programs = Breaks()
+        it.programs = Breaks()  # type: ignore[assignment]
         await it.turn("ask number", user="ann")
         turn = await it.turn("", user="ann", program="now => @a.b();")
         assert await closings(it) == ["number", "number"]
