@@ -57,6 +57,7 @@ _MEAN_LENGTH: Final = 10.0
 _REFUSES: Final = 0.5
 _LEAST: Final = 0.003
 _UNKNOWN: Final = 0.1
+_MOST_COMPARED: Final = 50
 
 
 def features(
@@ -71,6 +72,8 @@ def features(
 
     `logged` tells that these answers are in the log themselves and are not to count as repetition.
     """
+    if not answers:
+        return []
     asked = question_traits(question.text)
     seen = [answer_traits(answer.text) for answer in answers]
     weights = {stem: agent_log.idf(stem) for stem in asked.stems}
@@ -169,11 +172,16 @@ def _compare(rows: list[list[float]]) -> None:
 
 
 def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
-    """Give for each answer the largest share of new words in common with another's."""
-    told = [
-        frozenset(traits.stems) - asked.stems if traits.refusal < _REFUSES else frozenset()
-        for traits in seen
-    ]
+    """Give for each answer the largest share of new words in common with another's.
+
+    Of very many answers only the first ones that are no refusals are compared.
+    """
+    told: list[frozenset[str]] = []
+    compared = 0
+    for traits in seen:
+        heard = traits.refusal < _REFUSES and compared < _MOST_COMPARED
+        compared += heard
+        told.append(frozenset(traits.stems) - asked.stems if heard else frozenset())
     found = [0.0] * len(told)
     for first, mine in enumerate(told):
         if not mine:

@@ -29,6 +29,10 @@ def test_every_text_gives_a_full_row_of_numbers(question: str, texts: list[str])
     assert all(isfinite(value) for row in rows for value in row)
 
 
+def test_no_answers_give_no_rows() -> None:
+    assert features(Question(text="anybody there"), [], {}, NOBODY) == []
+
+
 def test_features_do_not_know_an_agent_by_name() -> None:
     texts = ["It is noon.", "Sorry?"]
 
