@@ -186,6 +186,9 @@ class OpenAsk:
 
     def _answer(self, value: Any) -> Decision:
         waiting = self.waiting
+        chosen = value if self._kind == "choice" and isinstance(value, dict) else None
+        if chosen is not None and (forward := waiting.choices[chosen["idx"]].forward):
+            return Decision(start=to_skill(self._input, forward.skill, heard=forward.text))
         answer = {"kind": waiting.ask, "value": value, "raw": self._input.text}
         if not waiting.skill:
             going_on = ProgramStart(begun=self._begun, context=waiting.context, answer=answer)
@@ -251,12 +254,15 @@ class OpenAsk:
 _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
 
 
-def to_skill(input: Input, skill: str, answer: dict[str, Any]) -> TurnStart:
+def to_skill(
+    input: Input, skill: str, answer: dict[str, Any] | None = None, heard: str | None = None
+) -> TurnStart:
     """Start a turn that gives an answer to one skill, with an apology if that has no reply."""
     return TurnStart(
         input=input,
         forced_skill=skill,
-        extra={"answer": answer},
+        extra={} if answer is None else {"answer": answer},
+        heard=heard,
         otherwise=phrases.says(phrases.CANNOT_HELP),
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.dialog.rounds import Offered, Waiting
+import msgspec
+
+from prolocutor.dialog.rounds import Forward, Offered, Waiting
 
 PAGE: Final = 9
 """Choices on one page."""
@@ -36,10 +38,21 @@ def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[st
 def offered(messages: list[dict[str, Any]]) -> list[Offered]:
     """Give the choices among messages."""
     return [
-        Offered(one["title"], one["text"] if isinstance(one.get("text"), str) else "")
+        Offered(
+            one["title"],
+            one["text"] if isinstance(one.get("text"), str) else "",
+            _forward(one.get("forward")),
+        )
         for one in messages
         if one["type"] == "choice"
     ]
+
+
+def _forward(given: Any) -> Forward | None:
+    try:
+        return None if given is None else msgspec.convert(given, Forward)
+    except msgspec.ValidationError:
+        return None
 
 
 def _choice(index: int, offered: Offered) -> dict[str, Any]:

@@ -128,6 +128,8 @@ def _after_own_words(before: Round, decision: Decision, reply: Reply) -> Round:
     if run is not None and reply.ask is not None:
         asked = waiting_for(reply.messages, reply.ask, "", context=run.context)
         return Round(waiting=replace(asked, code=run.code, entities=run.entities))
+    if decision.start.say is None and decision.start.otherwise is None and reply.ask is not None:
+        return Round(waiting=waiting_for(reply.messages, reply.ask, ""))
     return NOTHING if decision.releases else _less_preferred(before)
 
 

@@ -56,7 +56,8 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     `answer`); `preferred` is asked in any case and wins unless another skill is clearly better.
     Where a subject may be switched, `excluded` is the skill that waits and is not asked, `least`
     the confidence that a hypothesis needs to count at all, `otherwise` what is said when none does
-    (in place of last chance and fallback). `say` is said at once, without asking anybody.
+    (in place of last chance and fallback). `say` is said at once, without asking anybody. `heard`
+    are the words that services are shown in place of the input's: those that were said before.
     """
 
     input: Input
@@ -67,3 +68,4 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     least: float | None = None
     otherwise: Words | None = None
     say: Words | None = None
+    heard: str | None = None

@@ -28,11 +28,19 @@ RAW: frozenset[str] = frozenset({"raw_string", "password"})
 """Asks whose answer is whatever text comes, even "cancel"."""
 
 
+class Forward(msgspec.Struct, frozen=True):
+    """What happens when a choice is taken: this skill gets this text, as if it had been said."""
+
+    skill: str
+    text: str
+
+
 class Offered(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of several choices: what it is called, and a longer description."""
+    """One of several choices: what it is called, a longer description, where it leads."""
 
     title: str
     text: str = ""
+    forward: Forward | None = None
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

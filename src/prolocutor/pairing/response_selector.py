@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.contracts.pairing import Card, Pairing, Question, Ranker, Router
 from prolocutor.pairing.dialog_view import answers_of, given, question_of, slot_of
@@ -11,13 +11,17 @@ from prolocutor.pairing.unsure import CLARIFY, Unsure, clarifying
 
 Reply = dict[str, Any]
 
+PREFERENCE: Final = 0.15
+"""By how much another answer must be likelier than that of the skill that goes on."""
+
 
 class RankedSelector:
     """Says the answer that a ranker puts first; the reply's attribute `pairing` tells why.
 
-    `router` gives the ranker its prior. `unsure` is what happens when no answer is likely to be
-    right: null (nobody knows), a clarifying question, or the word of one skill. `methods` (name ->
-    version of its model) is kept with the reply.
+    `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
+    asked and so speaks in any case. `router` gives the ranker its prior. `unsure` is what happens
+    when no answer is likely to be right: null (nobody knows), a clarifying question, or the word of
+    one skill. `methods` (name -> version of its model) is kept with the reply.
     """
 
     def __init__(
@@ -43,7 +47,9 @@ class RankedSelector:
         prior = {one.agent: one.probability for one in routed}
         known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
         ranked = await given(self._ranker.rank(question, answers_of(known), prior))
-        if ranked and ranked[0].probability >= self._unsure.below:
+        ranked = _preferring(request.get("preferred"), ranked)
+        sure = bool(ranked) and ranked[0].probability >= self._unsure.below
+        if ranked and (sure or "forced" in request):
             return self._reply(_meant(ranked[0], known), ranked)
         return self._abstain(question, hypotheses, routed, ranked)
 
@@ -91,6 +97,14 @@ class RankedSelector:
 
     async def _routed(self, question: Question) -> Sequence[Pairing]:
         return [] if self._router is None else await given(self._router.route(question))
+
+
+def _preferring(skill: str | None, ranked: Sequence[Pairing]) -> Sequence[Pairing]:
+    """Put the best answer of the skill that goes on first, unless another is clearly better."""
+    own = next((one for one in ranked if one.agent == skill), None)
+    if own is None or ranked[0].probability > own.probability + PREFERENCE:
+        return ranked
+    return [own, *(one for one in ranked if one is not own)]
 
 
 def _meant(pairing: Pairing, hypotheses: Sequence[dict[str, Any]]) -> dict[str, Any]:

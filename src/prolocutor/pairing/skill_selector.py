@@ -62,7 +62,7 @@ class RoutedSelector:
             known = self._judged(question, hypotheses, prior)
             standing = Standing(
                 offers=offers,
-                answered={name: known.get(name, 0.0) for name in settled if name in asked},
+                answered={name: known.get(name, 0.0) for name in settled},
                 running=frozenset(asked - set(settled)),
                 seconds_left=seconds_left,
             )

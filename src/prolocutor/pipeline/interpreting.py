@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import replies
@@ -82,10 +83,26 @@ def _candidate_annotations(turn: Context, asking: Asking) -> None:
 
 def _choice(turn: Context, asking: Asking) -> None:
     draft = turn.draft
-    choice = replies.choice(asking.only().value, lambda one: draft.find(one) is not None)
+    value = asking.only().value
+    if value is None:
+        draft.abstain()
+        return
+    choice = replies.choice(value, lambda one: draft.find(one) is not None)
+    if not choice.skill_name:
+        _own_words(turn, choice)
+        return
     if not draft.chosen(choice):
         raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
     draft.choose(choice, turn.max_attributes, _fault_of(turn, asking))
+
+
+def _own_words(turn: Context, choice: replies.Choice) -> None:
+    """A response selector speaks for itself, unless there are words for when nobody is sure."""
+    if turn.least is not None:
+        turn.draft.abstain()
+        return
+    messages = choice.messages or [{"type": "text", "text": choice.text}]
+    turn.draft.say_itself(Words(messages=messages, ask=choice.ask), choice.attributes)
 
 
 def _rewriting(turn: Context, asking: Asking) -> None:

@@ -33,7 +33,7 @@ class Turn:
 
     def __init__(self, prepared: Prepared, begun: Begun, start: TurnStart, started: float) -> None:
         number = len(prepared.steps) + 1
-        self.draft = Draft(begun, prepared.order, prepared.skills)
+        self.draft = Draft(begun, prepared.order, prepared.skills, start.heard)
         self.waves = Waves(prepared.skills, start.excluded)
         self.skills = prepared.skills
         self.max_attributes = prepared.max_attributes
@@ -223,7 +223,8 @@ class Turn:
         if step.stage is Stage.SKILL_SELECTOR:
             return self._forced is not None
         if step.stage is Stage.RESPONSE_SELECTOR:
-            return self.draft.reply is not None or not self.draft.candidates()
+            draft = self.draft
+            return draft.reply is not None or draft.abstained or not draft.candidates()
         return False
 
     def _let_go(self, index: int) -> None:
@@ -296,6 +297,8 @@ class Turn:
         """Give what a request says beside the dialog: the answer, or who is preferred."""
         if step.name == self._forced:
             return self._start.extra
+        if step.selecting and self._forced is not None:
+            return {"forced": self._forced}
         if step.selecting and self._start.preferred is not None:
             return {"preferred": self._start.preferred}
         return None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import Begun, NewVersion, Said, Spoken
+from prolocutor.contracts.store import Beginning, Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.plain import Plain, decode, encode
@@ -64,13 +64,16 @@ class Draft:
     `speakers` are the hypotheses that the reply was made of.
     """
 
-    def __init__(self, begun: Begun, order: dict[str, Order], skills: list[str]) -> None:
+    def __init__(
+        self, begun: Begun, order: dict[str, Order], skills: list[str], heard: str | None = None
+    ) -> None:
         said = begun.beginning
         self.begun = begun
         self.reply: Reply | None = None
         self.human: NewVersion | None = None
         self.bot: NewVersion | None = None
         self.speakers: list[Candidate] = []
+        self.abstained = False
         self._order = order
         self._annotations: Slots = {}
         self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
@@ -79,12 +82,8 @@ class Draft:
         self._bot_said: Said | None = None
         self._learnt: list[dict[str, Any]] = []
         self._told: dict[str, Any] = {}
-        self._front = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
-            said.utt_id.encode(),
-            encode(said.text),
-            said.date_time.encode(),
-            said.attributes,
-        )
+        self._front = _front(said, said.text)
+        self._shown_front = self._front if heard is None else _front(said, heard)
 
     # -- what is known so far ---------------------------------------------------------------
 
@@ -136,7 +135,7 @@ class Draft:
         """
         shown = self._shown.get((size, only))
         if shown is None:
-            current = [self._current_human()]
+            current = [self._current_human(self._shown_front)]
             if self.reply is not None:
                 current.append(self._current_bot())
             earlier = self._earlier(None if size is None else max(0, size - len(current)))
@@ -221,10 +220,10 @@ class Draft:
         """Take the most confident hypothesis for the reply, ties by declared order.
 
         `preferred` is the skill that wins unless another is more confident by more than `margin`.
-        False where there is no hypothesis.
+        False where there is no hypothesis, or none that is good enough.
         """
         candidates = self.candidates()
-        if not candidates:
+        if not candidates or self.abstained:
             return False
         best = max(
             [one for one in candidates if _says_something(one)] or candidates,
@@ -264,14 +263,18 @@ class Draft:
             )
         )
 
-    def say_itself(self, words: Words) -> None:
+    def abstain(self) -> None:
+        """Note that no hypothesis is good enough to be said."""
+        self.abstained = True
+
+    def say_itself(self, words: Words, attributes: dict[str, Any] | None = None) -> None:
         """Reply with words of the assistant's own; without messages in silence."""
         messages = words.messages
         texts = [one["text"] for one in messages if one["type"] == "text"]
         text = texts[0] if texts else plain_text(messages)
         rich = words.ask is not None or len(messages) > len(texts[:1])
-        attributes = _attributes_of(None, messages if rich else None, words.ask)
-        self.say(ITSELF, words.skill, text, {}, attributes)
+        told = _attributes_of(attributes, messages if rich else None, words.ask)
+        self.say(ITSELF, words.skill, text, {}, told)
         reply = self.spoken()
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
@@ -318,7 +321,7 @@ class Draft:
                 utt_id=said.utt_id,
                 by_bot=False,
                 date_time=said.date_time,
-                body=self._current_human().body,
+                body=self._current_human(self._front).body,
                 user_version=(self.human or self.begun.human).number,
                 hypotheses=self._encoded_hypotheses(),
             ),
@@ -397,8 +400,8 @@ class Draft:
     def _encoded_hypotheses(self) -> bytes:
         return b"[%b]" % b",".join([one.encoded for one in self.candidates()])
 
-    def _current_human(self) -> Said:
-        body = b'%b,"annotations":%b}' % (self._front, object_of(self._annotations))
+    def _current_human(self, front: bytes) -> Said:
+        body = b'%b,"annotations":%b}' % (front, object_of(self._annotations))
         return Said(False, body, self._human_state(), self._encoded_hypotheses())
 
     def _bot_body(self) -> bytes:
@@ -447,6 +450,16 @@ def _attributes_of(
     if ask is not None:
         attributes["ask"] = ask
     return attributes
+
+
+def _front(said: Beginning, text: str) -> bytes:
+    """Give the front of the human utterance's body."""
+    return b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
+        said.utt_id.encode(),
+        encode(text),
+        said.date_time.encode(),
+        said.attributes,
+    )
 
 
 _RICH: Final = frozenset({"messages", "ask"})
