@@ -13,15 +13,16 @@ from prolocutor.contracts.store import Begun
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
-from prolocutor.errors import NotFound, ServiceError
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import BadReply, NotFound, ServiceError
 from prolocutor.pipeline import telling
 from prolocutor.pipeline.calls import Calls
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service
 from prolocutor.pipeline.prepared import Prepared
 from prolocutor.pipeline.requests import PayloadRequest
-from prolocutor.pipeline.step import Limits
-from prolocutor.pipeline.turn import Turn
+from prolocutor.pipeline.step import Limits, Step
+from prolocutor.pipeline.turn import Turn, reshaped
 
 log = logging.getLogger(__name__)
 
@@ -77,15 +78,27 @@ class Engine:
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn
 
-    async def call(self, service: str, request: dict[str, Any], *, timeout: float) -> Any:
+    async def call(
+        self,
+        service: str,
+        request: dict[str, Any],
+        *,
+        timeout: float,
+        key: str | None = None,
+        formatted: bool = False,
+    ) -> Any:
         """Ask one service under its guard, outside of any turn (`contracts/caller.py`)."""
         step = next((one for one in self.prepared.every() if one.name == service), None)
         if step is None:
             raise NotFound(f"no service is called '{service}'", field="service")
         loop = asyncio.get_running_loop()
-        body = plain.check(request).encoded
-        turn_id = new_id()
-        asked = PayloadRequest(service, turn_id, f"{turn_id}/{service}", timeout, body)
+        body = plain.check(
+            _formatted(step, request) if formatted else request,
+            max_bytes=plain.MAX_STATE_BYTES,
+            max_depth=plain.MAX_STATE_DEPTH,
+        ).encoded
+        key = key or f"{new_id()}/{service}"
+        asked = PayloadRequest(service, key.partition("/")[0], key, timeout, body)
         calls: Calls[None] = Calls(loop, self.prepared.strays)
         try:
             calls.start(step.guard.call(asked), None, timeout, monotonic())
@@ -94,6 +107,8 @@ class Engine:
         finally:
             calls.close()
         ((_, outcome),) = calls.settled
+        if formatted and step.format_reply is not None and isinstance(outcome, Plain):
+            outcome = reshaped(step, outcome)
         error = outcome if isinstance(outcome, ServiceError) else None
         step.guard.note(error)
         if error is not None:
@@ -107,3 +122,18 @@ class Engine:
                 await step.guard.aclose()
             except Exception:
                 log.exception("service %s could not be let go", step.name)
+
+
+def _formatted(step: Step, state: dict[str, Any]) -> Any:
+    """Cut a request out of an agent state; of several the first, which is the whole of it."""
+    if step.format_request is None:
+        return state
+    try:
+        request = step.format_request(state)
+    except Exception as error:
+        raise BadReply(f"its formatter raised {type(error).__name__}: {error}") from None
+    if not step.fan_out:
+        return request
+    if not isinstance(request, list) or not request:
+        raise BadReply("its formatter gave no requests")
+    return request[0]

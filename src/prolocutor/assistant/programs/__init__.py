@@ -1,0 +1,1 @@
+"""Programs in ThingTalk: run in turns, watching and ringing between them."""

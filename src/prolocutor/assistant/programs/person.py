@@ -1,0 +1,113 @@
+"""Person: for whom a program runs, and what is known of them and of the moment."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import msgspec
+
+from prolocutor.contracts.store import Begun
+from prolocutor.dialog import plain
+from prolocutor.dialog.ids import format_time
+from prolocutor.dialog.recurrence import zone_of
+
+
+class Person(msgspec.Struct, kw_only=True):
+    """For whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
+
+    `run_id` (a turn's id, or one of its own) is the same in a second run, and `text` is what they
+    said. `begun` is there in a turn.
+    """
+
+    user: str
+    dialog_name: str
+    run_id: str
+    at: float
+    text: str
+    human: dict[str, Any]
+    bot: dict[str, Any]
+    dialog_id: str = ""
+    begun: Begun | None = None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What is known of them."""
+        known: dict[str, Any] = self.human.setdefault("attributes", {})
+        return known
+
+    @property
+    def timezone(self) -> str | None:
+        """The name of their time zone, where it is known and there is one."""
+        name = self.attributes.get("timezone")
+        try:
+            zone_of(name)
+        except (ValueError, TypeError):
+            return None
+        return name
+
+    @property
+    def now(self) -> dt.datetime:
+        """The moment, in their time zone, else in the server's."""
+        moment = dt.datetime.fromtimestamp(self.at, dt.UTC)
+        return moment.astimezone(zone_of(self.timezone) if self.timezone else None)
+
+    def state(self) -> dict[str, Any]:
+        """Give a small agent state in which they have said one thing."""
+        said = {
+            "utt_id": f"{self.run_id}",
+            "text": self.text,
+            "user": self.human,
+            "annotations": {},
+            "hypotheses": [],
+            "date_time": format_time(self.at),
+            "attributes": {},
+        }
+        return {
+            "dialog_id": self.dialog_id,
+            "human": self.human,
+            "bot": self.bot,
+            "utterances": [said],
+            "human_utterances": [said],
+            "bot_utterances": [],
+            "attributes": {},
+            "turn_id": self.run_id,
+        }
+
+
+def of_turn(begun: Begun) -> Person:
+    """Give the person of a turn."""
+    said = begun.beginning
+    return Person(
+        user=said.user,
+        dialog_name=said.dialog_name,
+        run_id=said.turn_id,
+        at=said.started,
+        text=said.text,
+        human=plain.decode(begun.human.state),
+        bot=plain.decode(begun.bot.state),
+        dialog_id=begun.dialog_id,
+        begun=begun,
+    )
+
+
+def unasked(
+    user: str, dialog_name: str, run_id: str, at: float, timezone: str | None, text: str = ""
+) -> Person:
+    """Give a person who has not just said something; only the time zone is known of them."""
+    return Person(
+        user=user,
+        dialog_name=dialog_name,
+        run_id=run_id,
+        at=at,
+        text=text,
+        human={
+            "id": "",
+            "user_external_id": user,
+            "user_type": "human",
+            "persona": [],
+            "profile": {},
+            "attributes": {"timezone": timezone} if timezone else {},
+        },
+        bot={"id": "", "user_type": "bot", "persona": [], "attributes": {}},
+    )

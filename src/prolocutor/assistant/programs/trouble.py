@@ -1,0 +1,18 @@
+"""Trouble: why a statement of a program could not be done."""
+
+from __future__ import annotations
+
+
+class Trouble(Exception):
+    """A statement cannot be done: `app` is who had the trouble ("": the program itself)."""
+
+    def __init__(self, app: str, what: str) -> None:
+        self.app, self.what = app, what.rstrip(". ")
+        super().__init__(self.sentence)
+
+    @property
+    def sentence(self) -> str:
+        """What the person is told."""
+        if not self.app:
+            return f"Sorry, that did not work: {self.what}."
+        return f"{self.app} had an error: {self.what}."
