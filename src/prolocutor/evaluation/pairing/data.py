@@ -11,10 +11,12 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Labelled, Question
 from prolocutor.errors import BadData, BadInput, NotFound
+from prolocutor.evaluation.pairing.stored import labelled_of_store
 from prolocutor.parlai.bbai import Bbai
 from prolocutor.parlai.catalog import open_source, split
 
 BBAI: Final = "bbai"
+STORE: Final = "store"
 _APART: Final = re.compile(r"\s*[|;,]\s*")
 _ANSWER: Final = "answer_"
 
@@ -48,9 +50,12 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
     A folder of BBAI has its own cards. Else a message is a question: `agents` (or its labels) are
     the right ones, a list, a text with `|`, `;` or `,` between, or shares by name; `answers`, an
     object or fields `answer_<agent>`, is what they answered; `domain` what it is about. If there is
-    a fold to train on, that is learned from. `BadData` says what cannot be read.
+    a fold to train on, that is learned from. Of a store (`dialogs` opens it) ratings are the
+    labels. `BadData` says what cannot be read.
     """
     kind, path = split(spec)
+    if kind == STORE:
+        return _data_of(spec, cards, [], labelled_of_store(options["dialogs"]))
     if kind == BBAI:
         test, learn = Bbai(path), Bbai(path, fold="train")
         own = [
@@ -63,6 +68,17 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
         read = [_learned(spec, tested.id, options), list(_messages(tested))]
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_labelled(one, most) for one in messages] for messages in read)
+    return _data_of(spec, own, learned, tests, published=kind == BBAI)
+
+
+def _data_of(
+    spec: str,
+    own: Sequence[Card],
+    learned: Sequence[Labelled],
+    tests: list[Labelled],
+    *,
+    published: bool = False,
+) -> PairingData:
     known = dict.fromkeys(card.name for card in own)
     for one in (*learned, *tests):
         known.update(dict.fromkeys((*one.agents, *one.answers)))
@@ -72,8 +88,20 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
         cards=[have.get(name, Card(name=name)) for name in known],
         learn=[one for one in learned if one.gold],
         test=tests,
-        published=kind == BBAI,
+        published=published,
     )
+
+
+def checked(data: PairingData) -> PairingData:
+    """Give data that something can be measured on; `BadInput` says why not."""
+    if len(data.cards) < 2:
+        raise BadInput(
+            f"{data.name} knows {len(data.cards)} agents, and a choice needs two", field="data"
+        )
+    if not any(one.gold for one in data.test):
+        what = "no question has a right agent (agents, labels), so nothing can be measured"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    return data
 
 
 def only_agents(data: PairingData, agents: Sequence[str]) -> PairingData:
@@ -173,15 +201,3 @@ def _answers(message: Mapping[str, Any]) -> dict[str, str]:
         return msgspec.convert(found, dict[str, str])
     except msgspec.MsgspecError as error:
         raise BadData(f"are no answers by agent: {error}", field="answers") from None
-
-
-def checked(data: PairingData) -> PairingData:
-    """Give data that something can be measured on; `BadInput` says why not."""
-    if len(data.cards) < 2:
-        raise BadInput(
-            f"{data.name} knows {len(data.cards)} agents, and a choice needs two", field="data"
-        )
-    if not any(one.gold for one in data.test):
-        what = "no question has a right agent (agents, labels), so nothing can be measured"
-        raise BadInput(f"{data.name}: {what}", field="data")
-    return data
