@@ -23,7 +23,6 @@ NO_TRAINING: Final = "I learn from ratings: tell by a thumb up or down whether a
 NO_RULES: Final = "Sorry, I do not keep rules of who may do what."
 HELLO: Final = "Hello! What can I do for you?"
 TOO_LONG: Final = "Sorry, that took too long."
-NO_PROGRAMS: Final = "Sorry, nobody here runs programs."
 
 SILENCE: Final = Words()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any, Final, TypeVar, cast
 
-import msgspec
+from msgspec.structs import replace
 
 from prolocutor.assistant.programs.person import Person
 from prolocutor.assistant.programs.surroundings import known_of
@@ -13,7 +13,7 @@ from prolocutor.dialog.inputs import Words
 from prolocutor.thingtalk import units
 from prolocutor.thingtalk.checked import Slot, ask_of
 from prolocutor.thingtalk.places import Placed
-from prolocutor.thingtalk.tree import Program
+from prolocutor.thingtalk.tree import Program, Timer
 from prolocutor.thingtalk.types import LOCATION, TIME, Type
 from prolocutor.thingtalk.values import (
     Boolean,
@@ -22,10 +22,12 @@ from prolocutor.thingtalk.values import (
     Date,
     Entity,
     Enum,
+    Instant,
     Location,
     Measure,
     NamedLocation,
     NamedTime,
+    Now,
     Number,
     RelativeLocation,
     String,
@@ -128,9 +130,11 @@ def slot_of(place: Place) -> Slot:
 
 
 def settled(program: Program, person: Person) -> Program:
-    """Put constants in the place of what the person's attributes tell, for a later time."""
+    """Put constants in the place of what only now is known: the person's places, a timer's base."""
 
     def put(node: Any) -> Any:
+        if isinstance(node, Timer) and isinstance(node.base, Now):
+            return replace(node, base=Instant(dt.datetime.fromtimestamp(person.at, dt.UTC)))
         if isinstance(node, Place):
             value = value_of(slot_of(node).type, known_of(node, person))
             return node if value is None else value
@@ -153,7 +157,7 @@ def changed(tree: Tree, change: Any) -> Tree:
         if not isinstance(node, Placed):
             return node
         inner = {name: inside(getattr(node, name)) for name in node.__struct_fields__}
-        return change(msgspec.structs.replace(node, **inner))
+        return change(replace(node, **inner))
 
     return cast(Tree, inside(tree))
 

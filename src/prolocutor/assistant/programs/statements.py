@@ -51,7 +51,10 @@ class Doer:
         return done
 
     async def happened(self, statement: CheckedStatement, seen: list[str] | None) -> Done:
-        """Do a statement for what its stream gives now: what is new, or that a timer went off."""
+        """Do a statement for what its stream gives now: what is new, or that a timer went off.
+
+        Where nothing could be done for what is new, it is new the next time as well.
+        """
         done = Done(seen=seen)
         assert statement.stream is not None, "the statement is no stream"
         try:
@@ -65,6 +68,8 @@ class Doer:
             await self._chain(statement, stream, done)
         except Trouble as trouble:
             done.errors.append(trouble.sentence)
+            if not done.messages:
+                done.seen = seen
         return done
 
     def name_of(self, statement: CheckedStatement) -> str:

@@ -25,14 +25,12 @@ LATEST: Final = 1e11
 """The latest time that a stream may be due, in UNIX seconds."""
 
 
-def next_due(
-    statement: CheckedStatement, surroundings: Surroundings, created: float, now: float
-) -> float | None:
+def next_due(statement: CheckedStatement, surroundings: Surroundings, now: float) -> float | None:
     """Tell when a program is due next (UNIX seconds); None if never again. `Trouble` if unclear."""
     assert statement.stream is not None, "the statement is no stream"
     stream = stream_of(statement.stream)
     if isinstance(stream, Timer):
-        due: float | None = _timer(stream, surroundings, created, now)
+        due: float | None = _timer(stream, surroundings, now)
     elif isinstance(stream, AtTimer):
         due = _at_times(stream, surroundings, now)
     else:
@@ -58,8 +56,8 @@ def monitor_of(statement: CheckedStatement) -> Monitor | None:
     return stream if isinstance(stream, Monitor) else None
 
 
-def _timer(timer: Timer, surroundings: Surroundings, created: float, now: float) -> float:
-    base = _moment(timer.base, surroundings, created)
+def _timer(timer: Timer, surroundings: Surroundings, now: float) -> float:
+    base = _moment(timer.base, surroundings, now)
     interval = _number(timer.interval, surroundings) / 1000
     if timer.frequency is not None:
         interval /= max(1.0, _number(timer.frequency, surroundings))

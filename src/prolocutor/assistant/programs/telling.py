@@ -1,0 +1,72 @@
+"""Telling: what is said of a program that was run, started, or has run unasked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.assistant.programs import results
+from prolocutor.assistant.programs.apps import App
+from prolocutor.assistant.programs.statements import Done
+
+Message = dict[str, Any]
+
+
+def announced(app: App, done: Done) -> list[Message]:
+    """Give the message that tells of an executed statement, then what it says."""
+    program = {
+        "type": "new-program",
+        "uniqueId": app.id,
+        "name": app.name,
+        "code": app.code,
+        "results": results.objects(done.rows),
+        "errors": done.errors,
+        "icon": app.icon,
+    }
+    return [program, *with_icon(done.messages, app), *map(results.text, done.errors)]
+
+
+def notified(app: App, done: Done) -> list[Message]:
+    """Give what is said unasked; an error once, until the program has run well again."""
+    messages = with_icon(done.messages, app)
+    texts = [one for one in messages if one["type"] == "text"]
+    if messages and len(texts) == len(messages) == 1:
+        messages = [{**messages[0], "text": f"Notification from {app.name}: {texts[0]['text']}"}]
+    elif messages:
+        messages = [results.text(f"Notification from {app.name}"), *messages]
+    new = [error for error in done.errors if app.error is None]
+    return [*messages, *map(results.text, new)]
+
+
+def with_icon(messages: list[Message], app: App) -> list[Message]:
+    """Give messages with the icon of a program, where they have none."""
+    return [{"icon": app.icon, **one} for one in messages]
+
+
+def created(app: App, about: dict[str, str | None], done: Done) -> dict[str, Any]:
+    """Tell whoever started a program over HTTP what came of it."""
+    call = done.rows[0].call if done.rows else None
+    result = {
+        "raw": results.objects(done.rows),
+        "type": f"{call.owner.name}:{call.function.name}" if call is not None else None,
+        "formatted": with_icon(done.messages, app),
+    }
+    return {
+        "uniqueId": app.id,
+        "description": app.description,
+        "code": app.code,
+        "icon": about.get("icon") or app.icon,
+        "results": [result],
+        "errors": done.errors,
+    }
+
+
+def refused(code: str, about: dict[str, str | None], error: Exception) -> dict[str, Any]:
+    """Tell whoever wanted to start a program over HTTP why it does not run."""
+    return {
+        "uniqueId": "",
+        "description": about.get("description") or "",
+        "code": code,
+        "icon": about.get("icon"),
+        "results": [],
+        "errors": [str(error)],
+    }
