@@ -76,6 +76,9 @@ class Socket(Protocol):
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Close when all that was handed over is sent."""
 
+    async def room(self) -> None:
+        """Wait until the client has taken most of what was handed over, or is gone."""
+
     def busy(self) -> AbstractContextManager[None]:
         """Give what to hold while a message is worked off that was read already."""
 

@@ -47,6 +47,8 @@ class Socket(Arrival):
         self._outbox: list[str | bytes] = []
         self._waiting = 0
         self._limit = limits.outbox
+        self._patience = limits.patience
+        self._taken: asyncio.Event | None = None
         self._places = places
         self._news = asyncio.Event()
         self._closing: tuple[int, str] | None = None
@@ -69,6 +71,20 @@ class Socket(Arrival):
             self._closing = (code, reason)
             self._news.set()
 
+    async def room(self) -> None:
+        """Wait until at most a quarter of the outbox is full; for who has much to send at once.
+
+        A client that takes nothing for `limits.patience` seconds is dropped.
+        """
+        while self._waiting > self._limit // 4 and not self.gone:
+            self._taken = self._taken or asyncio.Event()
+            self._taken.clear()
+            try:
+                async with asyncio.timeout(self._patience):
+                    await self._taken.wait()
+            except TimeoutError:
+                self._drop()
+
     def busy(self) -> AbstractContextManager[None]:
         """Give a place to hold while a message is worked off: whoever shuts down waits for it."""
         return self._places
@@ -82,8 +98,7 @@ class Socket(Arrival):
         while not (self._stopping or self._closing or self.gone):
             message = await self._receive()
             if message["type"] == "websocket.disconnect":
-                self.gone = True
-                self._news.set()
+                self._leave()
                 return
             if message["type"] != "websocket.receive":
                 continue
@@ -108,7 +123,7 @@ class Socket(Arrival):
                 if not self.gone:
                     await self._news.wait()
         except OSError:
-            self.gone = True
+            self._leave()
         finally:
             self._outbox.clear()
 
@@ -116,10 +131,19 @@ class Socket(Arrival):
         if not self.gone:
             await self._send(_sent(message))
             self._waiting -= len(message)
+            if self._taken is not None:
+                self._taken.set()
+
+    def _leave(self) -> None:
+        """Wake all who wait for a client that is gone."""
+        self.gone = True
+        self._news.set()
+        if self._taken is not None:
+            self._taken.set()
 
     def _drop(self) -> None:
         log.warning("a client of %s did not read and was dropped", self.path)
-        self.gone = True
+        self._leave()
         self._outbox.clear()
         if self._abort is not None:
             self._abort()

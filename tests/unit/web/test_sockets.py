@@ -21,14 +21,14 @@ class Client:
         self.news = asyncio.Condition()
         self.places = Places()
 
-    def socket(self, outbox: int = 100) -> Socket:
+    def socket(self, outbox: int = 100, patience: float = 30.0) -> Socket:
         scope = {
             "path": "/",
             "headers": [(b"x", b"1")],
             "query_string": b"a=1&a=2",
             "extensions": {ABORT: self.abort},
         }
-        limits = Limits(outbox=outbox)
+        limits = Limits(outbox=outbox, patience=patience)
         return Socket(scope, self.inbox.get, self.send, OPERATOR, {}, limits, self.places)
 
     def say(self, text: str) -> None:
@@ -95,6 +95,51 @@ async def test_a_client_that_reads_may_get_any_amount() -> None:
         socket.close()
 
     assert len(client.got) == 101
+
+
+async def test_who_waits_for_room_can_send_any_amount_at_once() -> None:
+    client = Client()
+    socket = client.socket(outbox=100)
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(socket.write())
+        for n in range(100):
+            socket.send(f"{n:050}")
+            await socket.room()
+        socket.close()
+
+    assert len(client.got) == 101
+
+
+async def test_who_waits_for_room_learns_that_the_client_left() -> None:
+    client = Client()
+    client.reading.clear()
+    socket = client.socket(outbox=100)
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        writing = group.create_task(socket.write())
+        socket.send("x" * 90)
+        waiting = group.create_task(socket.room())
+        client.leave()
+        assert [message async for message in socket] == []
+        await waiting
+        writing.cancel()
+
+    assert socket.gone
+    assert not client.cut
+
+
+async def test_a_client_that_takes_nothing_for_long_is_dropped() -> None:
+    client = Client()
+    client.reading.clear()
+    socket = client.socket(outbox=100, patience=0.01)
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        group.create_task(socket.write())
+        socket.send("x" * 90)
+        await socket.room()
+
+    assert client.cut
 
 
 async def test_messages_come_until_the_client_leaves() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.people import party_of
@@ -14,36 +14,15 @@ App = dict[str, Any]
 """`{uniqueId, name, description, error, code, icon, isEnabled, isRunning}`."""
 
 
-class RunningPrograms(Protocol):
-    """What runs the programs of people."""
-
-    async def apps(self, user: str) -> list[App]:
-        """Give the running programs of a person."""
-
-    async def create(self, user: str, code: str, about: dict[str, str | None]) -> dict[str, Any]:
-        """Start a program; gives `{uniqueId, description, code, icon, results, errors}`.
-
-        `about` has its `name`, `description` and `icon`, each None where the client gave none.
-        """
-
-    async def delete(self, user: str, unique_id: str) -> bool:
-        """Stop a program for good; False if there is none of this id."""
-
-
 class Apps:
     """Answers what Almond clients ask about running programs."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
-    @property
-    def _programs(self) -> RunningPrograms | None:
-        """What runs programs here, if anything does: `assistant.programs`."""
-        return getattr(self._assistant, "programs", None)
-
     async def of(self, user: str) -> list[App]:
         """Give the running programs of a person."""
-        return await self._programs.apps(user) if self._programs else []
+        return await self._assistant.programs.apps(user)
 
     async def show(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /api/apps/list`."""
@@ -60,7 +39,7 @@ class Apps:
     async def delete(self, request: HttpRequest) -> HttpResponse:
         """Answer `POST /api/apps/delete/{id}`."""
         id_ = request.params["id"]
-        if self._programs is None or not await self._programs.delete(_user(request), id_):
+        if not await self._assistant.programs.delete(_user(request), id_):
             raise _unknown(id_)
         return json_response({"status": "ok"})
 
@@ -70,10 +49,8 @@ class Apps:
         code = body.get("code")
         if not isinstance(code, str) or not code.strip():
             raise BadInput("code is needed, the text of a program", field="code")
-        if self._programs is None:
-            raise BadInput("no programs are run here", field="code")
         about = {key: _text(body, key) for key in ("name", "description", "icon")}
-        created = await self._programs.create(user, code, about)
+        created = await self._assistant.programs.create(user, code, about)
         errors = created.get("errors")
         if errors:
             refused = {**created, "error": str(errors[0]), "code": "bad_input", "field": "code"}

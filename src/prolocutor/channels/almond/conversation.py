@@ -97,7 +97,7 @@ class Conversation:
         if opening.after is not None:
             await self._show_since(opening.after)
         elif opening.history:
-            self._replay(await self._tail(CACHED))
+            await self._replay(await self._tail(CACHED))
         await self._show_expectation()
 
     async def _show_since(self, after: int) -> None:
@@ -105,18 +105,19 @@ class Conversation:
         rows = await self._tail(1, after)
         at = rows[0].n - 1 if rows else self._after
         while rows := await self._assistant.store.feed(self._party.user, at, PAGE):
-            self._replay([row for row in rows if row.dialog_name == self._party.dialog])
+            await self._replay([row for row in rows if row.dialog_name == self._party.dialog])
             at = rows[-1].n
 
     async def _tail(self, limit: int, after: int | None = None) -> list[FeedRow]:
         party = self._party
         return await self._assistant.store.feed_tail(party.user, party.dialog, limit, after)
 
-    def _replay(self, rows: list[FeedRow]) -> None:
+    async def _replay(self, rows: list[FeedRow]) -> None:
         """Show messages of before; nothing of theirs is asked any more but what still is."""
         for row in rows:
             self._send(self._dialect.message(row))
             self._after = max(self._after, row.n)
+            await self._socket.room()
 
     async def _show_all(self, news: asyncio.Event) -> None:
         while True:
@@ -147,6 +148,7 @@ class Conversation:
         while rows:
             for row in rows:
                 self._show(row)
+                await self._socket.room()
             rows = await store.feed(user, self._after, PAGE) if len(rows) == PAGE else []
 
     def _show(self, row: FeedRow) -> None:

@@ -13,6 +13,7 @@ from prolocutor.channels.almond.dialects import MAX_FRAME
 from prolocutor.errors import StoreFull
 from prolocutor.testing.channel_kit import TOKENS
 from prolocutor.web.auth import Auth
+from prolocutor.web.limits import Limits
 from tests.integration.channels.almond.wire import (
     Client,
     almond,
@@ -402,13 +403,16 @@ async def test_a_wrong_query_is_told_and_the_socket_closed(query: str) -> None:
     assert (closed.type, closed.data) == (aiohttp.WSMsgType.CLOSE, 1008)
 
 
+LONG = "x" * 450_000
+
+
+def long_winded(_: dict[str, Any]) -> dict[str, Any]:
+    return {"text": LONG, "confidence": 1.0}
+
+
 async def test_a_client_that_does_not_read_holds_nobody_up() -> None:
-    long = "x" * 450_000
-
-    def long_winded(_: dict[str, Any]) -> dict[str, Any]:
-        return {"text": long, "confidence": 1.0}
-
-    async with demonstrated(long_winded) as door, opened(door) as ann:
+    impatient = Limits(patience=0.2)
+    async with demonstrated(long_winded, limits=impatient) as door, opened(door) as ann:
         host = door.url.removeprefix("http://")
         reader, writer = await asyncio.open_connection(*host.split(":"), limit=1024)
         try:
@@ -420,15 +424,26 @@ async def test_a_client_that_does_not_read_holds_nobody_up() -> None:
             await reader.readuntil(b"\r\n\r\n")
             writer.transport.pause_reading()
             turns = 0
-            while len(door.app._sockets) == 2 and turns < 60:
+            while len(door.app._sockets) == 2:
                 frames = await ann.say("hello")
                 assert kinds(frames) == ["command", "text", "askSpecial"]
                 turns += 1
         finally:
             writer.transport.abort()
 
-    assert turns < 60
     assert ann.ids == list(range(2 * turns))
+
+
+async def test_more_than_fits_into_the_outbox_is_shown_to_who_reads() -> None:
+    async with demonstrated(long_winded) as door, opened(door) as ann:
+        for _ in range(8):
+            await ann.say("hello")
+        async with client(door) as again, client(door, "?after=-1") as anew:
+            for one in (again, anew):
+                await one.until_asked()
+
+    assert again.ids == list(range(6, 16))
+    assert anew.ids == list(range(16))
 
 
 async def test_people_with_tokens_are_apart() -> None:

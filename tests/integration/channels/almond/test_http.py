@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from prolocutor.assistant.assistant import Assistant
 from prolocutor.testing.channel_kit import KEY, TOKENS, Door
 from prolocutor.web.auth import Auth
 from tests.integration.channels.almond.wire import almond, client, demonstrated
@@ -321,9 +320,9 @@ class OneProgram:
 
 
 async def test_programs_are_started_listed_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Assistant, "programs", OneProgram(), raising=False)
     program = {"code": "monitor(@a.b());", "name": "Watch"}
     async with demonstrated() as door:
+        monkeypatch.setattr(door.assistant, "programs", OneProgram())
         created = await post(door, "/api/apps/create", program)
         listed = await get(door, "/me/api/apps/list")
         found = await get(door, "/api/apps/get/a")
@@ -342,8 +341,8 @@ async def test_programs_are_started_listed_and_stopped(monkeypatch: pytest.Monke
 
 
 async def test_what_is_wrong_with_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Assistant, "programs", OneProgram(), raising=False)
     async with demonstrated() as door:
+        monkeypatch.setattr(door.assistant, "programs", OneProgram())
         status, answer = await post(door, "/api/apps/create", {"code": "broken"})
         wrong, told = await post(door, "/api/apps/create", {"code": "a", "name": 5})
 
@@ -352,8 +351,7 @@ async def test_what_is_wrong_with_a_program_is_told(monkeypatch: pytest.MonkeyPa
     assert (wrong, told["field"]) == (400, "name")
 
 
-async def test_without_programs_there_are_no_apps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Assistant, "programs", None, raising=False)
+async def test_where_nothing_runs_there_are_no_apps() -> None:
     async with demonstrated() as door:
         listed = await get(door, "/api/apps/list")
         found = await get(door, "/api/apps/get/x")

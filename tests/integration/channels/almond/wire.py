@@ -13,6 +13,7 @@ from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.services.demo import demonstration
 from prolocutor.testing.channel_kit import Door, Gate, at_the_door, running
 from prolocutor.web.auth import Auth
+from prolocutor.web.limits import Limits
 from prolocutor.web.listener import make_app
 
 ADDRESS = "/api/conversation"
@@ -25,12 +26,15 @@ def almond(auth: Auth | None = None, **options: Any) -> AbstractAsyncContextMana
 
 @asynccontextmanager
 async def demonstrated(
-    skill: Callable[..., Any] = demonstration.answer, **options: Any
+    skill: Callable[..., Any] = demonstration.answer,
+    *,
+    limits: Limits | None = None,
+    **options: Any,
 ) -> AsyncIterator[Door]:
     """The door before an assistant of nothing but the demonstration, or another skill."""
     pipeline = Pipeline(skills=[Service("demonstration", skill)])
     async with Assistant(pipeline, store="memory:", **options) as assistant:
-        app = make_app(assistant, [Almond(assistant)])
+        app = make_app(assistant, [Almond(assistant)], limits=limits)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, Gate())
 
