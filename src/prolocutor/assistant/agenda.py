@@ -21,7 +21,7 @@ from prolocutor.errors import Conflict, StoreError
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 16
+AT_ONCE: Final = 32
 """People who are told something at the same time; those who wait behind a turn do not count."""
 
 IN_A_ROW: Final = 20
@@ -209,7 +209,7 @@ class Ringer:
             try:
                 due = await self._deliveries.due(entry, now)
             except NotNow as error:
-                log.warning("an entry of the agenda is put off: %s", error)
+                log.warning("an entry of the agenda is put off: %s", error, exc_info=True)
                 due = Due(again=replace(entry, due=now + LONGEST_PAUSE))
             if await self._deliveries.deliver(entry, due):
                 settled.add((entry.skill, entry.key))

@@ -29,7 +29,7 @@ LATE: Final = 60.0
 
 
 class NotNow(Exception):
-    """Nobody is here who could do what an entry asks for, or who does it failed."""
+    """A program could not do what its entry is for."""
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class Deliveries:
         store: Store,
         *,
         skills: Sequence[str],
-        programs: Callable[[], Programs | None],
+        programs: Callable[[], Programs],
         wake: Callable[[str], None],
         deadline: float,
         new_dialog_attributes: bytes,
@@ -81,8 +81,7 @@ class Deliveries:
             return Due(messages=dropped)
         if due is None:
             due = await self._of_program(entry)
-        messages = [*dropped, *_late(due.messages, now - entry.due)]
-        return replace(due, messages=messages)
+        return replace(due, messages=[*dropped, *due.messages])
 
     def is_awaited(self, waiting: Waiting | None) -> bool:
         """Tell whether an answer is waited for, by somebody who is still there."""
@@ -124,18 +123,16 @@ class Deliveries:
         if notice.ask is not None and notice.skill in self._skills:
             waiting = waiting_for(messages, notice.ask, notice.skill, context=notice.context)
             messages = pages.first_page(messages, waiting)
+        messages = _late(messages, now - entry.due)
         again = _again(entry, notice, now)
         return Due(messages=messages, waiting=waiting, skill=notice.skill, again=again)
 
     async def _of_program(self, entry: Entry) -> Due:
-        programs = self._programs()
-        if programs is None:
-            raise NotNow("nobody runs programs here")
         try:
             async with asyncio.timeout(self._deadline):
-                run = await programs.due(entry)
+                run = await self._programs().due(entry)
         except Exception as error:
-            raise NotNow(f"a program failed: {error!r}") from error
+            raise NotNow(f"the program {entry.key} failed: {error!r}") from error
         words, waiting = run.words, None
         if words.ask is not None:
             asked = waiting_for(words.messages, words.ask, words.skill, context=run.context)

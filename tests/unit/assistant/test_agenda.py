@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from prolocutor.assistant.agenda import AT_ONCE, MOST_KEYS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
-from prolocutor.contracts.store import Delivery, Entry
+from prolocutor.contracts.store import MOST_ENTRIES, Delivery, Entry
 from prolocutor.dialog import notices, plain
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.notices import Notice
@@ -151,6 +152,18 @@ async def test_how_late_it_is_stands_before_messages_without_text() -> None:
 async def test_how_many_had_to_go_is_told() -> None:
     async with after(entry("Ring!", dropped=3)) as it:
         assert await told(it, 2) == ["(3 earlier messages were dropped)", "Ring!"]
+
+
+async def test_who_is_away_for_long_is_told_how_much_had_to_go() -> None:
+    async with assistant(asker()) as it:
+        await it.turn("ask", user="ann")
+        for number in range(MOST_ENTRIES + 2):
+            await it.store.schedule(entry(str(number), key=str(number), ago=5))
+        await it.notify("ann", "news")
+        await it.turn("yes", user="ann")
+        said = await told(it, MOST_ENTRIES + 5)
+    assert said[4:6] == ["(3 earlier messages were dropped)", "3"]
+    assert said[-1] == "news"
 
 
 async def test_what_comes_again_is_on_the_agenda_again() -> None:
@@ -372,34 +385,38 @@ async def test_an_entry_that_cannot_be_read_stops_no_other(body: bytes) -> None:
         assert await it.store.entries("ann") == []
 
 
-async def test_an_entry_of_a_program_that_nobody_runs_stops_no_other_and_stays() -> None:
-    body = notices.encode(Notice(program={"id": "p"}))
-    program = Entry(user="ann", skill="", key="p", due=time.time() - 5, body=body)
-    async with after(program, entry("Ring!")) as it:
-        assert await told(it, 1) == ["Ring!"]
-        [left] = await it.store.entries("ann")
-    assert left.key == "p"
+class Monitors:
+    """Programs that tell which entry is due and want it again, unless they break."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.broken = broken
+
+    async def run(self, start: ProgramStart) -> ProgramRun:
+        raise NotImplementedError
+
+    async def due(self, entry: Entry) -> ProgramRun:
+        if self.broken:
+            raise RuntimeError("broken")
+        words = Words(messages=[text(f"Notification from {entry.key}")])
+        return ProgramRun(words=words, entries=[replace(entry, due=time.time() + 30)])
 
 
-async def test_a_program_does_what_its_entry_is_for_and_comes_again() -> None:
-    class Monitors:
-        async def run(self, start: ProgramStart) -> ProgramRun:
-            raise NotImplementedError
-
-        async def due(self, entry: Entry) -> ProgramRun:
-            later = Entry(user="ann", skill="", key="p", due=time.time() + 99, body=entry.body)
-            words = Words(messages=[text(f"Notification from {entry.key}")])
-            return ProgramRun(words=words, entries=[later])
-
+@pytest.mark.parametrize(
+    ("programs", "says"),
+    [(Monitors(), ["Notification from p", "news"]), (Monitors(broken=True), ["news"])],
+)
+async def test_a_program_does_what_its_entry_is_for_and_one_that_breaks_is_put_off(
+    programs: Monitors, says: list[str]
+) -> None:
     body = notices.encode(Notice(program={"id": "p"}))
     async with assistant(asker()) as it:
-        it._programs = Monitors()
+        it.programs = programs
         await it.store.schedule(Entry(user="ann", skill="", key="p", due=time.time(), body=body))
         await it.notify("ann", "news")
-        said = await told(it, 2)
+        said = await told(it, len(says))
         [left] = await it.store.entries("ann")
-    assert said == ["Notification from p", "news"]
-    assert left.due > time.time() + 50
+    assert said == says
+    assert left.due > time.time() + 20
 
 
 # -- many, and ends -----------------------------------------------------------------------------
