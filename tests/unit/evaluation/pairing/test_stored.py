@@ -1,29 +1,41 @@
 """Ratings of stored dialogs as labels."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
+from prolocutor.contracts.pairing import Labelled
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.evaluation.pairing.stored import labelled_of, share_of
+from prolocutor.evaluation.pairing.stored import (
+    labelled_of,
+    labelled_of_store,
+    turns_of,
+)
 
 
-def dialog(*turns: tuple[str, str, Any]) -> Dialog:
+def dialog(*turns: tuple[str, str, Any], rating: Any = None) -> Dialog:
     human, bot = Human(id="h", user_external_id="ann"), Bot(id="b")
     utterances: list[HumanUtterance | BotUtterance] = []
-    for number, (text, agent, rating) in enumerate(turns):
+    for number, (text, agent, rated) in enumerate(turns):
         found = [
-            Hypothesis(skill_name=name, text=f"{name} to {text}", confidence=0.5)
-            for name in ("ann", "bob")
+            Hypothesis(
+                skill_name="its own name",
+                hypothesis_id=f"{name}.0",
+                text=f"{name} to {text}",
+                confidence=0.5,
+            )
+            for name in ("ann", "bob", "eve")
         ]
         utterances.append(
             HumanUtterance(
                 utt_id=f"h{number}", text=text, user=human, date_time="", hypotheses=found
             )
         )
-        attributes = {} if rating is None else {"ratings": [{"rating": rating}]}
+        attributes = {} if rated is None else {"ratings": [{"rating": 0}, {"rating": rated}]}
         utterances.append(
             BotUtterance(
                 utt_id=f"b{number}",
@@ -44,20 +56,55 @@ def dialog(*turns: tuple[str, str, Any]) -> Dialog:
         bot=bot,
         channel_type="",
         date_start=None,
+        rating=rating,
     )
 
 
-def test_thumbs_are_labels_of_half_the_weight() -> None:
-    up, down, none = labelled_of(dialog(("a", "ann", "up"), ("b", "bob", -1), ("c", "ann", None)))
-
-    assert (up.agents, up.gold, up.weight) == ({"ann": 1.0}, {"ann"}, 0.5)
-    assert (down.agents, down.gold) == ({"bob": 0.0}, frozenset())
-    assert (none.agents, none.gold) == ({}, frozenset())
-    assert none.answers == {"ann": "ann to c", "bob": "bob to c"}
+async def stored(*dialogs: Dialog) -> AsyncIterator[Dialog]:
+    for one in dialogs:
+        yield one
 
 
-def test_the_turn_before_is_told() -> None:
-    first, second = labelled_of(dialog(("a", "ann", None), ("b", "bob", None)))
+async def labelled(*dialogs: Dialog) -> list[Labelled]:
+    return labelled_of(await turns_of(stored(*dialogs)))
+
+
+async def test_a_thumb_up_is_half_a_label_and_nearly_sure() -> None:
+    (up,) = await labelled(dialog(("a", "ann", "up")))
+
+    assert (up.agents, up.gold, up.weight) == ({"ann": 0.9}, {"ann"}, 0.5)
+    assert up.answers == {"ann": "ann to a", "bob": "bob to a", "eve": "eve to a"}
+
+
+async def test_a_thumb_down_speaks_for_any_of_the_others() -> None:
+    (down,) = await labelled(dialog(("a", "bob", -1)))
+
+    assert (down.agents, down.gold) == ({"bob": 0.0, "ann": 0.25, "eve": 0.25}, frozenset())
+    assert down.weight == 0.25
+
+
+async def test_what_nobody_rated_teaches_what_agents_say_and_not_what_is_right() -> None:
+    (none,) = await labelled(dialog(("a", "ann", None)))
+
+    assert (none.agents, none.gold, none.weight) == ({}, frozenset(), 0.0)
+    assert none.answers["bob"] == "bob to a"
+
+
+async def test_a_rating_of_the_dialog_says_little_of_each_answer() -> None:
+    own, others = await labelled(dialog(("a", "ann", -1), ("b", "bob", None), rating=5))
+
+    assert own.agents["ann"] == 0.0
+    assert (others.gold, others.weight) == ({"bob"}, pytest.approx(0.1))
+
+
+async def test_a_reply_by_nobody_who_was_asked_is_no_label() -> None:
+    (fallback,) = await labelled(dialog(("a", "the fallback", "up")))
+
+    assert (fallback.gold, fallback.weight) == (frozenset(), 0.0)
+
+
+async def test_the_turn_before_is_told() -> None:
+    first, second = await labelled(dialog(("a", "ann", None), ("b", "bob", None)))
 
     assert first.question.agent_before is None
     assert second.question.said_before == "a"
@@ -66,11 +113,33 @@ def test_the_turn_before_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rating", "share"),
+    ("rating", "others", "right"),
     [
-        (True, 1), (False, 0), (1, 1), (-1, 0), (0, 0), (5, 1), (3, 0.5), (2, 0.25),
-        ("👍", 1), ("Down", 0), ("maybe", None), (17, None), ({}, None), (None, None),
+        (True, [], True), (False, [], False), ("👍", [], True), ("Down", [], False),
+        ("maybe", [], None), ({}, [], None), (None, [], None),
+        (1, [-1], True), (1, [], True), (0, [1], False), (-1, [], False),
+        (1, [5], False), (5, [1], True), (3, [5], None), (4, [5], True),
+        (5, [9], None), (8, [10], True), (5, [-1], True), (float("nan"), [], None),
     ],
 )  # fmt: skip
-def test_ratings_are_shares(rating: Any, share: float | None) -> None:
-    assert share_of(rating) == share
+async def test_a_rating_means_what_it_means_among_all(
+    rating: Any, others: list[Any], right: bool | None
+) -> None:
+    rest = [dialog(("b", "ann", one)) for one in others]
+
+    first, *_ = await labelled(dialog(("a", "ann", rating)), *rest)
+
+    assert (first.weight > 0) == (right is not None)
+    assert bool(first.gold) == bool(right)
+
+
+def test_a_store_is_opened_and_closed_again() -> None:
+    seen = []
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[AsyncIterator[Dialog]]:
+        yield stored(dialog(("a", "ann", 1)))
+        seen.append("closed")
+
+    assert [one.gold for one in labelled_of_store(opened)] == [{"ann"}]
+    assert seen == ["closed"]
