@@ -91,6 +91,10 @@ class Ringer:
             self._held.discard((user, dialog))
             self._news.set()
 
+    def forget(self, user: str) -> None:
+        """Nothing of a person waits any more: they are deleted."""
+        self._held = {held for held in self._held if held[0] != user}
+
     async def notify(self, entry: Entry) -> bool:
         """Say something now, if no round is open, else when it ends; in the person's queue.
 
@@ -206,6 +210,7 @@ class Ringer:
             if asking[dialog]:
                 self._held.add((user, dialog))
                 continue
+            self._held.discard((user, dialog))
             try:
                 due = await self._deliveries.due(entry, now)
             except NotNow as error:

@@ -349,6 +349,7 @@ class Assistant:
     async def _delete_person(self, user: str) -> bool:
         self._journal.forget(user)
         deleted = await self.store.delete_person(user)
+        self._ringer.forget(user)
         self._wakers.wake(user)
         return deleted
 

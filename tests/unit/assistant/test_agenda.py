@@ -23,7 +23,7 @@ from prolocutor.dialog import notices, plain
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, Conflict, StoreFull
-from prolocutor.pipeline.plan import Service
+from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.store import SqliteStore
 from prolocutor.testing.fake_service import FakeService
@@ -103,6 +103,25 @@ async def test_what_a_skill_schedules_is_said_after_its_reply() -> None:
         left = await it.store.entries("ann")
     assert said == ["ring softly", "I shall.", "ring softly"]
     assert left == []
+
+
+async def test_a_composed_reply_keeps_what_each_of_its_hypotheses_schedules() -> None:
+    def at(key: str, seconds: float) -> dict[str, Any]:
+        line = {"key": key, "in": seconds, "messages": [text(f"{key} rings")]}
+        return {"text": f"{key} set.", "confidence": 0.9, "schedule": [line]}
+
+    def both(request: Any) -> dict[str, Any]:
+        ids = [one["hypothesis_id"] for one in request["hypotheses"]]
+        return {"skill_name": "b", "text": "Both set.", "confidence": 0.9, "hypotheses": ids}
+
+    skills = [
+        Service(name, FakeService(lambda request, name=name, s=s: at(name, s)), timeout=60.0)
+        for name, s in (("a", 0.01), ("b", 0.02))
+    ]
+    pipeline = Pipeline(skills=skills, response_selector=Service("both", FakeService(both)))
+    async with assistant(pipeline=pipeline) as it:
+        await it.turn("set both", user="ann")
+        assert await told(it, 4) == ["set both", "Both set.", "a rings", "b rings"]
 
 
 async def test_what_is_said_unasked_ends_with_a_closing_and_shows_whose_it_is() -> None:
@@ -548,5 +567,8 @@ async def test_a_deleted_person_is_told_nothing() -> None:
         await it.turn("ask", user="ann")
         await it.notify("ann", "news")
         await it.delete_person("ann")
-        assert await it.notify("bob", "hello") is True
         assert await texts_of(it) == []
+        await it.store.schedule(entry("hello again"))
+        assert await it.notify("bob", "hello") is True
+        await it.turn("ring too", user="bob")
+        assert await told(it, 1) == ["hello again"]
