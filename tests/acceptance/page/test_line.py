@@ -77,10 +77,12 @@ def test_a_new_network_is_a_new_line(page: Page, server: Server) -> None:
 
 def test_an_assistant_that_forgot_everything_is_begun_anew(page: Page, server: Server) -> None:
     server.opened()
-    server.send(message(0, text="before"), message(1, text="also before"), NOTHING)
-    server.send(message(0, text="after"), NOTHING)
+    for number in (7, 7, 0):
+        server.send(message(number, text=f"{number} before"), NOTHING)
+    server.send(message(1, text="1 after"), NOTHING)
+    server.send(message(0, text="0 after"), NOTHING)
 
-    expect(log(page).locator(".words")).to_have_text(["after"])
+    expect(log(page).locator(".words")).to_have_text(["0 after"])
 
 
 def test_earlier_messages_can_be_asked_for(page: Page, server: Server) -> None:

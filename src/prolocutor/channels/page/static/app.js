@@ -3,7 +3,7 @@
 import { ALONE, Ask } from "./asks.js";
 import { isQuiet, play, ring, setQuiet } from "./bell.js";
 import { Composer } from "./composer.js";
-import { cutOff, EMPTY, firstId, lastId, received, saying, settled } from "./conversation.js";
+import { cutOff, EMPTY, firstId, lastId, opening, received, saying, settled } from "./conversation.js";
 import { Log } from "./log.js";
 import { Panel } from "./panel.js";
 import { text } from "./safe.js";
@@ -91,6 +91,7 @@ function conversation(show, showLine) {
   const wire = new Wire({
     after: () => lastId(state),
     onLine(line) {
+      if (line === "connecting") change(opening(state));
       if (line === "broken") change(cutOff(state));
       showLine(line);
     },

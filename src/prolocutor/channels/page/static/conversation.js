@@ -15,7 +15,9 @@ export const EMPTY = {
   pending: [],
   // Whether an answer is being looked for.
   busy: false,
-  // Whether all that was said before has come over this line, or over any.
+  // Whether a line was just opened, and messages of before come over it.
+  replaying: true,
+  // Whether all that was said before has come since the line broke, or ever.
   caughtUp: false,
   begun: false,
 };
@@ -42,6 +44,11 @@ export function settled(state, key, change) {
   return { ...state, pending };
 }
 
+// Give the conversation after a line was asked for.
+export function opening(state) {
+  return { ...state, replaying: true };
+}
+
 // Give the conversation after its line broke.
 export function cutOff(state) {
   return { ...state, caughtUp: false, busy: false };
@@ -65,10 +72,10 @@ export function openChoices(state) {
 
 function heard(state, frame) {
   const known = state.items.find((item) => item.frame.id === frame.id);
-  if (known) {
-    if (JSON.stringify(known.frame) === JSON.stringify(frame)) return state;
+  if (known && JSON.stringify(known.frame) === JSON.stringify(frame)) return state;
+  if (known || (!state.replaying && frame.id <= (lastId(state) ?? -1))) {
     // The assistant has forgotten everything and counts from the start.
-    return heard({ ...EMPTY, id: state.id, begun: state.begun, pending: state.pending }, frame);
+    return heard({ ...state, items: [], ask: null }, frame);
   }
   const own = frame.type === "command";
   const item = {
@@ -97,6 +104,7 @@ function expecting(state, ask) {
     ask: ASKS.includes(ask) ? ask : null,
     pending: state.pending.map((entry) => (lost(entry) ? { ...entry, state: "failed" } : entry)),
     busy: state.caughtUp ? state.pending.some((entry) => entry.state === "sent") : false,
+    replaying: false,
     caughtUp: true,
     begun: true,
   };

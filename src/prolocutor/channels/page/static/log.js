@@ -106,8 +106,8 @@ function grouped(items) {
     const own = type === "command";
     const uttId = !own && typeof said === "string" ? said : null;
     const last = groups.at(-1);
-    const same = last && last.own === own && last.uttId === uttId && (own || last.icon === (icon ?? null));
-    if (same && !(own && type === "command")) last.items.push(item);
+    const goesOn = !own && last && !last.own && last.uttId === uttId && last.icon === (icon ?? null);
+    if (goesOn) last.items.push(item);
     else groups.push({ key: item.key, own, uttId, icon: icon ?? null, items: [item] });
   }
   return groups;

@@ -32,9 +32,7 @@ export function setConversation(id) {
 
 // Give the address of the wire, from after the message with this id.
 export function wireAddress(after) {
-  const query = new URLSearchParams();
-  if (conversation) query.set("id", conversation);
-  if (given.has("user")) query.set("user", given.get("user"));
+  const query = whose();
   if (after !== null) query.set("after", after);
   if (token) query.set("access_token", token);
   return `${location.origin.replace(/^http/, "ws")}/api/conversation?${query}`;
@@ -50,8 +48,7 @@ export function withToken(address) {
 export async function ask(address, options = {}) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
-  const query = conversation ? `?id=${encodeURIComponent(conversation)}` : "";
-  const response = await fetch(address + query, { ...options, headers });
+  const response = await fetch(`${address}?${whose()}`, { ...options, headers });
   const body = await response.json().catch(() => null);
   if (!response.ok) {
     const refused = new Error(body?.error || `the assistant answered ${response.status}`);
@@ -69,6 +66,14 @@ export async function admission() {
   } catch (error) {
     return error.status === 401 || error.status === 403 ? "out" : "away";
   }
+}
+
+// Tell whose conversation it is: an operator may speak for another user (`/?user=NAME`).
+function whose() {
+  const query = new URLSearchParams();
+  if (conversation) query.set("id", conversation);
+  if (given.has("user")) query.set("user", given.get("user"));
+  return query;
 }
 
 function read(name) {
