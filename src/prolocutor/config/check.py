@@ -10,6 +10,7 @@ from prolocutor.config.doubts import hints, warnings
 from prolocutor.config.faults import ConfigFaults, in_order
 from prolocutor.config.functions import import_all, searched
 from prolocutor.config.load import survey
+from prolocutor.config.manifests import check_manifests
 from prolocutor.config.plugins import check_plugins
 from prolocutor.config.report import Planned, Report
 from prolocutor.config.settings import ProcessTarget
@@ -30,6 +31,7 @@ def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
     with searched(settings.folder):
         functions = import_all(loaded.services, loaded.findings)
         check_plugins(loaded, loaded.findings)
+    check_manifests(loaded, loaded.findings)
     faults = in_order(loaded.findings.faults)
     graph = loaded.graph
     if faults or graph is None:

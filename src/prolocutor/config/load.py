@@ -109,7 +109,7 @@ def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _pipeline(stages: dict[Stage, list[Written]], folder: Path) -> Pipeline:
     services: dict[str, Any] = {
-        stage.value: [_with_icon(each, folder) for each in written]
+        stage.value: [_with_files(each, folder) for each in written]
         for stage, written in stages.items()
     }
     services["last_chance"] = next(iter(services["last_chance"]), None)
@@ -118,11 +118,17 @@ def _pipeline(stages: dict[Stage, list[Written]], folder: Path) -> Pipeline:
     return Pipeline(**services)
 
 
-def _with_icon(written: Written, folder: Path) -> Any:
+def _with_files(written: Written, folder: Path) -> Any:
+    """Let the paths of an icon and a manifest start from the file's folder."""
     service = written.service
-    if service.icon is None or ADDRESS.match(service.icon):
-        return service
-    return msgspec.structs.replace(service, icon=str(folder / service.icon))
+    if service.icon is not None and not ADDRESS.match(service.icon):
+        service = msgspec.structs.replace(service, icon=str(folder / service.icon))
+    card = service.card or {}
+    manifest = card.get("manifest")
+    if isinstance(manifest, str) and "{" not in manifest:
+        found = os.path.normpath(folder / manifest)
+        service = msgspec.structs.replace(service, card={**card, "manifest": found})
+    return service
 
 
 def _check_reserve(settings: Settings, document: Document, findings: Findings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -69,6 +70,7 @@ class Executor:
         """Run a program, or go on with one. What is wrong with it is said, not raised."""
         person = of_turn(start.begun)
         try:
+            await self._get_ready()
             filling = Filling(person, self._devices.manifests)
             if start.context is None:
                 ready = filling.begin(reading.program_of(start.parsed))
@@ -164,6 +166,7 @@ class Executor:
         """Do what an entry of the agenda is for that a program left there."""
         now = self._clock()
         try:
+            await self._get_ready()
             app = app_of(entry)
             (statement,) = check(program_in(app.code), self._devices.manifests).statements
             run_id = f"{app.id}-{app.runs}"
@@ -198,6 +201,7 @@ class Executor:
         """
         person = unasked(user, "main", new_id(), self._clock(), None, text=code)
         try:
+            await self._get_ready()
             statement = self._only_statement(code, person)
             doer = Doer(self._devices, self._calls(person), f"{person.run_id}-0")
             if statement.stream is None:
@@ -230,6 +234,11 @@ class Executor:
     @cached_property
     def _devices(self) -> Devices:
         return Devices(self._skills)
+
+    async def _get_ready(self) -> None:
+        """Read the manifests, once, without holding up others."""
+        if "_devices" not in self.__dict__:
+            await asyncio.to_thread(getattr, self, "_devices")
 
     def _calls(self, person: Person) -> Calls:
         return Calls(self._devices, self._caller, self._store, person, self._seconds)

@@ -5,8 +5,10 @@ import re
 from typing import Any
 
 from prolocutor.services.demo.clock.calendar_facts import FACTS
+from prolocutor.services.demo.clock.functions import FUNCTIONS
 from prolocutor.services.demo.clock.zones import Place, find_place
 from prolocutor.services.demo.reading.dates import said
+from prolocutor.services.demo.reading.functions import call
 from prolocutor.services.demo.reading.request import now_of, text_of
 from prolocutor.services.demo.reading.wording import (
     SURE,
@@ -31,8 +33,10 @@ _TIME = (
 )
 
 
-def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+def answer(request: dict[str, Any]) -> Any:
     """The time or date asked for, in the person's own time zone unless another place is named."""
+    if "function" in request:
+        return call(request, FUNCTIONS)
     now = now_of(request)
     return reply(read_whole_or_parts(text_of(request), lambda words: _read(words, now)), DECLINING)
 

@@ -16,6 +16,7 @@ from prolocutor.services.demo.countries.figures import (
     people,
     ranked,
 )
+from prolocutor.services.demo.countries.functions import FUNCTIONS
 from prolocutor.services.demo.countries.questions import Question, question_of, sureness
 from prolocutor.services.demo.reading.country_facts import (
     CONTINENTS,
@@ -26,6 +27,7 @@ from prolocutor.services.demo.reading.country_facts import (
     language_name,
 )
 from prolocutor.services.demo.reading.country_names import words_of
+from prolocutor.services.demo.reading.functions import call
 from prolocutor.services.demo.reading.request import text_of
 
 _DECLINED = "That is not a question about a country that I know."
@@ -35,8 +37,10 @@ Found = tuple[str, str] | None
 """An answer, and the words of the question that it explains."""
 
 
-def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+def answer(request: dict[str, Any]) -> Any:
     """A fact about one country, two compared, or the countries that fit."""
+    if "function" in request:
+        return call(request, FUNCTIONS)
     text = text_of(request)
     for part, share in ((text, 1.0), *((clause, 0.85) for clause in _clauses(text))):
         reply, confidence = _answer_to(part)

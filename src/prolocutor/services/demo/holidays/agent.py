@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.services.demo.holidays.functions import FUNCTIONS
 from prolocutor.services.demo.holidays.public_days import (
     FIRST_YEAR,
     LAST_YEAR,
@@ -22,6 +23,7 @@ from prolocutor.services.demo.holidays.public_days import (
 from prolocutor.services.demo.holidays.questions import day_of, place_of, span_of, year_of
 from prolocutor.services.demo.reading.country_facts import countries
 from prolocutor.services.demo.reading.country_names import mentions, words_of
+from prolocutor.services.demo.reading.functions import call
 from prolocutor.services.demo.reading.request import attributes_of, now_of, text_of
 
 _DECLINED = "I know public holidays, but this is no question about them."
@@ -76,8 +78,10 @@ class Question(msgspec.Struct, frozen=True):
     today: dt.date
 
 
-def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+def answer(request: dict[str, Any]) -> Any:
     """Whether a day is a public holiday, when one is, or the list of those that come."""
+    if "function" in request:
+        return call(request, FUNCTIONS)
     text, today, attributes = text_of(request), now_of(request).date(), attributes_of(request)
     for part, share in ((text, 1.0), *((clause, 0.85) for clause in _clauses(text))):
         found = _answer_to(part, today, attributes)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from prolocutor.services.demo.reading.courtesy import bare
+from prolocutor.services.demo.reading.functions import call
 from prolocutor.services.demo.reading.request import attributes_of, now_of, text_of
 from prolocutor.services.demo.reading.when.lengths import lengths_in
 from prolocutor.services.demo.reading.when.moments import find_moment, say_day, say_moment
 from prolocutor.services.demo.todo import phrases
 from prolocutor.services.demo.todo.clearing import clear, clear_all
+from prolocutor.services.demo.todo.functions import FUNCTIONS
 from prolocutor.services.demo.todo.items import MOST_ITEMS, Item, TodoList, words_of
 from prolocutor.services.demo.todo.ringing import ringing
 from prolocutor.services.demo.todo.words import (
@@ -37,8 +39,10 @@ MOST_AT_ONCE = 3
 DECLINE = "That is nothing for your todo list or your reminders."
 
 
-def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+def answer(request: dict[str, Any]) -> Any:
     """Adds, lists, ticks off, moves and removes todos and reminders; declines all else."""
+    if "function" in request:
+        return call(request, FUNCTIONS)
     text, said = bare(text_of(request)), _said_before(request)
     todo = TodoList(None, now_of(request))
     for read in (_replies, _reply):

@@ -1,0 +1,24 @@
+"""The manifests that cards name: can they be read, and do they go together?"""
+
+from __future__ import annotations
+
+from prolocutor.assistant.programs.devices import Devices, classes_of
+from prolocutor.config.kinds import Findings
+from prolocutor.config.load import Loaded
+from prolocutor.errors import ConfigError
+
+
+def check_manifests(loaded: Loaded, findings: Findings) -> None:
+    """Record every manifest that cannot be taken."""
+    skills = [each for each in loaded.settings.pipeline.skills if (each.card or {}).get("manifest")]
+    sound = []
+    for skill in skills:
+        try:
+            classes_of(skill)
+            sound.append(skill)
+        except ConfigError as error:
+            findings.add(loaded.find(f"skills.{skill.name}.card.manifest"), error.what)
+    try:
+        Devices(sound)
+    except ConfigError as error:
+        findings.add(loaded.find(f"skills.{error.key}.card.manifest"), error.what)

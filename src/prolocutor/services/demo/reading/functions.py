@@ -1,0 +1,17 @@
+"""What the demo's agents read where a program calls one of their functions."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Parameters = dict[str, Any]
+Function = Callable[[dict[str, Any], Parameters], Any]
+"""Gets the request and the parameters; gives results, or one."""
+
+
+def call(request: dict[str, Any], functions: Mapping[str, Function]) -> Any:
+    """What the called function gives; an error in words for one that is not there."""
+    function = request["function"]
+    found = functions.get(function["name"])
+    if found is None:
+        return {"error": f"there is no function {function['name']!r:.80}"}
+    return found(request, function["parameters"])
