@@ -82,7 +82,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     A method that does without labels is given `labelled` with `agents` and `gold` empty: questions
     and what was answered, as a log holds them. Questions without `answers` teach routers only.
     `priors` are a router's probabilities for each of `labelled`, from a router that has not learned
-    from that question; {} where there are none.
+    from that question; {} where there are none, and nothing at all for a method without labels.
     """
 
     cards: Sequence[Card] = ()

@@ -50,7 +50,7 @@ class Data:
                 mutators=mutators or (),
                 candidates=candidates,
                 chance=random.Random(seed),
-                **_options(spec, options or {}),
+                **options_of(spec, options or {}),
             )
             for spec in specs
         ]
@@ -74,6 +74,15 @@ class Data:
         return sum(teacher.num_examples() for teacher in self._teachers)
 
 
+def options_of(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options of a kind of data, with what opens the dialogs of a store."""
+    kind, path = split(spec)
+    if kind != _STORE:
+        return dict(options)
+    module, _, name = _STORED.partition(":")
+    return {**options, "dialogs": getattr(importlib.import_module(module), name)(path)}
+
+
 def _task_names(specs: Sequence[str]) -> list[str]:
     """Name data sets as short as tells them apart: by file without ending, file, or all of it."""
     names = [
@@ -85,14 +94,6 @@ def _task_names(specs: Sequence[str]) -> list[str]:
         if len(set(found)) == len(specs) and all(found):
             return found
     raise BadInput("the same data are given twice", field="data")
-
-
-def _options(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    kind, path = split(spec)
-    if kind != _STORE:
-        return dict(options)
-    module, _, name = _STORED.partition(":")
-    return {**options, "dialogs": getattr(importlib.import_module(module), name)(path)}
 
 
 def _file(kind: str, path: str, fold: str) -> Path:

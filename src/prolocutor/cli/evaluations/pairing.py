@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from prolocutor import run
-from prolocutor.cli.data_options import SEED_OPTION, options_of
+from prolocutor.cli.evaluations.data import options_of
 from prolocutor.cli.evaluations.tables import clean
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import BadInput, MissingExtra
@@ -61,7 +61,7 @@ _NONE: Final = "none"
     metavar="N",
     help="Into how many parts the questions are dealt.",
 )
-@SEED_OPTION
+@click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
 @click.option("--permuted", is_flag=True, help="Deal the labels out anew: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
 @click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
@@ -164,7 +164,8 @@ def _lines(found: Measured) -> Iterator[str]:
         f"{found.n} agents, {len(found.questions):,} questions in {found.groups:,} groups of near "
         f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"
     )
-    width = max(len(one.method) for one in (*found.rows, *found.published))
+    names, published = ([one.method for one in found.rows], [one.method for one in found.published])
+    width = max(len(name) for name in (*names, *published))
     yield f"{'':<{width}}  prec@1  95 %          calls   cost     ECE  AUROC      ms  difference"
     for stage, rows in groupby(found.rows, lambda row: row.stage):
         yield stage
