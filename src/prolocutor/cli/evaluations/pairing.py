@@ -11,7 +11,7 @@ from typing import Final, Literal
 import click
 import msgspec
 
-from prolocutor import run
+from prolocutor.assistant.running import run
 from prolocutor.cli.evaluations.data import options_of
 from prolocutor.cli.evaluations.tables import clean
 from prolocutor.contracts.pairing import Card
