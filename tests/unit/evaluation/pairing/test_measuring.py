@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Answer, Pairing, Question, Training
+from prolocutor.contracts.pairing import Answer, Labelled, Pairing, Question, Training
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing import measuring
 from prolocutor.evaluation.pairing.budgets import policy_of
@@ -77,6 +77,35 @@ def test_no_ranker_is_scored_on_what_it_was_trained_on(spy: bool, learn: int) ->
     assert row(found, "spy").precision_at_1 == 1
     assert len(Spy.trained) == 4
     assert set().union(*Spy.trained) == {one.question.text for one in found.questions}
+
+
+def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Training] = []
+
+    def made(training: Training) -> Spy:
+        given.append(training)
+        return Spy(training)
+
+    monkeypatch.setattr(measuring, "load_ranker", lambda name: made)
+    odd = Labelled(
+        question=Question(text="blorb the frobnitz"),
+        agents={"bank": 1.0},
+        gold=frozenset({"bank"}),
+        answers={"bank": "done", "music": "no"},
+    )
+    questions = msgspec.structs.replace(data(), learn=[*data().learn, odd])
+
+    measured(questions, rankers=["learned"])
+
+    for training in given:
+        found = dict(
+            zip([one.question.text for one in training.labelled], training.priors, strict=True)
+        )
+        assert len(training.priors) == len(training.labelled)
+        assert found["blorb the frobnitz"]["bank"] < 0.6
+        assert found[questions.learn[0].question.text] == {}
 
 
 def test_budgets_count_their_calls(spy: bool) -> None:
