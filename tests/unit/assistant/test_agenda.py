@@ -209,6 +209,26 @@ async def test_entries_wait_for_the_end_of_a_round_and_come_in_order() -> None:
     assert said[4:] == ["news 0", "news 1", "news 2"]
 
 
+class Looked(MemoryStore):
+    """A store that counts how often its agenda is looked at."""
+
+    looks = 0
+
+    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+        self.looks += 1
+        return await super().due(now, limit)
+
+
+async def test_the_agenda_is_not_looked_at_again_and_again_while_something_waits() -> None:
+    store = Looked()
+    async with assistant(asker(), store=store) as it:
+        await it.turn("ask", user="ann")
+        await it.notify("ann", "news")
+        for _ in range(50):
+            await it.turn("hi", user="bob")
+        assert store.looks < 10
+
+
 async def test_a_round_of_one_dialog_holds_up_no_other() -> None:
     async with assistant(asker()) as it:
         await it.turn("ask", user="ann", dialog="work")
