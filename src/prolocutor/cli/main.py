@@ -20,6 +20,8 @@ COMMANDS: Final = {
     "new": ("prolocutor.cli.new:new", "Write a small assistant of one's own."),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "Look up, export, rate and delete dialogs."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
+    "train": ("prolocutor.cli.train:train", "Let a router or a ranker learn from labels."),
+    "overlap": ("prolocutor.cli.overlap:overlap", "Find agents that answer the same things."),
     "replay": ("prolocutor.cli.replay:replay", "Say stored dialogs again to a changed assistant."),
     "data": ("prolocutor.cli.data:data", "Show, count, check and convert data sets of dialogs."),
 }

@@ -122,7 +122,7 @@ class _Scale:
             return None
         if self._stars is None:
             return float(rating > 0)
-        return min(1.0, (rating - 1) / (self._stars - 1))
+        return min(1.0, float(rating - 1) / (self._stars - 1))
 
 
 def _is_number(rating: Any) -> bool:

@@ -1,0 +1,145 @@
+"""`prolocutor train`: a router or ranker learns from labels, and becomes a model's folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from prolocutor import run
+from prolocutor.cli.cards import cards_of
+from prolocutor.cli.data_options import SEED_OPTION, options_of
+from prolocutor.cli.evaluations.tables import clean
+from prolocutor.cli.places import assistant_file
+from prolocutor.evaluation.pairing.data import load_pairing_data
+from prolocutor.evaluation.pairing.figures import Row
+from prolocutor.evaluation.pairing.training import Role, Trained, Wanted, steps_of
+from prolocutor.evaluation.pairing.training import train as learn
+
+_ENSEMBLE: Final = "ensemble"
+
+
+@click.command(short_help="Let a router or a ranker learn from labels.")
+@click.argument("role", type=click.Choice(["router", "ranker"]), metavar="router|ranker")
+@click.option("--data", required=True, metavar="KIND:PATH", help="The labels; see below.")
+@click.option(
+    "--out", required=True, metavar="FOLDER", type=click.Path(path_type=Path), help="The model."
+)
+@click.option("--method", metavar="NAME", default=_ENSEMBLE, show_default=True, help="How.")
+@click.option(
+    "--prior",
+    metavar="ROUTER",
+    default=_ENSEMBLE,
+    show_default=True,
+    help="ranker: the router whose probabilities it learns to weigh.",
+)
+@click.option(
+    "--assistant",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Whose skills' cards are known.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Into how many parts the questions are dealt to measure it.",
+)
+@SEED_OPTION
+def train(
+    role: Role,
+    data: str,
+    out: Path,
+    method: str,
+    prior: str,
+    assistant: Path | None,
+    folds: int,
+    seed: int,
+) -> None:
+    """Let a router or a ranker learn from labels, and tell what it is worth.
+
+    It is measured by folds on the questions that it learns from, beside what does without labels
+    and the best single agent, and tells plainly if training does not help yet. The model is a
+    folder without code, with a card that says what it was made from; one that is there is replaced.
+
+    Data are questions as jsonl or csv: text, agents (a list, or a|b), and, for a ranker, answers
+    (an object, or fields answer_NAME); a folder of BBAI; or a store of dialogs, whose ratings are
+    the labels (`store:` is your own): thumbs up, the skill that spoke is right, with half the
+    weight of a label; thumbs down, it is wrong, with a quarter.
+
+    \b
+    Examples:
+      prolocutor train router --data csv:questions.csv --assistant assistant.yaml --out router
+      prolocutor train ranker --data store: --out ranker
+    """
+    cards = [] if assistant is None else cards_of(assistant_file(assistant))
+    questions = load_pairing_data(data, cards, **options_of(data, {}))
+    wanted = Wanted(role=role, method=method, prior=prior, folds=folds, seed=seed)
+    with _progress(steps_of(questions, wanted)) as told:
+        trained = run(learn(questions, wanted, out, told=told))
+    for line in lines_of(trained):
+        click.echo(line)
+    click.echo(f"{trained.model} is in {out}")
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal's stderr how many of the steps are done, and which is next."""
+    if not sys.stderr.isatty():
+        yield lambda what: None
+        return
+    with import_module("prolocutor.cli.evaluations.bar").bar(steps, "training") as show:
+        begun: list[Any] = []
+
+        def told(what: str) -> None:
+            show(len(begun), [what])
+            begun.append(what)
+
+        yield told
+        show(steps, [])
+
+
+def lines_of(trained: Trained) -> Iterator[str]:
+    """Tell what was learned and what it is worth."""
+    yield (
+        f"{trained.agents} agents, {trained.questions:,} questions in {trained.groups:,} groups of "
+        f"near duplicates, {trained.labelled:,} with a right agent"
+    )
+    if trained.rows:
+        yield f"precision@1 by {trained.folds} folds, with 95 % interval"
+        yield from _table(trained.rows)
+    yield _verdict(trained)
+    if trained.tested:
+        yield "precision@1 on the part to test, from which it did not learn"
+        yield from _table(trained.tested)
+
+
+def _table(rows: list[Row]) -> Iterator[str]:
+    width = max(len(one.method) for one in rows)
+    for one in rows:
+        share, low, high = (100 * each for each in (one.precision_at_1, one.low, one.high))
+        yield f"  {clean(one.method):<{width}}  {share:6.2f}  [{low:.2f}, {high:.2f}]"
+
+
+def _verdict(trained: Trained) -> str:
+    if trained.unmeasured is not None:
+        return f"There are too few labels to tell whether training helps: {trained.unmeasured}."
+    if trained.gain is None or trained.against is None:
+        return "There is nothing to compare it with."
+    mean, low, high = (100 * one for one in trained.gain)
+    figures = f"{mean:+.2f} points [{low:+.2f}, {high:+.2f}] from {trained.against}"
+    if trained.helps:
+        return f"Training helps: {figures}."
+    if high < 0:
+        return f"Training does harm: {figures}. Use {trained.against}, and label more questions."
+    return (
+        f"Training does not surely help: {figures}, by {trained.labelled:,} labelled questions. "
+        f"Label more, or stay with {trained.against}."
+    )
