@@ -84,7 +84,7 @@ def _declared(skill: Service) -> Iterable[Class]:
     try:
         return parse_classes(read_manifest(source))
     except ThingTalkError as error:
-        raise ConfigError(f"the manifest of {skill.name}: {error}", key=skill.name) from None
+        raise ConfigError(str(error), key=f"{skill.name}.card.manifest") from None
 
 
 def _ask(name: str) -> Function:
