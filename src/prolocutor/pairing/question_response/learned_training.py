@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from math import log, sqrt
 from typing import Any, Final
 
@@ -52,6 +51,8 @@ _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
 _CALIBRATION_FOLDS: Final = 3
 _HIDDEN: Final = 6
+_FEW: Final = 5
+_LUCK: Final = 0.15
 _TREES: Final = 200
 _LINEAR_SHARE: Final = 0.5
 _RIGHT: Final = 0.5
@@ -73,26 +74,35 @@ _BOOSTING: Final[dict[str, Any]] = {
 }
 
 
-class Lessons(msgspec.Struct, frozen=True):
-    """All answers of all questions, row by row: `starts[q]:starts[q + 1]` are those of question q.
+class Copy(msgspec.Struct, frozen=True):
+    """One way to show all questions: features of the answers that are shown of each.
 
-    `plain` and `hidden` are features, the second with some agents' prior hidden; `votes` and
-    `right` in [0, 1].
+    `kept` are their places among its answers, `rows` their rows among all.
     """
 
-    starts: list[int]
+    features: list[list[list[float]]]
+    kept: list[list[int]]
+    rows: list[list[int]]
+
+    def of(self, questions: Sequence[int]) -> NDArray[np.int64]:
+        """Give the numbers of the rows of these questions."""
+        return np.concatenate([self.rows[one] for one in questions]).astype(np.int64)
+
+
+class Lessons(msgspec.Struct, frozen=True):
+    """All answers of all questions, row by row; `votes` and `right` in [0, 1].
+
+    `plain` shows all that is known, `hidden` without what the router thinks of some agents, `few`
+    only some of the likeliest agents' answers, as where few are asked.
+    """
+
     texts: list[str]
-    plain: list[list[list[float]]]
-    hidden: list[list[list[float]]]
+    plain: Copy
+    hidden: Copy
+    few: Copy
     votes: Floats
     right: Floats
     weights: Floats
-
-    def rows(self, questions: Sequence[int]) -> NDArray[np.int64]:
-        """Give the numbers of the rows of these questions."""
-        return np.concatenate(
-            [np.arange(self.starts[one], self.starts[one + 1]) for one in questions]
-        )
 
 
 def fit(training: Training) -> Learned:
@@ -132,24 +142,43 @@ def _lessons(
     taught: Sequence[tuple[Labelled, Mapping[str, float]]], agent_log: AgentLog, seed: int
 ) -> Lessons:
     dice = random.Random(seed)
-    plain, hidden, starts = [], [], [0]
+    plain, hidden, few = (Copy([], [], []) for _ in range(3))
+    start = 0
     for one, prior in taught:
         answers = [Answer(agent=agent, text=text) for agent, text in one.answers.items()]
-        plain.append(features(one.question, answers, prior, agent_log, logged=True))
+        everybody = list(range(len(answers)))
         unknown = dice.sample(sorted(prior), min(_HIDDEN, len(prior)))
         fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
-        hidden.append(features(one.question, answers, fewer, agent_log, logged=True))
-        starts.append(starts[-1] + len(answers))
+        chosen = _likely(answers, prior, dice)
+        for copy, known, kept in (
+            (plain, prior, everybody),
+            (hidden, fewer, everybody),
+            (few, prior, chosen),
+        ):
+            shown = [answers[place] for place in kept]
+            copy.features.append(features(one.question, shown, known, agent_log, logged=True))
+            copy.kept.append(kept)
+            copy.rows.append([start + place for place in kept])
+        start += len(answers)
     pairs = [(one, agent) for one, _ in taught for agent in one.answers]
     return Lessons(
-        starts=starts,
         texts=[one.answers[agent] for one, agent in pairs],
         plain=plain,
         hidden=hidden,
+        few=few,
         votes=np.array([one.agents.get(agent, 0.0) for one, agent in pairs]),
         right=np.array([float(_is_right(one, agent)) for one, agent in pairs]),
         weights=np.array([one.weight for one, _ in pairs]),
     )
+
+
+def _likely(
+    answers: Sequence[Answer], prior: Mapping[str, float], dice: random.Random
+) -> list[int]:
+    """Draw one to a few of the agents that a router would ask first, more or less."""
+    believed = [prior.get(answer.agent, 0.0) + dice.random() * _LUCK for answer in answers]
+    order = sorted(range(len(answers)), key=lambda place: -believed[place])
+    return sorted(order[: dice.randint(1, _FEW)])
 
 
 def _learn(
@@ -162,10 +191,10 @@ def _learn(
 ) -> Blend:
     """Learn from some of the questions; the blend's probabilities are not calibrated yet."""
     told = _unseen_wording(lessons, questions, groups, seed)
-    rows = np.concatenate([_table(lessons, questions, told, hidden) for hidden in (False, True)])
-    chosen = lessons.rows(questions)
-    votes, right = np.tile(lessons.votes[chosen], 2), np.tile(lessons.right[chosen], 2)
-    weights = np.tile(lessons.weights[chosen], 2)
+    copies_of = (lessons.plain, lessons.hidden, lessons.few)
+    rows = np.concatenate([_table(copy, questions, told) for copy in copies_of])
+    chosen = np.concatenate([copy.of(questions) for copy in copies_of])
+    votes, right, weights = lessons.votes[chosen], lessons.right[chosen], lessons.weights[chosen]
     forests = [
         _forest(rows, target, weights, 10 * seed + copy)
         for copy in range(copies)
@@ -173,7 +202,7 @@ def _learn(
     ]
     return Blend(
         agent_log=agent_log,
-        wording=_wording(lessons, chosen),
+        wording=_wording(lessons, lessons.plain.of(questions)),
         forest=joined(forests, 1 / len(forests)),
         linear=_linear(rows, (votes + right) / 2, weights),
         linear_share=_LINEAR_SHARE,
@@ -184,19 +213,28 @@ def _learn(
 
 def _calibrated(lessons: Lessons, blend: Blend, groups: Sequence[int], seed: int) -> Blend:
     """Find what scores of unseen questions are worth, of one answer and of all together."""
-    questions = list(range(len(lessons.plain)))
-    scores = np.zeros(len(lessons.texts))
+    questions = list(range(len(lessons.plain.rows)))
+    scores: dict[tuple[int, int], list[float]] = {}
+    shown = (lessons.plain, lessons.few)
     for known, unseen in _splits(questions, groups, _CALIBRATION_FOLDS, seed):
         part = _learn(lessons, known, groups, blend.agent_log, seed, copies=1)
-        told = {one: _told(part.wording, lessons, one) for one in unseen}
-        rows = _table(lessons, unseen, told, hidden=False)
-        scores[lessons.rows(unseen)] = blended(part, rows, part.linear.terms(rows))
-    sigmoid = fit_sigmoid(scores.tolist(), lessons.right.tolist(), lessons.weights.tolist())
-    spans = [slice(*ends) for ends in pairwise(lessons.starts)]
+        for one in unseen:
+            told = {one: _told(part.wording, lessons, one)}
+            for place, copy in enumerate(shown):
+                rows = _table(copy, [one], told)
+                scores[place, one] = blended(part, rows, part.linear.terms(rows)).tolist()
+    keys = sorted(scores)
+    found = [shown[place].rows[one] for place, one in keys]
+    every = [row for rows in found for row in rows]
+    sigmoid = fit_sigmoid(
+        [score for key in keys for score in scores[key]],
+        lessons.right[every].tolist(),
+        lessons.weights[every].tolist(),
+    )
     any_right = fit_sigmoid(
-        [together(map(sigmoid, scores[span].tolist())) for span in spans],
-        [float(lessons.right[span].max()) for span in spans],
-        [float(lessons.weights[span].max()) for span in spans],
+        [together(map(sigmoid, scores[key])) for key in keys],
+        [float(lessons.right[rows].max()) for rows in found],
+        [float(lessons.weights[rows].max()) for rows in found],
     )
     return msgspec.structs.replace(blend, sigmoid=sigmoid, any_right=any_right)
 
@@ -207,21 +245,22 @@ def _unseen_wording(
     """Score the wording of each question's answers by a model of the other questions."""
     told: dict[int, list[float]] = {}
     for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
-        wording = _wording(lessons, lessons.rows(known))
+        wording = _wording(lessons, lessons.plain.of(known))
         told |= {one: _told(wording, lessons, one) for one in unseen}
     return told
 
 
 def _told(wording: Wording, lessons: Lessons, question: int) -> list[float]:
-    texts = lessons.texts[lessons.starts[question] : lessons.starts[question + 1]]
-    return [wording.score(text) for text in texts]
+    return [wording.score(lessons.texts[row]) for row in lessons.plain.rows[question]]
 
 
-def _table(
-    lessons: Lessons, questions: Sequence[int], told: Mapping[int, list[float]], hidden: bool
-) -> Floats:
-    source = lessons.hidden if hidden else lessons.plain
-    return np.concatenate([with_wording(source[one], told[one]) for one in questions])
+def _table(copy: Copy, questions: Sequence[int], told: Mapping[int, list[float]]) -> Floats:
+    """Give the features of a copy's rows; `told` has the wording of all answers of a question."""
+    tables = (
+        with_wording(copy.features[one], [told[one][place] for place in copy.kept[one]])
+        for one in questions
+    )
+    return np.concatenate(list(tables))
 
 
 def _splits(
