@@ -7,10 +7,13 @@ any text. Those that must wait (a chat endpoint chooses) are async; whoever call
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
+
+Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
+"""A chat endpoint: takes messages, each with `role` and `content`, and gives the text it says."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +92,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     labelled: Sequence[Labelled] = ()
     priors: Sequence[Mapping[str, float]] = ()
     encoder: Encoder | None = None
+    complete: Complete | None = None
     seed: int = 0
 
 

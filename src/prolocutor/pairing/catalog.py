@@ -16,7 +16,7 @@ import msgspec
 from prolocutor.contracts.pairing import Fit, Ranker, Router
 from prolocutor.errors import BadInput, ConfigError, MissingExtra
 
-Need = Literal["labels", "encoder"]
+Need = Literal["labels", "encoder", "chat"]
 
 ROUTER_GROUP: Final = "prolocutor.routers"
 RANKER_GROUP: Final = "prolocutor.rankers"
@@ -35,6 +35,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 _LABELS: Final[frozenset[Need]] = frozenset({"labels"})
+_CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
 _ROUTER: Final = "prolocutor.pairing.question_agent"
 
@@ -47,6 +48,7 @@ ROUTERS: Final = {
     "ensemble": Entry(
         f"{_ROUTER}.ensemble:fit", _LABELS, "learn", f"{_ROUTER}.ensemble:EnsembleRouter"
     ),
+    "llm": Entry(f"{_ROUTER}.llm:fit", _CHAT),
 }
 
 _RANKER: Final = "prolocutor.pairing.question_response"
@@ -61,6 +63,7 @@ RANKERS: Final = {
     "ensemble": Entry(
         f"{_RANKER}.ensemble:fit", _LABELS, "learn", f"{_RANKER}.ensemble:EnsembleRanker"
     ),
+    "llm": Entry(f"{_RANKER}.llm:fit", _CHAT),
 }
 
 

@@ -126,7 +126,7 @@ def _names(given: Sequence[str], which: Literal["router", "ranker"]) -> list[str
     found = []
     for name in ROUTERS if which == "router" else RANKERS:
         try:
-            if "encoder" not in needs_of(name, which):
+            if needs_of(name, which) <= {"labels"}:
                 _load(name, which)
                 found.append(name)
         except MissingExtra as error:
@@ -166,7 +166,7 @@ def _lines(found: Measured) -> Iterator[str]:
     )
     names, published = ([one.method for one in found.rows], [one.method for one in found.published])
     width = max(len(name) for name in (*names, *published))
-    yield f"{'':<{width}}  prec@1  95 %          calls   cost     ECE  AUROC      ms  difference"
+    yield f"{'':<{width}}  prec@1  95 %          calls   cost     ECE  of all  AUROC      ms  difference"
     for stage, rows in groupby(found.rows, lambda row: row.stage):
         yield stage
         for one in found.published:
@@ -180,7 +180,10 @@ def _lines(found: Measured) -> Iterator[str]:
 def _figures(row: Row) -> str:
     line = f"{100 * row.precision_at_1:6.2f}  {100 * row.low:5.2f}-{100 * row.high:5.2f}"
     line += f"  {row.mean_calls:6.2f}  {_short(row.cost, '.3g'):>5}"
-    line += f"  {_short(row.ece and 100 * row.ece, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"
+    line += f"  {_short(row.ece and 100 * row.ece, '.1f'):>6}"
+    line += (
+        f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"
+    )
     line += f"  {row.ms:6.2f}"
     if row.difference is not None:
         mean, low, high = (100 * one for one in row.difference)

@@ -1,0 +1,91 @@
+"""Llm: a ranker that asks a chat endpoint which answer is best; `unsupervised` steps in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Answer, Complete, Pairing, Question, Training
+from prolocutor.errors import BadInput
+from prolocutor.pairing.chat_choices import Unusable, blended, choices, cut, prompt
+from prolocutor.pairing.question_response import unsupervised
+from prolocutor.pairing.question_response.ordering import in_order
+from prolocutor.pairing.question_response.unsupervised import Unsupervised
+
+SECONDS: Final = 0.5
+"""How long a model may take: what follows the skills has a second."""
+
+_TASK: Final = (
+    "You judge answers to a question. Tell which of them answer it rightly and helpfully, the best "
+    'first, as {"answers": [{"number": 1, "probability": 0.0}]}. A refusal, a question back or an '
+    "answer to something else is not right. The probability is how often, of a hundred such cases, "
+    "the answer would be right. If none is right, the list is empty."
+)
+_MOST_ANSWERS: Final = 40
+_LONGEST_ANSWER: Final = 600
+
+
+def fit(training: Training) -> LlmRanker:
+    """Make the ranker of a chat endpoint; `BadInput` if there is none."""
+    if training.complete is None:
+        raise BadInput("the ranker llm needs a chat endpoint to ask", field="ranker")
+    return LlmRanker(training.complete, unsupervised.fit(training))
+
+
+class LlmRanker:
+    """Ranks as a model says, which does not see who answered; see `LlmRouter`.
+
+    `unlearned` steps in where the model fails, and tempers its probabilities.
+    """
+
+    def __init__(
+        self,
+        complete: Complete,
+        unlearned: Unsupervised | None = None,
+        *,
+        seconds: float = SECONDS,
+    ) -> None:
+        self._complete, self._seconds = complete, seconds
+        self._unlearned = unlearned or Unsupervised()
+
+    async def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Give a pairing for every answer, the best first."""
+        if not answers:
+            return []
+        guessed = self._unlearned.rank(question, answers, prior)
+        numbers = _numbers(answers)
+        offered = sorted(
+            [numbers[one.agent, one.position] for one in guessed[:_MOST_ANSWERS]], key=int
+        )
+        texts = {number: cut(answers[int(number) - 1].text, _LONGEST_ANSWER) for number in offered}
+        shown = [{"number": int(number), "text": text} for number, text in texts.items()]
+        material: dict[str, Any] = {"question": cut(question.text), "answers": shown}
+        quoted = [question.text, *(one.text for one in answers)]
+        try:
+            named = await choices(
+                self._complete, prompt(_TASK, material), offered, quoted, self._seconds
+            )
+        except Unusable as why:
+            first, *rest = guessed
+            return [msgspec.structs.replace(first, reason=f"{why}; {first.reason}"), *rest]
+        found = blended(
+            named, {numbers[one.agent, one.position]: one.probability for one in guessed}
+        )
+        reason = "the model prefers it" if named else "the model says that none is right"
+        probabilities = [found[number] for number in numbers.values()]
+        return in_order(answers, probabilities, [reason] * len(answers))
+
+
+def _numbers(answers: Sequence[Answer]) -> dict[tuple[str, int], str]:
+    """Number the answers from 1; the key is the agent and the position among its own."""
+    told: Counter[str] = Counter()
+    numbers: dict[tuple[str, int], str] = {}
+    for number, answer in enumerate(answers, 1):
+        numbers[answer.agent, told[answer.agent]] = str(number)
+        told[answer.agent] += 1
+    return numbers
