@@ -147,7 +147,7 @@ class ExpectedGain(msgspec.Struct, frozen=True):
     """
 
     value: float = 1.0
-    per_call: float = 0.05
+    per_call: float = 0.1
     per_second: float = 0.0
     sure: float = 0.4
     start: int = 1

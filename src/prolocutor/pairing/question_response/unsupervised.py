@@ -40,8 +40,10 @@ _WEIGHTS: Final = {
     "form_address": -0.3,
 }
 _YES_TO_CLOSED: Final = 0.5
-_STEEPNESS: Final = 1.5
-_EVEN: Final = 1.5
+_BEND: Final = 1.5
+_BELOW: Final = 0.9
+_ABOVE: Final = 0.55
+_OFFSET: Final = -0.3
 
 _TERMS: Final = tuple((PLACE[name], weight) for name, weight in _WEIGHTS.items())
 _YES: Final = PLACE["form_yes"]
@@ -72,8 +74,8 @@ class Unsupervised:
             return []
         rows = features(question, answers, prior, self._log)
         scores = [_score(row) for row in rows]
-        probabilities = [1 / (1 + exp(_STEEPNESS * (_EVEN - score))) for score in scores]
-        return in_order(answers, probabilities, [_reason(row) for row in rows])
+        reasons = [_reason(row) for row in rows]
+        return in_order(answers, [_probability(score) for score in scores], reasons, scores)
 
     def to_model(self, card: TrainingCard) -> Model:
         """Give the log, to be saved: it is all that this ranker can learn."""
@@ -104,6 +106,12 @@ def _score(row: Sequence[float]) -> float:
     return sum(weight * row[place] for place, weight in _TERMS) + (
         _YES_TO_CLOSED * row[_YES] * row[_CLOSED]
     )
+
+
+def _probability(score: float) -> float:
+    """Give what a score is worth, by a curve that is less sure above its bend."""
+    slope = _ABOVE if score > _BEND else _BELOW
+    return 1 / (1 + exp(-_OFFSET - slope * (score - _BEND)))
 
 
 def _reason(row: Sequence[float]) -> str:
