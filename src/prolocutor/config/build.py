@@ -9,6 +9,7 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.functions import search_in
+from prolocutor.config.selecting import with_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
@@ -57,7 +58,7 @@ def build(
         "max_attributes": settings.max_attributes,
     }
     return Assistant(
-        pipeline or settings.pipeline,
+        with_selectors(pipeline or settings.pipeline, settings.folder),
         name=settings.name,
         durability=settings.durability,
         deadline=settings.deadline,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 from prolocutor.channels.catalog import channel_class
+from prolocutor.config.agent_cards import card_of
 from prolocutor.config.faults import did_you_mean
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
+from prolocutor.config.selecting import Selecting, check_method
 from prolocutor.config.services import Written
 from prolocutor.connectors.catalog import checked_class, connector_class
-from prolocutor.errors import ConfigError
+from prolocutor.errors import BadInput, ConfigError, NotFound
+from prolocutor.pairing.unsure import CLARIFY, FALLBACK
 from prolocutor.pipeline.plan import Addressed
 from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
 
@@ -19,6 +22,8 @@ def check_plugins(loaded: Loaded, findings: Findings) -> None:
     """Record every connector and door that cannot be had, and a store of an unknown scheme."""
     for written in loaded.services:
         _check_connector(written, loaded, findings)
+        _check_selector(written, loaded, findings)
+    _check_cards(loaded, findings)
     for door in loaded.settings.doors or ():
         try:
             channel_class(door)
@@ -51,3 +56,26 @@ def _check_connector(written: Written, loaded: Loaded, findings: Findings) -> No
             )
         except ConfigError as error:
             findings.add(written.call, error.what)
+
+
+def _check_selector(written: Written, loaded: Loaded, findings: Findings) -> None:
+    target: object = written.service.target
+    if not isinstance(target, Selecting):
+        return
+    try:
+        check_method(target)
+    except (ConfigError, BadInput, NotFound) as error:
+        findings.add(loaded.find(f"{written.path}.{target.role}"), str(error))
+    names = {skill.name for skill in loaded.settings.pipeline.skills}
+    if target.unsure.skill is not None and target.unsure.skill not in names:
+        hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY}))
+        what = f"no skill is called '{target.unsure.skill}'"
+        findings.add(loaded.find(f"{written.path}.unsure"), what, hint)
+
+
+def _check_cards(loaded: Loaded, findings: Findings) -> None:
+    for skill in loaded.settings.pipeline.skills:
+        try:
+            card_of(skill.name, skill.card or {}, loaded.settings.folder)
+        except ConfigError as error:
+            findings.add(loaded.find(f"skills.{skill.name}.card"), error.what)

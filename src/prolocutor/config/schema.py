@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,8 +19,10 @@ from prolocutor.config.kinds import (
     Text,
     Words,
 )
+from prolocutor.config.selecting import POLICIES, Budget
 from prolocutor.config.settings import Auth, Limits
 from prolocutor.config.yaml_file import UNREAD, Node
+from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Breaker
 from prolocutor.processes.supervisor import Command
 
@@ -44,6 +47,19 @@ SERVICE_NAME: Final = Text(
     what="a name of up to 100 letters, digits and . _ - : + @",
     pattern=r"\w[\w .:@+-]{0,98}\w|\w",
 )
+_SHARE: Final = Number(what="a number from 0 to 1", least=0, most=1)
+
+
+class Folder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder, by its path from the file's own."""
+
+    what: str = "a folder"
+
+    def read(self, node: Node, findings: Findings) -> Any:
+        path = Text(what=self.what).read(node, findings)
+        return path if path is UNREAD else Path(findings.file).absolute().parent / path
+
+
 NAMES: Final = Words(item=Text(what="the name of a service or stage"), what="a list", single=True)
 
 SERVICE: Final = Table(
@@ -89,6 +105,35 @@ SERVICE: Final = Table(
     },
 )
 """A service without its `call`, which is read in `services.py`; the keys are `Service`'s fields."""
+
+MODEL: Final = Folder(what="the folder of a model")
+
+BUDGET: Final = Table(
+    what="a budget ({policy: ...})",
+    keys={
+        "policy": Choice(POLICIES),
+        "calls": _count("calls"),
+        "price": Number(what="a price", least=0),
+        "start": _count("calls"),
+        "sure": _SHARE,
+        "value": Number(what="a worth", above=0),
+        "per_call": Number(what="a cost", least=0),
+        "per_second": Number(what="a cost", least=0),
+        "hedge": Flag(),
+    },
+    make=Budget,
+)
+
+UNSURE: Final = Table(
+    what="what to do when nobody knows ({below: ..., then: ...})",
+    keys={
+        "below": _SHARE,
+        "then": Text(what="fallback, clarify or the name of a skill"),
+        "choices": _count("choices", most=20),
+        "question": Text(what="a question"),
+    },
+    make=Unsure,
+)
 
 AUTH: Final = Table(
     keys={

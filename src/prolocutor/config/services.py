@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from prolocutor.config.faults import did_you_mean
-from prolocutor.config.kinds import Data, Findings, Table, named, shown
-from prolocutor.config.schema import PATH, SERVICE, SERVICE_NAME
+from prolocutor.config.kinds import Data, Findings, Kind, Table, Text, named, shown
+from prolocutor.config.schema import BUDGET, MODEL, PATH, SERVICE, SERVICE_NAME, UNSURE
+from prolocutor.config.selecting import Selecting
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, Node
 from prolocutor.pipeline.plan import Addressed, Service, Target
@@ -20,7 +21,10 @@ from prolocutor.pipeline.stages import SINGLE, Stage
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
-PAIRING: Final = {Stage.SKILL_SELECTOR: "router", Stage.RESPONSE_SELECTOR: "ranker"}
+PAIRING: Final[dict[Stage, Literal["router", "ranker"]]] = {
+    Stage.SKILL_SELECTOR: "router",
+    Stage.RESPONSE_SELECTOR: "ranker",
+}
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -115,16 +119,17 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
         findings.expected(node, "a service ({call: ...})")
         return Written(stage, Service(name, ""), node, node)
     entries = dict(node.value)
-    pairing = PAIRING.get(stage, "")
-    if pairing in entries:
-        what = f"selecting by a {pairing} is not in this release yet"
-        findings.add(entries[pairing], what, "give call: module:function or a URL instead")
-        return Written(stage, Service(name, ""), node, node)
     if stage not in SINGLE:
         entries.pop("name", None)
+    pairing = PAIRING.get(stage)
+    method = entries.pop(pairing, None) if pairing is not None else None
     call = entries.pop("call", None)
     target: Target = ""
-    if call is None:
+    if pairing is not None and method is not None:
+        target = cast(Target, _selecting(pairing, method, entries, findings))
+        if call is not None:
+            findings.add(call, f"a service is selected by a {pairing} or by a call, not both")
+    elif call is None:
         if "call" not in map(SERVICE.synonyms.get, entries):
             findings.add(node, "the key call is missing", f"give call: {CALL}")
     else:
@@ -132,7 +137,24 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
     values = SERVICE.values(Node(entries, node.steps, node.line, node.column), findings)
     _check_together(target, values, entries, findings)
     service = Service(values.pop("name", name), target, **values)
-    return Written(stage, service, node, call or node)
+    return Written(stage, service, node, call or method or node)
+
+
+def _selecting(
+    role: Literal["router", "ranker"], method: Node, entries: dict[str, Node], findings: Findings
+) -> object:
+    """Read a selector by pairing, and take its own keys out of `entries`."""
+    kinds: dict[str, Kind] = {
+        "model": MODEL,
+        **({"budget": BUDGET} if role == "router" else {"unsure": UNSURE}),
+    }
+    name = Text(what=f"the name of a {role}").read(method, findings)
+    values = {
+        key: value
+        for key, kind in kinds.items()
+        if key in entries and (value := kind.read(entries.pop(key), findings)) is not UNREAD
+    }
+    return "" if name is UNREAD else Selecting(role=role, method=name, **values)
 
 
 def _target(node: Node, findings: Findings, *, foreign: bool = False) -> Target:

@@ -145,7 +145,7 @@ def _checked(result: Any) -> Plain:
     try:
         if isinstance(result, Selection):
             first = check(result.first)
-            return Plain(Selection(first.value, result.more), first.encoded)
+            return Plain(Selection(first.value, result.more, result.reason), first.encoded)
         return check(result)
     except BadReply:
         _close_unawaited(result)

@@ -15,8 +15,10 @@ from prolocutor.channels.almond.door import Almond
 from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.channels.page.door import Page
 from prolocutor.cli.main import prolocutor as command_line
+from prolocutor.config import agent_cards
 from prolocutor.config.kinds import Table
-from prolocutor.config.schema import AUTH, LIMITS, PROCESS, SERVICE, TOP
+from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
+from prolocutor.config.selecting import Budget
 from prolocutor.config.settings import Settings
 from prolocutor.connectors import catalog as connectors
 from prolocutor.contracts.channel import Route
@@ -26,6 +28,7 @@ from prolocutor.dialog.outputs import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import Metrics
+from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Limits
 from prolocutor.services.demo.demonstration import WORDS
@@ -83,6 +86,9 @@ def breaker_keys() -> set[str]:
         ("Top level", {*TOP, *map(str, Stage)}),
         ("Service", {"call", *SERVICE.keys}),
         ("Breaker", breaker_keys()),
+        ("Budget", set(BUDGET.keys)),
+        ("Unsure", set(UNSURE.keys)),
+        ("Card", {*agent_cards.KEYS, "file"}),
         ("Processes", set(PROCESS.keys)),
         ("Auth", set(AUTH.keys)),
         ("Limits", set(LIMITS.keys)),
@@ -93,7 +99,14 @@ def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) 
 
 
 @pytest.mark.parametrize(
-    ("heading", "struct"), [("Top level", Settings), ("Service", Service), ("Breaker", Breaker)]
+    ("heading", "struct"),
+    [
+        ("Top level", Settings),
+        ("Service", Service),
+        ("Breaker", Breaker),
+        ("Budget", Budget),
+        ("Unsure", Unsure),
+    ],
 )
 def test_a_key_has_the_default_that_is_told(heading: str, struct: Any) -> None:
     arguments = inspect.signature(Assistant).parameters

@@ -1,0 +1,64 @@
+"""Agent cards: what a file says of its skills, inline or in a file of their own.
+
+A card may be a file (YAML or JSON) beside the assistant's, with the same keys, or an A2A agent card
+(`description`, `skills` with descriptions and examples).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from prolocutor.contracts.pairing import Card
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Service
+
+KEYS: Final = ("description", "examples", "languages", "price", "latency", "quota")
+MAX_BYTES: Final = 1_000_000
+
+
+def cards_of(skills: Sequence[Service], folder: Path) -> list[Card]:
+    """Give the card of every skill; `ConfigError` names what of one cannot be read."""
+    return [card_of(skill.name, skill.card or {}, folder) for skill in skills]
+
+
+def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:
+    """Read one card; keys beside those that pairing knows are left to others."""
+    values = dict(written)
+    if file := values.pop("file", None):
+        values = {**_read(name, file, folder), **values}
+    known = {key: value for key, value in values.items() if key in KEYS and value is not None}
+    try:
+        return msgspec.convert({**known, "name": name}, Card)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"the card of {name!r}: {error}", key=f"skills.{name}.card") from None
+
+
+def _read(name: str, file: object, folder: Path) -> dict[str, Any]:
+    key = f"skills.{name}.card.file"
+    if not isinstance(file, str):
+        raise ConfigError("expected the name of a file", key=key)
+    path = folder / file
+    try:
+        data = path.read_bytes()[: MAX_BYTES + 1]
+        values = yaml.safe_load(data) if len(data) <= MAX_BYTES else None
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        what = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"the card {path.name} cannot be read: {what}", key=key) from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"the card {path.name} is no map of at most 1 MB", key=key)
+    return _of_a2a(values) if isinstance(values.get("skills"), list) else values
+
+
+def _of_a2a(values: dict[str, Any]) -> dict[str, Any]:
+    """Give what an A2A agent card says of its skills."""
+    skills = [one for one in values["skills"] if isinstance(one, dict)]
+    told = [values.get("description"), *(one.get("description") for one in skills)]
+    return {
+        "description": "\n".join(text for text in told if isinstance(text, str)),
+        "examples": [text for one in skills for text in one.get("examples") or ()],
+    }

@@ -1,0 +1,122 @@
+"""Reloading: a model's folder that is read again when it was replaced, without a turn noticing.
+
+What is in use stays in use until the new model stands ready; one that cannot be read changes
+nothing. Whoever routes or ranks looks at the folder's head once a second at most, and reading is
+done in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock, Thread
+from time import monotonic
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from prolocutor.contracts.pairing import Answer, Pairing, Question, Ranker, Router
+from prolocutor.errors import ProlocutorError
+from prolocutor.pairing.model_files import HEAD
+
+log = logging.getLogger(__name__)
+
+LOOKS: Final = 1.0
+"""Seconds between two looks at a folder."""
+
+Method = TypeVar("Method")
+
+
+class Ready(msgspec.Struct, Generic[Method], frozen=True):
+    """A router or ranker of a model, ready to be used, and the model's id."""
+
+    method: Method
+    version: str
+
+
+class Kept(Generic[Method]):
+    """The latest model of a folder; `load` reads it, and raises what is wrong with it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        load: Callable[[], Ready[Method]],
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._folder = folder
+        self._load: Callable[[], Ready[Method]] = load
+        self._clock = clock
+        self._lock = Lock()
+        self._seen = self._stamp()
+        self._looked = clock()
+        self._ready: Ready[Method] = load()
+
+    @property
+    def version(self) -> str:
+        """The id of the model in use."""
+        return self._ready.version
+
+    @property
+    def method(self) -> Method:
+        """The method in use; a new model is looked for on the way."""
+        now = self._clock()
+        if now - self._looked >= LOOKS:
+            self._looked = now
+            stamp = self._stamp()
+            if stamp is not None and stamp != self._seen:
+                self._seen = stamp
+                Thread(target=self.reload, name="model", daemon=True).start()
+        return self._ready.method
+
+    def reload(self) -> None:
+        """Read the folder now; what is wrong with it is logged, and the old model stays."""
+        with self._lock:
+            try:
+                self._ready = self._load()
+            except ProlocutorError as error:
+                log.error("the model in %s stays as it was: %s", self._folder, error)
+            else:
+                log.info("the model in %s is now %s", self._folder, self._ready.version)
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            found = (self._folder / HEAD).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ino
+
+
+class KeptRouter:
+    """A router whose model may be replaced at any time."""
+
+    def __init__(self, kept: Kept[Router]) -> None:
+        self._kept = kept
+
+    @property
+    def version(self) -> str:
+        """The id of the model in use."""
+        return self._kept.version
+
+    def route(self, question: Question) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
+        """Give a pairing for every agent, the best first."""
+        return self._kept.method.route(question)
+
+
+class KeptRanker:
+    """A ranker whose model may be replaced at any time."""
+
+    def __init__(self, kept: Kept[Ranker]) -> None:
+        self._kept = kept
+
+    @property
+    def version(self) -> str:
+        """The id of the model in use."""
+        return self._kept.version
+
+    def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
+        """Give a pairing for every answer, the best first."""
+        return self._kept.method.rank(question, answers, prior)
