@@ -26,6 +26,7 @@ from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_route
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _DOMAINS: Final = 60
 _NONE: Final = "none"
+_HEAD: Final = "prec@1  95 %          calls   cost     ECE  of all  AUROC      ms  difference"
 
 
 @click.command(short_help="Measure routers, rankers and budgets on labelled questions.")
@@ -166,7 +167,7 @@ def _lines(found: Measured) -> Iterator[str]:
     )
     names, published = ([one.method for one in found.rows], [one.method for one in found.published])
     width = max(len(name) for name in (*names, *published))
-    yield f"{'':<{width}}  prec@1  95 %          calls   cost     ECE  of all  AUROC      ms  difference"
+    yield f"{'':<{width}}  {_HEAD}"
     for stage, rows in groupby(found.rows, lambda row: row.stage):
         yield stage
         for one in found.published:

@@ -44,7 +44,8 @@ class Bin(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the table; shares are 0 to 1, `low` and `high` a 95 % interval.
 
-    `mean_calls` and `cost` are of the questions with a right agent. `difference` is the paired one
+    `mean_calls`, `cost` and `ece` are of the questions with a right agent; `ece_all` is of all,
+    where whatever is chosen for a question without one is wrong. `difference` is the paired one
     from the method named `than`, with its interval. `coverage`: if only the surest share of the
     questions is answered, so much is right. `auroc` tells how well the probability tells questions
     with a right agent from those without.
@@ -62,6 +63,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     domains: dict[str, float]
     coverage: list[tuple[float, float]] = []
     reliability: list[Bin] = []
+    ece_all: float | None = None
     auroc: float | None = None
     than: str | None = None
     difference: tuple[float, float, float] | None = None
@@ -104,6 +106,9 @@ def row_of(
     costs = [made.cost for _, made in asked if made.cost is not None]
     sure = [(made.probability, made.right) for _, made in asked if made.probability is not None]
     bins = reliability_of(sure)
+    everywhere = [
+        (made.probability, made.right) for made in choices if made.probability is not None
+    ]
     difference = None
     if against is not None:
         other = [made.right for one, made in zip(questions, against[1], strict=True) if one.gold]
@@ -122,6 +127,7 @@ def row_of(
         domains=_by_domain(asked),
         coverage=coverage_of(sure),
         reliability=bins,
+        ece_all=ece_of(reliability_of(everywhere)) if everywhere else None,
         auroc=_auroc(questions, choices),
         than=against[0] if against else None,
         difference=difference,

@@ -62,7 +62,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found. `choices` by method stand in the order of `questions`."""
+    """All that was found. `choices` by stage and method stand in the order of `questions`."""
 
     data: str
     n: int
@@ -74,7 +74,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     rows: list[Row]
     published: list[Published]
     questions: list[Labelled]
-    choices: dict[str, list[Choice]]
+    choices: dict[tuple[Stage, str], list[Choice]]
 
 
 async def measure(
@@ -117,7 +117,7 @@ class _Bench:
         answerable = [g for g, one in zip(self.groups, data.test, strict=True) if one.gold]
         self._draws = Draws(answerable, plan.seed)
         self.rows: list[Row] = []
-        self.choices: dict[str, list[Choice]] = {}
+        self.choices: dict[tuple[Stage, str], list[Choice]] = {}
         self._first: dict[Stage, str] = {}
         self._priors: Priors = [{} for _ in data.test]
         self._free: Priors = self._priors
@@ -316,14 +316,22 @@ class _Bench:
         self, method: str, stage: Stage, choices: list[Choice], against: str | None = None
     ) -> None:
         """Add a row; paired with the whole it is a part of, else with the stage's best baseline."""
-        self.choices[method] = choices
+        self.choices[stage, method] = choices
         than = against or self._first.get(stage)
-        other = (than, self.choices[than]) if than is not None else None
+        whole: Stage = "rank" if stage == "budget" else stage
+        other = (than, self.choices[whole, than]) if than is not None else None
         row = row_of(method, stage, self._data.test, choices, self._draws, other)
         self.rows.append(row)
         if all(made.probability is None for made in choices):
             bar = self._first.get(stage)
-            before = next((one.precision_at_1 for one in self.rows if one.method == bar), 0.0)
+            before = next(
+                (
+                    one.precision_at_1
+                    for one in self.rows
+                    if (one.stage, one.method) == (stage, bar)
+                ),
+                0.0,
+            )
             if row.precision_at_1 >= before:
                 self._first[stage] = method
 

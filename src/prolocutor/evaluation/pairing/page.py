@@ -25,7 +25,8 @@ _MOST_AGENTS: Final = 40
 _LONGEST: Final = 400
 _NUMBER: Final = ' class="number"'
 _HEAD: Final = (
-    "method", "precision@1", "95 % interval", "calls", "cost", "ECE", "AUROC", "ms", "difference",
+    "method", "precision@1", "95 % interval", "calls", "cost", "ECE", "ECE of all", "AUROC",
+    "ms", "difference",
 )  # fmt: skip
 
 _PAGE: Final = """<!doctype html>
@@ -110,6 +111,7 @@ def _line(row: Row) -> str:
         f"{row.mean_calls:.2f}",
         "" if row.cost is None else f"{row.cost:.4g}",
         "" if row.ece is None else f"{row.ece:.1%}",
+        "" if row.ece_all is None else f"{row.ece_all:.1%}",
         "" if row.auroc is None else f"{row.auroc:.2f}",
         f"{row.ms:.2f}",
         difference,
@@ -119,7 +121,9 @@ def _line(row: Row) -> str:
 
 
 def _plots(found: Measured, curve: Mapping[str, Sequence[Point]]) -> list[str]:
-    calls = {row.method: [(row.mean_calls, row.precision_at_1)] for row in found.rows}
+    calls = {
+        f"{row.stage}: {row.method}": [(row.mean_calls, row.precision_at_1)] for row in found.rows
+    }
     chosen = [row for stage in ("route", "rank") if (row := best_of(found.rows, stage))]
     learned = {
         name: [(point.learned, point.precision_at_1) for point in points]
@@ -139,7 +143,7 @@ def _plots(found: Measured, curve: Mapping[str, Sequence[Point]]) -> list[str]:
             diagonal=True,
         ),
         line_plot(
-            {row.method: row.coverage for row in chosen},
+            {f"{row.stage}: {row.method}": row.coverage for row in chosen},
             "Right, of the surest share of the questions",
             "share that is answered",
             ends=(0.0, 1.0),
@@ -170,7 +174,7 @@ def _matrices(found: Measured) -> str:
     gold: Counter[str] = Counter()
     both: Counter[tuple[str, str]] = Counter()
     chosen: Counter[tuple[str, str]] = Counter()
-    for one, made in zip(found.questions, found.choices[best.method], strict=True):
+    for one, made in zip(found.questions, found.choices[best.stage, best.method], strict=True):
         for agent in one.gold:
             gold[agent] += 1
             chosen[agent, made.agent] += 1
@@ -198,7 +202,7 @@ def _errors(found: Measured) -> str:
         return ""
     wrong = [
         (one, made)
-        for one, made in zip(found.questions, found.choices[best.method], strict=True)
+        for one, made in zip(found.questions, found.choices[best.stage, best.method], strict=True)
         if one.gold and not made.right
     ]
     wrong.sort(key=lambda pair: -(pair[1].probability or 0.0))

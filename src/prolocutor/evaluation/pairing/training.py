@@ -16,7 +16,7 @@ import msgspec
 from prolocutor.contracts.pairing import Encoder, Labelled, Training
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.data import PairingData
-from prolocutor.evaluation.pairing.figures import Draws, Row
+from prolocutor.evaluation.pairing.figures import Draws, Row, Stage
 from prolocutor.evaluation.pairing.fitting import (
     fitted_ranker,
     fitted_router,
@@ -33,7 +33,7 @@ Role = Literal["router", "ranker"]
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""
 
-_STAGE: Final = {"router": "route", "ranker": "rank"}
+_STAGE: Final[dict[str, Stage]] = {"router": "route", "ranker": "rank"}
 _SINGLE: Final = "best single agent"
 
 
@@ -219,13 +219,15 @@ def _gain(
     measured: Measured, rows: Sequence[Row], wanted: Wanted
 ) -> tuple[tuple[float, float, float] | None, str | None]:
     """Give the paired difference of the method from the best of the others."""
-    others = [one for one in rows if one.method != wanted.method]
+    stage = _STAGE[wanted.role]
+    others = [one for one in rows if (one.stage, one.method) != (stage, wanted.method)]
     if not others:
         return None, None
-    best = max(others, key=lambda one: one.precision_at_1).method
+    best = max(others, key=lambda one: one.precision_at_1)
     asked = [place for place, one in enumerate(measured.questions) if one.gold]
-    mine, its = measured.choices[wanted.method], measured.choices[best]
+    mine = measured.choices[stage, wanted.method]
+    its = measured.choices[best.stage, best.method]
     gains = [mine[place].right - its[place].right for place in asked]
     groups = near_duplicates([measured.questions[place].question.text for place in asked])
     low, high = Draws(groups, wanted.seed).interval(gains)
-    return (sum(gains) / len(gains), low, high), best
+    return (sum(gains) / len(gains), low, high), best.method
