@@ -10,28 +10,19 @@ from msgspec.structs import replace
 from prolocutor.assistant.programs.person import Person
 from prolocutor.assistant.programs.surroundings import known_of
 from prolocutor.dialog.inputs import Words
+from prolocutor.errors import ThingTalkError
 from prolocutor.thingtalk import units
 from prolocutor.thingtalk.checked import Slot, ask_of
 from prolocutor.thingtalk.places import Placed
 from prolocutor.thingtalk.tree import Program, Timer
+from prolocutor.thingtalk.typed_values import typed
 from prolocutor.thingtalk.types import LOCATION, TIME, Type
 from prolocutor.thingtalk.values import (
-    Boolean,
     ContextRef,
-    Currency,
-    Date,
-    Entity,
-    Enum,
     Instant,
-    Location,
-    Measure,
-    NamedLocation,
     NamedTime,
     Now,
-    Number,
     RelativeLocation,
-    String,
-    Time,
     Value,
 )
 
@@ -68,27 +59,16 @@ def value_of(kind: Type, answer: Any) -> Value | None:
     if kind.name == "Array" and kind.element is not None:
         kind = kind.element
     match kind.name, answer:
-        case "Boolean", bool():
-            return Boolean(answer)
-        case "Number", int() | float() if not isinstance(answer, bool):
-            return Number(answer)
         case "Enum", {"idx": int(place)} if 0 <= place < len(kind.choices):
-            return Enum(kind.choices[place])
-        case "Location", {"display": display, **where}:
-            return _place(where.get("latitude"), where.get("longitude"), display)
-        case "Time", str():
-            return _time(answer)
-        case "Date", str():
-            return _date(answer)
-        case (("Measure" | "Currency"), _):
-            return _amount(kind, answer)
-        case "Entity", str():
-            return Entity(answer, kind.of)
-        case (("String" | "Any"), str()):
-            return String(answer)
-        case (("String" | "Any"), int() | float()):
-            return String(str(answer))
-    return None
+            answer = kind.choices[place]
+        case ("String" | "Any"), int() | float():
+            answer = str(answer)
+        case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_of(unit):
+            return None
+    try:
+        return typed(answer, kind)
+    except ThingTalkError:
+        return None
 
 
 def hint_for(kind: Type) -> str:
@@ -160,41 +140,3 @@ def changed(tree: Tree, change: Any) -> Tree:
         return change(replace(node, **inner))
 
     return cast(Tree, inside(tree))
-
-
-def _place(latitude: Any, longitude: Any, display: Any) -> Value | None:
-    if isinstance(latitude, int | float) and isinstance(longitude, int | float):
-        return Location(latitude, longitude, display if isinstance(display, str) else None)
-    return NamedLocation(display) if isinstance(display, str) and display else None
-
-
-def _time(text: str) -> Value | None:
-    try:
-        time = dt.time.fromisoformat(text)
-    except ValueError:
-        return None
-    return Time(time.hour, time.minute, time.second)
-
-
-def _date(text: str) -> Value | None:
-    try:
-        day = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    clock = Time(day.hour, day.minute, day.second) if len(text) > 10 else None
-    return Date(day.year, day.month, day.day, clock)
-
-
-def _amount(kind: Type, answer: Any) -> Value | None:
-    """Make a measure or money of `{value, unit}`; a bare number is in the base unit."""
-    amount, unit = answer, ""
-    if isinstance(answer, dict):
-        amount, unit = answer.get("value"), str(answer.get("unit", ""))
-    if isinstance(amount, bool) or not isinstance(amount, int | float):
-        return None
-    if kind.name == "Currency":
-        money = len(unit) == 3 and unit.isalpha() and units.base_of(unit) is None
-        return Currency(amount, unit.lower()) if money else None
-    if not unit:
-        return Measure(amount, kind.of) if kind.of else None
-    return Measure(amount, unit) if units.base_of(unit) == kind.of else None

@@ -211,7 +211,7 @@ class Executor:
                 if len(await self._entries(user)) >= MOST:
                     raise BadInput(f"{MOST} programs are running; stop one first", field="code")
                 app, done, due = await self._started(statement, doer, person, 0, about)
-                if due is not None:
+                if due is not None and not done.errors:
                     await self._store.schedule(entry_of(app, user, "main", due))
                     self._expect(due)
         except (ProlocutorError, Trouble) as error:

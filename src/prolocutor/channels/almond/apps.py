@@ -24,6 +24,10 @@ class Apps:
         """Give the running programs of a person."""
         return await self._assistant.programs.apps(user)
 
+    async def stop(self, user: str, unique_id: str) -> bool:
+        """Stop a program for good; False if there is none of this id."""
+        return await self._assistant.programs.delete(user, unique_id)
+
     async def show(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /api/apps/list`."""
         return json_response(await self.of(_user(request)))
@@ -39,7 +43,7 @@ class Apps:
     async def delete(self, request: HttpRequest) -> HttpResponse:
         """Answer `POST /api/apps/delete/{id}`."""
         id_ = request.params["id"]
-        if not await self._assistant.programs.delete(_user(request), id_):
+        if not await self.stop(_user(request), id_):
             raise _unknown(id_)
         return json_response({"status": "ok"})
 

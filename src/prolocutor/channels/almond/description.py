@@ -247,6 +247,12 @@ def _api(base: str, suffix: str) -> Json:
     }
 
 
+_FORM: Final = {
+    "required": True,
+    "content": {"application/x-www-form-urlencoded": {"schema": _OBJECT}},
+}
+
+
 def _notify() -> Json:
     described = operation(
         "notify",
@@ -278,7 +284,13 @@ DESCRIPTION: Final[Json] = {
         **_api("/me/api", "_of_mine"),
         "/api/notify": {"post": _notify()},
         "/user/register": {"get": _page("register_page", "How to become known here")},
-        "/apps": {"get": _page("apps_page", "Devices and running programs")},
+        "/apps": {
+            "get": _page("apps_page", "Devices and running programs"),
+            "post": {
+                **_page("stop_app", "Stop the program whose `id` is sent", 400, 413),
+                "requestBody": _FORM,
+            },
+        },
         "/devices/oauth2/{kind}": {
             "get": _page("oauth2_page", "Connect an account", parameters=_DEVICE_PAGE)
         },
@@ -286,10 +298,7 @@ DESCRIPTION: Final[Json] = {
             "get": _page("configure_page", "A form to set up a device", 400, parameters=_FORM_PAGE),
             "post": {
                 **_page("configure", "The form, filled in", 400, 413, parameters=_FORM_PAGE),
-                "requestBody": {
-                    "required": True,
-                    "content": {"application/x-www-form-urlencoded": {"schema": _OBJECT}},
-                },
+                "requestBody": _FORM,
             },
         },
     },

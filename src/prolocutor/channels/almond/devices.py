@@ -6,16 +6,14 @@ import hashlib
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.programs.devices import KIND
 from prolocutor.channels.almond.people import Party, party_of
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.pipeline.plan import Service
+from prolocutor.thingtalk.manifests import OURS
 from prolocutor.web.exchange import json_object, json_response
-
-KIND: Final = "almond-device"
-OURS: Final = "org.prolocutor."
-"""What stands before the name of a skill in the kind of its device."""
 
 MOST: Final = 1_000
 MAX_BYTES: Final = 10_000

@@ -56,6 +56,7 @@ class Almond:
             Route("POST", "/api/notify", Notify(assistant).post, "operators"),
             Route("GET", "/user/register", links.register, "all"),
             Route("GET", "/apps", links.apps),
+            Route("POST", "/apps", links.stopped),
             Route("GET", "/devices/oauth2/{kind}", links.oauth2, "all"),
             Route("GET", "/devices/configure/{kind}", links.configure, "all"),
             Route("POST", "/devices/configure/{kind}", links.configured),

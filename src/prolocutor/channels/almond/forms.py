@@ -71,16 +71,33 @@ def form(factory: Factory, submit: str) -> str:
     return f'<form method="post">{inputs}<button type="submit">{text(submit)}</button></form>'
 
 
+def button(name: str, value: str, title: str) -> str:
+    """Draw a button that sends one value to the address where it was shown."""
+    return (
+        f'<form method="post"><button name="{text(name)}" value="{text(value)}">{text(title)}'
+        "</button></form>"
+    )
+
+
+def read_field(body: bytes, name: str) -> str:
+    """Read the value of a pressed button; "" if it was another one."""
+    return _given(body).get(name, "")
+
+
 def read_form(body: bytes, factory: Factory) -> dict[str, Any]:
     """Read what was filled in; `BadInput` for a field that is missing, others are left aside."""
-    try:
-        given = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
-    except ValueError:
-        raise BadInput("this is no filled-in form") from None
+    given = _given(body)
     for field in factory.fields:
         if not given.get(field.name):
             raise BadInput(f"{field.label} is missing", field=field.name)
     return {field.name: given[field.name] for field in factory.fields}
+
+
+def _given(body: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except ValueError:
+        raise BadInput("this is no filled-in form") from None
 
 
 def _field(given: Any, position: int) -> Field:

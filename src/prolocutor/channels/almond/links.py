@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from prolocutor.channels.almond.apps import Apps
 from prolocutor.channels.almond.devices import Devices
-from prolocutor.channels.almond.forms import form, read_factory, read_form
+from prolocutor.channels.almond.forms import button, form, read_factory, read_field, read_form
 from prolocutor.channels.almond.pages import page, paragraph, text
 from prolocutor.channels.almond.people import party_of
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
@@ -37,17 +37,29 @@ class Links:
         )
 
     async def apps(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /apps`: a person's devices and running programs."""
+        """Answer `GET /apps`: a person's devices and running programs, which can be stopped."""
         party = party_of(request.visitor, user=request.query("user"))
         devices = await self._devices.of(party)
         running = await self._apps.of(party.user)
         return page(
             "My Almond",
             "<h2>Skills and devices</h2>",
-            _listed([(device["name"], device["description"]) for device in devices]),
+            _listed([(device["name"], device["description"], "") for device in devices]),
             "<h2>Running programs</h2>",
-            _listed([(str(app["name"]), str(app["code"])) for app in running]),
+            _listed(
+                [
+                    (str(app["name"]), str(app["code"]), button("id", app["uniqueId"], "Stop"))
+                    for app in running
+                ]
+            ),
         )
+
+    async def stopped(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /apps`: stop the program whose button was pressed."""
+        _check_form(request)
+        party = party_of(request.visitor, user=request.query("user"))
+        await self._apps.stop(party.user, read_field(await request.body(), "id"))
+        return await self.apps(request)
 
     async def oauth2(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /devices/oauth2/{kind}?name=`."""
@@ -79,9 +91,7 @@ class Links:
         """Answer `POST /devices/configure/{kind}`: the form, filled in."""
         name = _name(request)
         try:
-            kind = request.header("content-type") or ""
-            if not kind.lower().startswith(FORM):
-                raise BadInput(f"Content-Type should be {FORM}", field="Content-Type")
+            _check_form(request)
             given = read_form(await request.body(), read_factory(request.query("controls")))
             party = party_of(request.visitor, user=request.query("user"))
             await self._devices.add(
@@ -96,13 +106,22 @@ def _name(request: HttpRequest) -> str:
     return (request.query("name") or request.params["kind"])[:MAX_NAME]
 
 
+def _check_form(request: HttpRequest) -> None:
+    kind = request.header("content-type") or ""
+    if not kind.lower().startswith(FORM):
+        raise BadInput(f"Content-Type should be {FORM}", field="Content-Type")
+
+
 def _refused(name: str, error: BadInput) -> HttpResponse:
     refusal = refusal_of(error)
     return page(f"{name} cannot be set up", paragraph(f"{refusal.error}."), status=refusal.status)
 
 
-def _listed(rows: list[tuple[str, str]]) -> str:
+def _listed(rows: list[tuple[str, str, str]]) -> str:
+    """List names, what is told of them, and HTML of ours beside it."""
     if not rows:
         return paragraph("None.")
-    items = "".join(f"<li>{text(name)}<small>{text(about)}</small></li>" for name, about in rows)
+    items = "".join(
+        f"<li>{text(name)}<small>{text(about)}</small>{beside}</li>" for name, about, beside in rows
+    )
     return f"<ul>{items}</ul>"

@@ -299,55 +299,49 @@ async def test_examples_are_counted_and_the_popular_ones_listed() -> None:
     assert (wrong[0], wrong[1]["field"]) == (400, "limit")
 
 
-class OneProgram:
-    """Runs one program for whoever asks; refuses what is called broken."""
-
-    def __init__(self) -> None:
-        self.running: dict[str, list[dict[str, Any]]] = {}
-
-    async def apps(self, user: str) -> list[dict[str, Any]]:
-        return self.running.get(user, [])
-
-    async def create(self, user: str, code: str, about: dict[str, str | None]) -> dict[str, Any]:
-        app = {"uniqueId": "a", "code": code, "icon": None, **about}
-        if code == "broken":
-            return {**app, "results": [], "errors": ["1:1: this is no program"]}
-        self.running[user] = [app]
-        return {**app, "results": [], "errors": []}
-
-    async def delete(self, user: str, unique_id: str) -> bool:
-        return bool(self.running.pop(user, None))
+TIMER = "timer(base=$now, interval=1h);"
 
 
-async def test_programs_are_started_listed_and_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = {"code": "monitor(@a.b());", "name": "Watch"}
+async def test_programs_are_started_listed_and_stopped() -> None:
     async with demonstrated() as door:
-        monkeypatch.setattr(door.assistant, "programs", OneProgram())
-        created = await post(door, "/api/apps/create", program)
-        listed = await get(door, "/me/api/apps/list")
-        found = await get(door, "/api/apps/get/a")
+        created = await post(door, "/api/apps/create", {"code": TIMER, "name": "Watch"})
+        [app] = (await get(door, "/me/api/apps/list"))[1]
+        found = await get(door, f"/api/apps/get/{app['uniqueId']}")
         others = await get(door, "/api/apps/list?user=bob")
-        async with door.http.get("/apps") as page:
-            shown = await page.text()
-        stopped = await post(door, "/api/apps/delete/a", {})
-        again = await post(door, "/api/apps/delete/a", {})
+        stopped = await post(door, f"/api/apps/delete/{app['uniqueId']}", {})
+        again = await post(door, f"/api/apps/delete/{app['uniqueId']}", {})
 
     assert (created[0], created[1]["errors"]) == (200, [])
-    assert listed[1] == [found[1]]
-    assert found[1]["name"] == "Watch"
+    assert (created[1]["uniqueId"], found) == (app["uniqueId"], (200, app))
+    assert (app["name"], app["isRunning"]) == ("Watch", True)
     assert others == (200, [])
-    assert "monitor(@a.b());" in shown
     assert (stopped, again[0]) == ((200, {"status": "ok"}), 404)
 
 
-async def test_what_is_wrong_with_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_programs_are_stopped_on_a_page() -> None:
     async with demonstrated() as door:
-        monkeypatch.setattr(door.assistant, "programs", OneProgram())
+        await post(door, "/api/apps/create", {"code": TIMER, "name": "<b>Watch"})
+        [app] = (await get(door, "/api/apps/list"))[1]
+        async with door.http.get("/apps") as page:
+            shown = await page.text()
+        async with door.http.post("/apps", data={"id": app["uniqueId"]}) as page:
+            after = (page.status, "None." in await page.text())
+        async with door.http.post("/apps", json={"id": app["uniqueId"]}) as page:
+            refused = page.status
+        left = await get(door, "/api/apps/list")
+
+    assert "&lt;b&gt;Watch" in shown
+    assert f'name="id" value="{app["uniqueId"]}">Stop' in shown
+    assert (after, refused, left) == ((200, True), 400, (200, []))
+
+
+async def test_what_is_wrong_with_a_program_is_told() -> None:
+    async with demonstrated() as door:
         status, answer = await post(door, "/api/apps/create", {"code": "broken"})
         wrong, told = await post(door, "/api/apps/create", {"code": "a", "name": 5})
 
-    assert (status, answer["error"]) == (400, "1:1: this is no program")
-    assert answer["errors"] == ["1:1: this is no program"]
+    assert (status, answer["errors"]) == (400, [answer["error"]])
+    assert answer["error"].startswith("line 1, column ")
     assert (wrong, told["field"]) == (400, "name")
 
 

@@ -118,8 +118,9 @@ async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_program
     )
     begun = await store.begin(beginning)
     assert isinstance(begun, Begun)
-    source = "monitor(@com.twitter.home_timeline()) => @com.twitter.post_picture(caption=text, " + (
-        'picture_url="u"^^tt:picture);'
+    source = (
+        "monitor(@com.twitter.home_timeline()) => "
+        '@com.twitter.post_picture(caption=text, picture_url="u"^^tt:picture);'
     )
     start = ProgramStart(begun=begun, parsed={"program": source})
     first, second = await executor.run(start), await executor.run(start)
