@@ -146,6 +146,15 @@ def test_where_nothing_is_to_learn_from_routers_learn_by_folds() -> None:
     assert row(found, "knn").precision_at_1 > 0.8
 
 
+def test_a_router_and_a_ranker_of_one_name_are_told_apart(spy: bool) -> None:
+    found = measured(rankers=["knn"], budgets=["top:1"])
+
+    routed, ranked = found.choices["route", "knn"], found.choices["rank", "knn"]
+    assert {made.called for made in routed} == {1}
+    assert {made.called for made in ranked} == {3}
+    assert row(found, "knn, top:1").than == "knn"
+
+
 @pytest.mark.parametrize("learn", [200, 0])
 def test_labels_dealt_out_anew_leave_nothing_to_win(learn: int) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
