@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, log
+from math import log
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import Answer, Card, Pairing, Question, Training
 from prolocutor.errors import ConfigError
+from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training, unsupervised
 from prolocutor.pairing.question_response.learned import Learned
@@ -67,7 +68,7 @@ class EnsembleRanker:
             logit, reason = found[answer.agent, place]
             logits.append(logit)
             reasons.append(reason)
-        return in_order(answers, [1 / (1 + exp(-logit)) for logit in logits], reasons, logits)
+        return in_order(answers, list(map(Sigmoid(), logits)), reasons, logits)
 
     def to_model(self, card: TrainingCard) -> Model:
         """Give what both learned, to be saved; they share a log."""
