@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from math import log, sqrt
 from typing import Any, Final
 
 import lightgbm
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
-from sklearn.linear_model import LogisticRegression
 
 from prolocutor.contracts.pairing import Answer, Labelled, Training
 from prolocutor.errors import BadInput
@@ -41,11 +38,8 @@ from prolocutor.pairing.question_response.trees import (
     joined,
     tree_of,
 )
-from prolocutor.pairing.question_response.wording import (
-    Wording,
-    inverse_frequencies,
-    term_counts,
-)
+from prolocutor.pairing.question_response.wording import Wording
+from prolocutor.pairing.question_response.wording_training import learn_wording, soft_regression
 
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
@@ -202,7 +196,7 @@ def _learn(
     ]
     return Blend(
         agent_log=agent_log,
-        wording=_wording(lessons, lessons.plain.of(questions)),
+        wording=_wording(lessons, questions),
         forest=joined(forests, 1 / len(forests)),
         linear=_linear(rows, (votes + right) / 2, weights),
         linear_share=_LINEAR_SHARE,
@@ -245,7 +239,7 @@ def _unseen_wording(
     """Score the wording of each question's answers by a model of the other questions."""
     told: dict[int, list[float]] = {}
     for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
-        wording = _wording(lessons, lessons.plain.of(known))
+        wording = _wording(lessons, known)
         told |= {one: _told(wording, lessons, one) for one in unseen}
     return told
 
@@ -276,48 +270,17 @@ def _splits(
             yield known, unseen
 
 
-def _wording(lessons: Lessons, rows: NDArray[np.int64]) -> Wording:
-    """Learn which words right answers have: logistic regression on shares of votes."""
-    counted = [term_counts(lessons.texts[row]) for row in rows]
-    idf = inverse_frequencies(counted)
-    place = {term: number for number, term in enumerate(idf)}
-    data: list[float] = []
-    columns: list[int] = []
-    ends = [0]
-    for terms in counted:
-        known = [
-            (place[term], (1 + log(n)) * idf[term]) for term, n in terms.items() if term in idf
-        ]
-        norm = sqrt(sum(value * value for _, value in known)) or 1.0
-        columns += [column for column, _ in known]
-        data += [value / norm for _, value in known]
-        ends.append(len(columns))
-    table = csr_matrix((data, columns, ends), shape=(len(counted), len(place)))
-    model = _soft_regression(table, lessons.votes[rows], lessons.weights[rows], strength=3.0)
-    weights = model.coef_[0].tolist()
-    return Wording(
-        {term: (idf[term], weights[number]) for term, number in place.items()},
-        float(model.intercept_[0]),
-    )
+def _wording(lessons: Lessons, questions: Sequence[int]) -> Wording:
+    rows = lessons.plain.of(questions)
+    texts = [lessons.texts[row] for row in rows]
+    return learn_wording(texts, lessons.votes[rows], lessons.weights[rows])
 
 
 def _linear(rows: Floats, target: Floats, weights: Floats) -> Linear:
     mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     scaled = Linear(mean, deviation, np.ones_like(mean), 0.0).terms(rows)
-    model = _soft_regression(scaled, target, weights, strength=0.03)
+    model = soft_regression(scaled, target, weights, strength=0.03)
     return Linear(mean, deviation, model.coef_[0], float(model.intercept_[0]))
-
-
-def _soft_regression(
-    table: Any, target: Floats, weights: Floats, strength: float
-) -> LogisticRegression:
-    """Fit a logistic regression to targets between 0 and 1: each row counts as yes and as no."""
-    solver = "liblinear" if isinstance(table, csr_matrix) else "lbfgs"
-    model = LogisticRegression(C=strength, solver=solver, max_iter=200, random_state=0)
-    twice = vstack([table, table]) if solver == "liblinear" else np.concatenate([table, table])
-    answer = np.concatenate([np.ones(len(target)), np.zeros(len(target))])
-    shares = np.concatenate([target * weights, (1 - target) * weights]) + 1e-6
-    return model.fit(twice, answer, sample_weight=shares)
 
 
 def _forest(rows: Floats, target: Floats, weights: Floats, seed: int) -> Forest:
