@@ -5,17 +5,19 @@ from __future__ import annotations
 from prolocutor.assistant.programs.devices import Devices, classes_of
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
-from prolocutor.errors import ConfigError
+from prolocutor.errors import ConfigError, MissingExtra
 
 
 def check_manifests(loaded: Loaded, findings: Findings) -> None:
-    """Record every manifest that cannot be taken."""
+    """Record every manifest that cannot be taken; without Lark none is looked at."""
     skills = [each for each in loaded.settings.pipeline.skills if (each.card or {}).get("manifest")]
     sound = []
     for skill in skills:
         try:
             classes_of(skill)
             sound.append(skill)
+        except MissingExtra:
+            return
         except ConfigError as error:
             findings.add(loaded.find(f"skills.{skill.name}.card.manifest"), error.what)
     try:

@@ -165,8 +165,8 @@ class Executor:
     async def due(self, entry: Entry) -> ProgramRun:
         """Do what an entry of the agenda is for that a program left there."""
         now = self._clock()
+        await self._get_ready()
         try:
-            await self._get_ready()
             app = app_of(entry)
             (statement,) = check(program_in(app.code), self._devices.manifests).statements
             run_id = f"{app.id}-{app.runs}"
