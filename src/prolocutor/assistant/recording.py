@@ -31,4 +31,5 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         faults=turn.faults,
         utt_id=said.bot_utt_id,
         reasons=turn.waves.reasons,
+        remarks=turn.remarks,
     )

@@ -35,9 +35,10 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
-    itself); `faults` are the recorded warnings: `{service, what}`. `reasons` tell why skills were
-    asked, in the order of the waves, as far as selectors say so. `seconds` counts from the turn's
-    start to its reply being stored, which has the id `utt_id`.
+    itself); `faults` are the recorded warnings: `{service, what}`, `remarks` what is nothing wrong,
+    such as a hypothesis that was not sure enough to count. `reasons` tell why skills were asked, in
+    the order of the waves, as far as selectors say so. `seconds` counts from the turn's start to
+    its reply being stored, which has the id `utt_id`.
     """
 
     turn_id: str
@@ -59,6 +60,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     faults: list[dict[str, str]]
     utt_id: str = ""
     reasons: list[Reason] = []
+    remarks: list[dict[str, str]] = []
 
 
 class Observer(Protocol):

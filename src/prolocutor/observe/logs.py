@@ -49,6 +49,7 @@ class TurnLog:
             "asked": record.asked,
             "services": {f"{one.stage}.{one.name}": _shown(one) for one in record.services},
             "faults": record.faults,
+            "remarks": record.remarks,
         }
         if self._texts:
             fields["text"] = record.text

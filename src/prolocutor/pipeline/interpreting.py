@@ -33,6 +33,9 @@ class Context(Protocol):
     def fault(self, service: str, what: str) -> None:
         """Take note of something wrong that does not make the whole reply useless."""
 
+    def remark(self, service: str, what: str) -> None:
+        """Take note of something that is as it should be."""
+
 
 Interpreter = Callable[[Context, Asking], None]
 """Writes the replies of an asking to the draft; `BadReply` where they cannot be read."""
@@ -61,17 +64,17 @@ def _hypotheses(turn: Context, asking: Asking) -> None:
     if len(values) > replies.MAX_HYPOTHESES:
         raise BadReply(f"{len(values)} hypotheses, more than {replies.MAX_HYPOTHESES}")
     if turn.least is not None:
-        values = _at_least(turn.least, values, fault)
+        values = _at_least(turn.least, values, lambda what: turn.remark(step.name, what))
     turn.draft.hypothesize(step.name, values)
 
 
 def _at_least(
-    least: float, values: list[dict[str, Any]], fault: replies.Fault
+    least: float, values: list[dict[str, Any]], remark: replies.Fault
 ) -> list[dict[str, Any]]:
     """Give the hypotheses that are sure enough; the others are on record, and do not count."""
     for value in values:
         if value["confidence"] < least:
-            fault(f"a hypothesis of {value['confidence']:g} does not count: it takes {least:g}")
+            remark(f"a hypothesis of {value['confidence']:g} does not count: it takes {least:g}")
     return [value for value in values if value["confidence"] >= least]
 
 

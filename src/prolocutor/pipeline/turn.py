@@ -39,6 +39,7 @@ class Turn:
         self.max_attributes = prepared.max_attributes
         self.least = start.least
         self.faults: list[dict[str, str]] = []
+        self.remarks: list[dict[str, str]] = []
         self.outcomes: list[Outcome | None] = [None] * number
         self._prepared = prepared
         self._loop = asyncio.get_running_loop()
@@ -184,6 +185,10 @@ class Turn:
     def fault(self, service: str, what: str) -> None:
         """Record something wrong that does not make a whole reply useless."""
         self.faults.append({"service": service, "what": what})
+
+    def remark(self, service: str, what: str) -> None:
+        """Record something that is as it should be, and that who looks at the turn asks for."""
+        self.remarks.append({"service": service, "what": what})
 
     # -- the loop ---------------------------------------------------------------------------
 

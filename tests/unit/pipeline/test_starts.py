@@ -96,8 +96,9 @@ async def test_who_is_not_sure_enough_does_not_count() -> None:
     assert text_and_way(turn) == ("b", "confidence")
     assert [one["text"] for one in turn.draft.hypotheses()] == ["b"]
     assert len(asked(annotator)) == 1
-    [fault] = turn.faults
-    assert fault == {"service": "a", "what": "a hypothesis of 0.7 does not count: it takes 0.8"}
+    [remark] = turn.remarks
+    assert remark == {"service": "a", "what": "a hypothesis of 0.7 does not count: it takes 0.8"}
+    assert turn.faults == []
 
 
 async def test_where_nobody_is_sure_enough_the_other_words_are_said() -> None:

@@ -46,6 +46,7 @@ _SCHEMAS: Final[Json] = {
             "services": _MAYBE_LIST,
             "hypotheses": _MAYBE_LIST,
             "faults": _MAYBE_LIST,
+            "remarks": _MAYBE_LIST,
         },
     },
     "ReplyRating": {

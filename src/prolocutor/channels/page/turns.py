@@ -58,6 +58,7 @@ def of_record(record: TurnRecord) -> Json:
         "services": msgspec.to_builtins(record.services),
         "hypotheses": [_hypothesis(one) for one in record.hypotheses],
         "faults": record.faults,
+        "remarks": record.remarks,
     }
 
 
@@ -88,6 +89,7 @@ def of_stored(utterances: Sequence[HumanUtterance | BotUtterance]) -> Json | Non
         "services": None,
         "hypotheses": [_hypothesis(hypothesis_to_state(one)) for one in hypotheses],
         "faults": None,
+        "remarks": None,
     }
 
 

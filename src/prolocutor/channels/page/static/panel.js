@@ -45,7 +45,6 @@ export function Panel({ uttId, close }) {
 
 function Turn({ turn }) {
   const services = list(turn.services);
-  const faults = list(turn.faults);
   const asked = list(turn.asked);
   return html`
     <blockquote>${text(turn.text) || "(nothing)"}</blockquote>
@@ -61,9 +60,14 @@ function Turn({ turn }) {
     ${services.length
       ? html`<${Timeline} services=${services} seconds=${turn.seconds} />`
       : html`<p class="faint">It is not known any more.</p>`}
-    ${faults.length > 0 && html`<h3>What went wrong</h3>
-      <ul class="faults">${faults.map((one) => html`<li>
-        <strong>${text(one?.service)}</strong> ${text(one?.what)}</li>`)}</ul>`}`;
+    <${Notes} title="Not sure enough" notes=${list(turn.remarks)} />
+    <${Notes} title="What went wrong" notes=${list(turn.faults)} />`;
+}
+
+function Notes({ title, notes }) {
+  return notes.length > 0 && html`<h3>${title}</h3>
+    <ul class="faults">${notes.map((one) => html`<li>
+      <strong>${text(one?.service)}</strong> ${text(one?.what)}</li>`)}</ul>`;
 }
 
 // Name who is in the reply: several where it was composed.
