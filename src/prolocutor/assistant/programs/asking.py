@@ -61,7 +61,7 @@ def value_of(kind: Type, answer: Any) -> Value | None:
     match kind.name, answer:
         case "Enum", {"idx": int(place)} if 0 <= place < len(kind.choices):
             answer = kind.choices[place]
-        case ("String" | "Any"), int() | float():
+        case (("String" | "Any"), int() | float()):
             answer = str(answer)
         case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_of(unit):
             return None

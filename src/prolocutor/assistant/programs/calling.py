@@ -55,6 +55,8 @@ class Calls:
             raise Trouble("", f"a program makes at most {MOST_CALLS} calls at once")
         if left <= 0:
             raise Trouble(app, "there was no time left for it")
+        if self.person.is_again and not skill.rerun:
+            raise Trouble(app, "it was cut off, and is not to be asked the same thing twice")
         self._count += 1
         asks = function.name == ASK and "utterance" in parameters
         request = await self._request(call, parameters)

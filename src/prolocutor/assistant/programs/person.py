@@ -37,6 +37,11 @@ class Person(msgspec.Struct, kw_only=True):
         return known
 
     @property
+    def is_again(self) -> bool:
+        """Whether what runs for them was begun before and cut off."""
+        return self.begun is not None and self.begun.attempt > 1
+
+    @property
     def timezone(self) -> str | None:
         """The name of their time zone, where it is known and there is one."""
         name = self.attributes.get("timezone")

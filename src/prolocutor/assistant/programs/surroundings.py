@@ -152,7 +152,7 @@ def known_of(value: RelativeLocation | NamedTime | ContextRef, person: Person) -
             return _of_kind(attributes.get("location"), dict)
         return _of_kind(_inner(attributes, "locations", value.name), dict)
     if isinstance(value, NamedTime):
-        return _of_kind(_inner(attributes, "times", value.name), str)
+        return _clock(_inner(attributes, "times", value.name))
     return _inner(attributes, "context", value.name)
 
 
@@ -185,6 +185,13 @@ def _utc(moment: dt.datetime) -> str:
 def _inner(attributes: dict[str, Any], key: str, name: str) -> Any:
     given = attributes.get(key)
     return given.get(name) if isinstance(given, dict) else None
+
+
+def _clock(text: Any) -> str | None:
+    try:
+        return dt.time.fromisoformat(text).isoformat("seconds")
+    except (TypeError, ValueError):
+        return None
 
 
 def _of_kind(value: Any, kind: type) -> Any:

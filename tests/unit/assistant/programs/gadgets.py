@@ -8,8 +8,10 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.result import TurnResult
+from prolocutor.contracts.store import Beginning, Begun
 from prolocutor.dialog import plain
 from prolocutor.pipeline.plan import Service
+from prolocutor.stores.memory import MemoryStore
 from tests.unit.assistant.talks import assistant
 from tests.unit.thingtalk.devices import CLASSES
 
@@ -73,6 +75,27 @@ def service(gadgets: Gadgets, manifest: str = CLASSES, **options: Any) -> Servic
     """Make the skill `gadgets` with a manifest."""
     options = {"timeout": 30.0, "card": {"manifest": manifest}, **options}
     return Service("gadgets", gadgets, inline=True, **options)
+
+
+async def begun() -> Begun:
+    """Begin a turn of ann's in a store that nobody uses."""
+    names = ("channel_type", "utt_id", "bot_utt_id", "new_human_id", "new_dialog_id")
+    beginning = Beginning(
+        turn_id="t",
+        user="ann",
+        dialog_name="main",
+        date_time="2026-01-01 00:00:00.000000",
+        started=1.0,
+        text="",
+        attributes=b"{}",
+        message=b"{}",
+        new_id="i",
+        new_bot_id="b",
+        **dict.fromkeys(names, "x"),
+    )
+    turn = await MemoryStore().begin(beginning)
+    assert isinstance(turn, Begun)
+    return turn
 
 
 @asynccontextmanager

@@ -10,12 +10,19 @@ import pytest
 from prolocutor.assistant.programs.devices import KIND, Devices
 from prolocutor.assistant.programs.executor import Executor
 from prolocutor.contracts.programs import ProgramStart
-from prolocutor.contracts.store import Beginning, Begun
 from prolocutor.dialog import plain
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Service
 from prolocutor.stores.memory import MemoryStore
-from tests.unit.assistant.programs.gadgets import Gadgets, program, running, say, service, texts
+from tests.unit.assistant.programs.gadgets import (
+    Gadgets,
+    begun,
+    program,
+    running,
+    say,
+    service,
+    texts,
+)
 from tests.unit.assistant.talks import assistant, echo
 
 
@@ -100,32 +107,31 @@ class Keys:
         return [{"text": "x", "author": "y"}]
 
 
+WATCH = (
+    "monitor(@com.twitter.home_timeline()) => "
+    '@com.twitter.post_picture(caption=text, picture_url="u"^^tt:picture);'
+)
+
+
 async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_programs() -> None:
-    caller, store = Keys(), MemoryStore()
-    executor = Executor([service(Gadgets())], caller, store, deadline=60.0)
-    names = ("dialog_name", "channel_type", "utt_id", "bot_utt_id", "new_human_id", "new_dialog_id")
-    beginning = Beginning(
-        turn_id="t",
-        user="ann",
-        date_time="2026-01-01 00:00:00.000000",
-        started=1.0,
-        text="",
-        attributes=b"{}",
-        message=b"{}",
-        new_id="i",
-        new_bot_id="b",
-        **dict.fromkeys(names, "x"),
-    )
-    begun = await store.begin(beginning)
-    assert isinstance(begun, Begun)
-    source = (
-        "monitor(@com.twitter.home_timeline()) => "
-        '@com.twitter.post_picture(caption=text, picture_url="u"^^tt:picture);'
-    )
-    start = ProgramStart(begun=begun, parsed={"program": source})
+    caller = Keys()
+    executor = Executor([service(Gadgets())], caller, MemoryStore(), deadline=60.0)
+    start = ProgramStart(begun=await begun(), parsed={"program": WATCH})
     first, second = await executor.run(start), await executor.run(start)
     assert caller.keys == 2 * ["t/gadgets/1", "t/gadgets/2"]
     assert [one.key for one in first.entries] == [one.key for one in second.entries] == ["t-0"]
+
+
+async def test_who_is_not_to_be_asked_twice_is_not() -> None:
+    caller = Keys()
+    skill = service(Gadgets(), rerun=False)
+    executor = Executor([skill], caller, MemoryStore(), deadline=60.0)
+    again = await begun()
+    again.attempt = 2
+    parsed = {"program": "@com.twitter.home_timeline();"}
+    run = await executor.run(ProgramStart(begun=again, parsed=parsed))
+    assert "not to be asked the same thing twice" in run.words.messages[-1]["text"]
+    assert caller.keys == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,120 @@
+"""Whatever a program says, and whatever skills give: a run ends in words, and raises nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prolocutor.assistant.programs.executor import Executor
+from prolocutor.contracts.programs import ProgramRun, ProgramStart
+from prolocutor.dialog import outputs
+from prolocutor.errors import ServiceLate
+from prolocutor.stores.memory import MemoryStore
+from tests.unit.assistant.programs.gadgets import Gadgets, begun, service
+
+MANIFEST = """
+class @org.prolocutor.gadgets {
+  monitorable list query all(out s : String, out n : Number, out m : Measure(m), out c : Currency,
+    out d : Date, out t : Time, out l : Location, out b : Boolean, out a : Array(Number),
+    out e : Enum(x, y), out u : Entity(tt:url), out o : {p : Number});
+  action do(in req s : String, in opt n : Number);
+}
+"""
+FIELDS = "s n m c d t l b a e u o o.p".split()
+CONSTANTS = [
+    '"text"',
+    "5",
+    "2km",
+    "3$usd",
+    "$now",
+    "new Date(2026, 5, 31)",
+    "new Date(, , 5)",
+    "new Date(enum(monday))",
+    "$start_of(week)",
+    "new Time(12, 0)",
+    'new Location(1, 2, "x")',
+    'new Location("x")',
+    "$location.home",
+    "true",
+    "[1, 2]",
+    "enum(x)",
+    '"u"^^tt:url',
+    "$?",
+    "s",
+    "$result",
+]
+OPERATORS = "== >= <= > < =~ ~=".split()
+CALLED = "contains contains~ ~contains in_array in_array~ starts_with prefix_of".split()
+
+fields, constants = st.sampled_from(FIELDS), st.sampled_from(CONSTANTS)
+conditions = st.builds(
+    "{} {} {}".format, fields, st.sampled_from(OPERATORS), constants
+) | st.builds("{}({}, {})".format, st.sampled_from(CALLED), fields, constants)
+CALL = "@org.prolocutor.gadgets.all()"
+
+
+def around(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("({} filter {})".format, inner, conditions),
+        st.builds("sort({} desc of {})".format, fields, inner),
+        st.builds("{}[{}]".format, inner, st.sampled_from(["1", "-1", "1, 9", "2:3", "0"])),
+        st.builds("[{}, {}] of {}".format, fields, fields, inner),
+        st.builds("count({})".format, inner),
+        st.builds("{}({} of {})".format, st.sampled_from("sum avg min max".split()), fields, inner),
+        st.builds("monitor({})".format, inner),
+        st.builds("monitor({} of {})".format, fields, inner),
+    )
+
+
+queries = st.recursive(st.just(CALL), around, max_leaves=3)
+actions = st.builds("@org.prolocutor.gadgets.do(s={}, n={})".format, constants, constants)
+sources = st.builds(
+    "{};".format, st.lists(queries, min_size=1, max_size=2).map(" => ".join)
+) | st.builds("{} => {};".format, queries, actions)
+
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.sampled_from([0.5, 1e300])
+    | st.sampled_from(["", "text", "2026-05-31", "2026-05-31T12:00:00Z", "9999-12-31", "12:00:00"])
+    | st.sampled_from([{"value": 3, "code": "usd"}, {"value": 1, "code": 5}, {"display": "x"}]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("pvalue"), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+results = st.lists(st.dictionaries(st.sampled_from(FIELDS[:-1]), values), max_size=3)
+
+
+class Gives:
+    """A caller whose skill gives the same whatever it is asked; None is late."""
+
+    def __init__(self, reply: Any) -> None:
+        self.reply = reply
+
+    async def call(self, service: str, request: dict[str, Any], **how: Any) -> Any:
+        if self.reply is None:
+            raise ServiceLate("it did not answer in time")
+        return self.reply
+
+
+@given(sources, results | values)
+@settings(max_examples=150, deadline=None)
+def test_a_run_ends_in_words(source: str, reply: Any) -> None:
+    run = asyncio.run(_run(source, reply))
+    assert run.words.messages
+    assert outputs.checked_messages(run.words.messages)
+    assert outputs.checked_ask(run.words.ask) == run.words.ask
+
+
+async def _run(source: str, reply: Any) -> ProgramRun:
+    executor = Executor([service(Gadgets(), MANIFEST)], Gives(reply), MemoryStore(), deadline=60.0)
+    start = ProgramStart(begun=await begun(), parsed={"program": source})
+    run = await executor.run(start)
+    for entry in run.entries:
+        await executor.due(entry)
+    return run
