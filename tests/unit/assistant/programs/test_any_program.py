@@ -23,57 +23,83 @@ class @org.prolocutor.gadgets {
   action do(in req s : String, in opt n : Number);
 }
 """
-FIELDS = "s n m c d t l b a e u o o.p".split()
-CONSTANTS = [
-    '"text"',
-    "5",
-    "2km",
-    "3$usd",
-    "$now",
-    "new Date(2026, 5, 31)",
-    "new Date(, , 5)",
-    "new Date(enum(monday))",
-    "$start_of(week)",
-    "new Time(12, 0)",
-    'new Location(1, 2, "x")',
-    'new Location("x")',
-    "$location.home",
-    "true",
-    "[1, 2]",
-    "enum(x)",
-    '"u"^^tt:url',
-    "$?",
-    "s",
-    "$result",
-]
-OPERATORS = "== >= <= > < =~ ~=".split()
-CALLED = "contains contains~ ~contains in_array in_array~ starts_with prefix_of".split()
+TYPED = {
+    "s": ['"text"', '"u"^^tt:url', "s", "$result"],
+    "n": ["5", "-0.5", "n", "o.p", "$?"],
+    "m": ["2km", "m"],
+    "c": ["3$usd", "5"],
+    "d": [
+        "$now",
+        "new Date(2026, 5, 31)",
+        "new Date(, , 5)",
+        "new Date(enum(monday))",
+        "$start_of(week)",
+    ],
+    "t": ["new Time(12, 0)", "$time.morning"],
+    "l": ['new Location(1, 2, "x")', 'new Location("x")', "$location.home"],
+    "b": ["true", "b"],
+    "a": ["[1, 2]"],
+    "e": ["enum(x)"],
+    "u": ['"u"^^tt:url', "s"],
+    "o.p": ["5", "n"],
+}
+"""Fields, and what they are compared with."""
 
-fields, constants = st.sampled_from(FIELDS), st.sampled_from(CONSTANTS)
-conditions = st.builds(
-    "{} {} {}".format, fields, st.sampled_from(OPERATORS), constants
-) | st.builds("{}({}, {})".format, st.sampled_from(CALLED), fields, constants)
+ORDERED, TEXTS = "n m c d t o.p".split(), ["s", "u"]
+
+
+def compared(form: str, names: list[str]) -> st.SearchStrategy[str]:
+    """Give comparisons of fields with what is of their type."""
+    pairs = [(name, constant) for name in names for constant in TYPED[name]]
+    return st.sampled_from([form.format(name, constant) for name, constant in pairs])
+
+
+fields, ordered = st.sampled_from([*TYPED]), st.sampled_from(ORDERED)
+conditions = st.one_of(
+    compared("{} == {}", [*TYPED]),
+    *(compared(f"{{}} {one} {{}}", ORDERED) for one in (">=", "<=", ">", "<")),
+    *(compared(f"{{}} {one} {{}}", ["s"]) for one in ("=~", "~=")),
+    compared("in_array({}, [{}])", ["n", "c", "d", "l"]),
+    compared("starts_with({}, {})", ["s"]),
+    st.just("contains(a, 5)"),
+)
 CALL = "@org.prolocutor.gadgets.all()"
 
 
 def around(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.builds("({} filter {})".format, inner, conditions),
-        st.builds("sort({} desc of {})".format, fields, inner),
+        st.builds("(sort({} desc of {}))".format, ordered, inner),
         st.builds("{}[{}]".format, inner, st.sampled_from(["1", "-1", "1, 9", "2:3", "0"])),
-        st.builds("[{}, {}] of {}".format, fields, fields, inner),
-        st.builds("count({})".format, inner),
-        st.builds("{}({} of {})".format, st.sampled_from("sum avg min max".split()), fields, inner),
-        st.builds("monitor({})".format, inner),
-        st.builds("monitor({} of {})".format, fields, inner),
     )
 
 
-queries = st.recursive(st.just(CALL), around, max_leaves=3)
-actions = st.builds("@org.prolocutor.gadgets.do(s={}, n={})".format, constants, constants)
-sources = st.builds(
-    "{};".format, st.lists(queries, min_size=1, max_size=2).map(" => ".join)
-) | st.builds("{} => {};".format, queries, actions)
+chosen = st.recursive(st.just(CALL), around, max_leaves=4)
+queries = st.one_of(
+    chosen,
+    st.builds("[{}, {}] of {}".format, fields, fields, chosen),
+    st.builds("count({})".format, chosen),
+    st.builds(
+        "{}({} of {})".format, st.sampled_from(["sum", "avg"]), st.sampled_from("nmc"), chosen
+    ),
+    st.builds("{}({} of {})".format, st.sampled_from(["min", "max"]), ordered, chosen),
+)
+streams = st.builds("monitor({})".format, chosen) | st.builds(
+    "(monitor({} of {}) filter {})".format, fields, chosen, conditions
+)
+actions = st.builds(
+    "@org.prolocutor.gadgets.do(s={}, n={})".format,
+    st.sampled_from(TYPED["s"]),
+    st.sampled_from(TYPED["n"]),
+)
+chains = st.one_of(
+    st.tuples(queries),
+    st.tuples(streams),
+    st.tuples(chosen, queries),
+    st.tuples(chosen, actions),
+    st.tuples(streams, chosen, actions),
+)
+sources = chains.map(lambda chain: " => ".join(chain) + ";")
 
 values: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -87,7 +113,7 @@ values: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=3,
 )
-results = st.lists(st.dictionaries(st.sampled_from(FIELDS[:-1]), values), max_size=3)
+results = st.lists(st.dictionaries(st.sampled_from([*TYPED]), values), max_size=3)
 
 
 class Gives:
