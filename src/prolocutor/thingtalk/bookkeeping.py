@@ -97,11 +97,12 @@ def read_parsed(given: Any) -> dict[str, Any]:
     along. A message of type `parsed` may carry its command in `json` or itself; one of type `tt`
     has its source in `code` or `tt`.
     """
-    command = _object(given)
+    command = object_of(given)
     if command.get("type") == "tt":
         return {"program": _program(command.get("code", command.get("tt")))}
     if command.get("json") is not None and "code" not in command:
-        command = _object(command["json"])
+        command = object_of(command["json"])
+    _check_parts(command)
     if command.get("program") is not None:
         return {**command, "program": _program(command["program"])}
     code = command.get("code")
@@ -113,7 +114,21 @@ def read_parsed(given: Any) -> dict[str, Any]:
     for position, token in enumerate(code):
         if not isinstance(token, str | int | float):
             raise BadInput(f"code[{position}]: expected a token, not {token!r:.80}", field="code")
-    return {**command, "code": code, "entities": _entities(command)}
+    return {**command, "code": code, "entities": command.get("entities") or {}}
+
+
+def object_of(given: Any) -> dict[str, Any]:
+    """Give the object that came, bare or as JSON; `BadInput` where there is none."""
+    for _ in range(3):
+        if not isinstance(given, str | bytes):
+            break
+        try:
+            given = msgspec.json.decode(given)
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            raise BadInput(f"the parsed command is no JSON: {error}", field="json") from None
+    if not isinstance(given, dict):
+        raise BadInput(f"a parsed command is an object, not {given!r:.80}", field="json")
+    return given
 
 
 def read_prefixed(text: str) -> dict[str, Any] | None:
@@ -183,26 +198,13 @@ def _special(name: str) -> str:
     return "nevermind" if name == "cancel" else name
 
 
-def _object(given: Any) -> dict[str, Any]:
-    for _ in range(3):
-        if not isinstance(given, str | bytes):
-            break
-        try:
-            given = msgspec.json.decode(given)
-        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-            raise BadInput(f"the parsed command is no JSON: {error}", field="json") from None
-    if not isinstance(given, dict):
-        raise BadInput(f"a parsed command is an object, not {given!r:.80}", field="json")
-    return given
-
-
-def _entities(command: dict[str, Any]) -> dict[str, Any]:
-    entities = command.get("entities")
-    if entities is None:
-        return {}
-    if not isinstance(entities, dict):
-        raise BadInput(f"entities are an object, not {entities!r:.80}", field="entities")
-    return entities
+def _check_parts(command: dict[str, Any]) -> None:
+    for key, (kind, what) in _PARTS.items():
+        value = command.get(key)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise BadInput(f"{key} should be {what}, not {value!r:.80}", field=key)
+    if not all(isinstance(name, str) for name in command.get("slots") or ()):
+        raise BadInput("slots are names, each a text", field="slots")
 
 
 def _program(source: Any) -> str:
@@ -218,3 +220,11 @@ def _split(text: str) -> list[str]:
         quoted = len(token) > 2 and token[0] == token[-1] == '"'
         tokens.extend(['"', *token[1:-1].split(), '"'] if quoted else [token])
     return tokens
+
+
+_PARTS: Final[dict[str, tuple[type, str]]] = {
+    "entities": (dict, "an object"),
+    "example_id": (int, "a whole number"),
+    "slots": (list, "a list of names"),
+    "slotTypes": (dict, "an object"),
+}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput
+from prolocutor.thingtalk.bookkeeping import object_of, read_parsed
 from prolocutor.web.exchange import parse_object
 
 MAX_BYTES: Final = 512_000
@@ -34,7 +35,7 @@ def read_command(command: dict[str, Any]) -> Input:
     if kind == "command":
         return Input(text=_text(command, "text"), attributes=_platform_data(command))
     if kind == "tt":
-        code = _text(command, "code" if command.get("code") is not None else "tt")
+        code = _text(command, "tt" if command.get("code") is None and "tt" in command else "code")
         return Input(text=f"\\t {code}", attributes=_platform_data(command), program=code)
     if kind == "parsed":
         return _parsed(command)
@@ -50,31 +51,14 @@ def _parsed(command: dict[str, Any]) -> Input:
     json = command.get("json")
     if json is None:
         json = {key: command[key] for key in _INLINE if key in command}
-    elif isinstance(json, str):
-        json = parse_object(json)
-    if not isinstance(json, dict):
-        raise BadInput("json should be an object, {code, entities}", field="json")
-    parsed = _checked(json)
+    parsed = object_of(json)
+    if not parsed:
+        raise BadInput("json should have a code or a program", field="json")
+    if parsed.get("code") is not None or parsed.get("program") is not None:
+        parsed = read_parsed(parsed)
     title = command.get("title")
     text = title if isinstance(title, str) and title else f"\\r {plain.encode(parsed).decode()}"
     return Input(text=text, attributes=_platform_data(command), parsed=parsed)
-
-
-def _checked(json: dict[str, Any]) -> dict[str, Any]:
-    """Check the parts of a parsed command that are there; what else a button carries is kept."""
-    if not json:
-        raise BadInput("json should have a code or a program", field="json")
-    parsed = dict(json)
-    if isinstance(parsed.get("code"), str):
-        parsed["code"] = parsed["code"].split()
-    for key, kind, what in _PARTS:
-        value = parsed.get(key)
-        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise BadInput(f"{key} should be {what}", field=f"json.{key}")
-    for token in parsed.get("code") or ():
-        if not isinstance(token, str):
-            raise BadInput("code should be a list of words", field="json.code")
-    return parsed
 
 
 def _text(command: dict[str, Any], key: str) -> str:
@@ -90,13 +74,3 @@ def _platform_data(command: dict[str, Any]) -> dict[str, Any]:
     data = given if isinstance(given, dict) else command
     found = {key: data[key] for key in _PLATFORM if data.get(key) is not None}
     return {"platformData": found} if found else {}
-
-
-_PARTS: Final[tuple[tuple[str, type, str], ...]] = (
-    ("program", str, "a text"),
-    ("code", list, "a list of words"),
-    ("entities", dict, "an object"),
-    ("example_id", int, "a whole number"),
-    ("slots", list, "a list of names"),
-    ("slotTypes", dict, "an object"),
-)

@@ -87,12 +87,14 @@ def test_who_is_heard_is_an_attribute(place: Any) -> None:
         ({}, "type"),
         ({"type": "command"}, "text"),
         ({"type": "command", "text": 5}, "text"),
-        ({"type": "tt"}, "tt"),
+        ({"type": "tt"}, "code"),
         ({"type": "parsed"}, "json"),
         ({"type": "parsed", "json": []}, "json"),
-        ({"type": "parsed", "json": {"code": [1]}}, "json.code"),
-        ({"type": "parsed", "json": {**HELP, "entities": 1}}, "json.entities"),
-        ({"type": "parsed", "json": {**HELP, "example_id": True}}, "json.example_id"),
+        ({"type": "parsed", "json": {"code": [[]]}}, "code"),
+        ({"type": "parsed", "json": {**HELP, "entities": 1}}, "entities"),
+        ({"type": "parsed", "json": {**HELP, "example_id": True}}, "example_id"),
+        ({"type": "parsed", "json": {**HELP, "slots": [[]]}}, "slots"),
+        ({"type": "parsed", "json": {**HELP, "slotTypes": []}}, "slotTypes"),
     ],
 )
 def test_what_cannot_be_read_is_named(command: dict[str, Any], field: str) -> None:
