@@ -15,6 +15,9 @@ from prolocutor.assistant.programs.streams import fresh, monitor_of
 from prolocutor.assistant.programs.surroundings import EVENT, Surroundings
 from prolocutor.assistant.programs.trouble import Trouble
 from prolocutor.thingtalk.checked import CheckedStatement
+from prolocutor.thingtalk.printing import show_statement
+from prolocutor.thingtalk.tree import Slice, Statement
+from prolocutor.thingtalk.values import Number
 
 Message = dict[str, Any]
 
@@ -46,6 +49,8 @@ class Doer:
             await self._chain(statement, [Row(fields={})], done)
         except Trouble as trouble:
             done.errors.append(trouble.sentence)
+        if statement.action is None and len(done.rows) > results.SHOWN:
+            done.messages += _more(statement)
         if not done.messages and not done.errors:
             done.messages.append(results.text(results.NOTHING))
         return done
@@ -117,6 +122,20 @@ class Doer:
         if rows[0].call is None and not rows[0].fields:
             return [results.text(f"It is {self.surroundings.now:%H:%M}.")]
         return results.shown(rows)
+
+
+def _more(statement: CheckedStatement) -> list[Message]:
+    """Give the button that asks for the results after those that are shown."""
+    if len(statement.queries) != 1:
+        return []
+    query = statement.queries[0]
+    first, count = Number(results.SHOWN + 1), Number(MOST_ROWS)
+    match query:
+        case Slice(source, Number(base), Number(size)) if base > 0:
+            query = source
+            first, count = Number(base + results.SHOWN), Number(size - results.SHOWN)
+    rest = Statement(chain=(Slice(query, first, count),))
+    return [{"type": "button", "title": "More", "json": {"program": show_statement(rest)}}]
 
 
 def _scope(scope: dict[str, Any], row: Row) -> dict[str, Any]:

@@ -175,12 +175,18 @@ async def test_a_whole_result_goes_on_as_one_text() -> None:
     assert gadgets.calls_of("post") == [{"status": "alice: foo is here"}]
 
 
-async def test_of_many_results_the_first_are_shown_and_the_others_counted() -> None:
+async def test_many_results_are_shown_page_by_page() -> None:
     gadgets = Gadgets()
     gadgets.tables["home_timeline"] = [{**TWEETS[0], "text": str(n)} for n in range(25)]
     async with running(gadgets) as it:
-        said = texts(await program(it, "@com.twitter.home_timeline();"))
-    assert (len(said), said[9:]) == (11, ["alice: 9", "And 15 more."])
+        pages = [await program(it, "@com.twitter.home_timeline() filter likes > 2;")]
+        while messages(pages[-1])[-1]["type"] == "button":
+            more = messages(pages[-1])[-1]["json"]
+            pages.append(await it.turn("More", user="ann", parsed=more))
+    said = [texts(page) for page in pages]
+    assert (len(said[0]), said[0][9:]) == (11, ["alice: 9", "And 15 more."])
+    assert (said[1][0], said[1][9:]) == ("alice: 10", ["alice: 19", "And 5 more."])
+    assert said[2] == [f"alice: {n}" for n in range(20, 25)]
 
 
 @pytest.mark.parametrize(
