@@ -71,11 +71,9 @@ def _sound(message: Message) -> str:
     return f"(sound: {name})" if name else ""
 
 
-def _program(message: Message) -> str:
-    named = _addressed(_first(message, "name"), _first(message, "code"))
-    errors = message.get("errors")
-    faults = [f"Error: {fault}" for fault in errors] if isinstance(errors, list) else []
-    return "\n".join(part for part in (named, *faults) if part)
+def _program(_: Message) -> str:
+    """Say nothing: what a program says, and what is wrong with it, comes in texts after it."""
+    return ""
 
 
 def _addressed(title: str, address: str) -> str:
