@@ -23,10 +23,15 @@ Access = Literal["all", "known", "operators"]
 
 
 class Visitor(msgspec.Struct, frozen=True):
-    """Who came in: an operator may be any user, a person only `user`, an anonymous one is new."""
+    """Who came in: an operator may be any user, a person only `user`, an anonymous one is new.
+
+    `names` is what the assistant calls a person, by all doors: whatever is known under one of them
+    is theirs.
+    """
 
     kind: Literal["operator", "person", "anonymous"]
     user: str | None = None
+    names: frozenset[str] = frozenset()
 
 
 class HttpRequest(Protocol):

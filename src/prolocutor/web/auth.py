@@ -46,14 +46,19 @@ class Doorkeeper:
     A key or token comes as `Authorization: Bearer ...` or `?access_token=...`. It is found by half
     of a digest under a key of this process alone and compared by the whole in constant time, so
     how long that takes tells nothing about those that are known. `origins`: the sites whose pages
-    may talk to this assistant besides its own.
+    may talk to this assistant besides its own. `prefixes`: those of the doors (`Channel.prefix`).
     """
 
-    def __init__(self, auth: Auth, origins: Collection[str] = ()) -> None:
+    def __init__(
+        self, auth: Auth, origins: Collection[str] = (), prefixes: Collection[str] = ("",)
+    ) -> None:
         self.auth = auth
         self._origins = frozenset(origins)
         self._salt = os.urandom(32)
-        visitors = {token: Visitor("person", user) for token, user in auth.tokens.items()}
+        visitors = {
+            token: Visitor("person", user, frozenset(prefix + user for prefix in prefixes))
+            for token, user in auth.tokens.items()
+        }
         visitors.update(dict.fromkeys(auth.keys, OPERATOR))
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
         self._known = {digest[:16]: (digest, visitor) for digest, visitor in digests.items()}

@@ -61,7 +61,7 @@ class Listener:
         metrics: Metrics | None,
     ) -> None:
         self.limits = limits
-        self.doorkeeper = Doorkeeper(auth, origins)
+        self.doorkeeper = Doorkeeper(auth, origins, [channel.prefix for channel in channels])
         self.stopping = False
         self._assistant = assistant
         self._channels = _distinct(channels)

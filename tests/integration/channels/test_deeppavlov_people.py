@@ -2,10 +2,14 @@
 
 import re
 
+import msgspec
 import pytest
 
-from prolocutor.testing.channel_kit import KEY, STRICT
+from prolocutor.channels.almond.door import Almond
+from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.auth import Auth
+from prolocutor.web.listener import make_app
 from tests.integration.channels.fakes import deeppavlov, get, post
 
 
@@ -34,6 +38,27 @@ async def test_a_person_finds_what_is_theirs() -> None:
 
     assert [status for status, _ in found] == [200, 200, 200]
     assert found[2][1]["dialog_ids"] == [reply["dialog_id"]]
+
+
+async def test_a_person_rates_what_was_said_to_them_at_another_door() -> None:
+    command = {"command": {"type": "command", "text": "hello"}}
+    async with deeppavlov() as door:
+        app = make_app(
+            door.assistant, [DeepPavlov(door.assistant), Almond(door.assistant)], auth=STRICT
+        )
+        async with running(app) as url:
+            there = msgspec.structs.replace(door, url=url)
+            async with there.as_visitor("the-token-of-ann") as ann:
+                _, reply = await post(ann, "/api/converse?protocol=2", **command)
+                utt_id = reply["messages"][-1]["utt_id"]
+                rated = await post(ann, "/rating/utterance", utt_id=utt_id, rating=1, user_id="ann")
+            async with there.as_visitor("the-token-of-bob") as bob:
+                refused = await post(bob, "/rating/utterance", utt_id=utt_id, rating=1)
+        dialogs = [one async for one in door.assistant.store.export(user="almond:ann")]
+
+    assert (rated[0], refused[0]) == (200, 404)
+    [rating] = dialogs[0].utterances[-1].attributes["ratings"]
+    assert (rating["user_external_id"], rating["rating"]) == ("almond:ann", 1)
 
 
 async def test_a_person_does_not_see_what_is_not_theirs() -> None:

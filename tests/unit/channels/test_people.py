@@ -9,7 +9,11 @@ from prolocutor.channels.deeppavlov.people import may_see, rater, speaker
 from prolocutor.contracts.channel import Visitor
 from prolocutor.errors import BadInput, Forbidden
 
-OPERATOR, ANN, NOBODY = Visitor("operator"), Visitor("person", "ann"), Visitor("anonymous")
+OPERATOR, ANN, NOBODY = (
+    Visitor("operator"),
+    Visitor("person", "ann", frozenset({"ann", "almond:ann"})),
+    Visitor("anonymous"),
+)
 NEW = "anonymous-" + "0" * 32
 
 
@@ -72,6 +76,8 @@ def test_an_operator_need_not_say_who_rates() -> None:
         (OPERATOR, "ann", True),
         (OPERATOR, None, True),
         (ANN, "ann", True),
+        (ANN, "almond:ann", True),
+        (ANN, "page:ann", False),
         (ANN, "bob", False),
         (ANN, None, False),
         (NOBODY, NEW, False),

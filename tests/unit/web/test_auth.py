@@ -10,6 +10,10 @@ AUTH = Auth(keys=["key"], tokens={"token": "ann", "\u0442\u043e\u043a\u0435\u043
 HERE, THERE = "127.0.0.1", "192.0.2.7"
 
 
+def person(name: str, *prefixes: str) -> Visitor:
+    return Visitor("person", name, frozenset(prefix + name for prefix in prefixes or ("",)))
+
+
 def bearer(secret: str) -> dict[bytes, bytes]:
     return {b"authorization": f"Bearer {secret}".encode()}
 
@@ -18,8 +22,8 @@ def bearer(secret: str) -> dict[bytes, bytes]:
     ("secret", "visitor"),
     [
         ("key", OPERATOR),
-        ("token", Visitor("person", "ann")),
-        ("\u0442\u043e\u043a\u0435\u043d", Visitor("person", "bob")),
+        ("token", person("ann")),
+        ("\u0442\u043e\u043a\u0435\u043d", person("bob")),
     ],
 )
 @pytest.mark.parametrize("client", [HERE, THERE, None])
@@ -27,12 +31,18 @@ def test_a_key_or_token_says_who_comes(secret: str, visitor: Visitor, client: st
     assert Doorkeeper(AUTH).admit(bearer(secret), b"", client) == visitor
 
 
+def test_a_person_is_the_same_one_at_every_door() -> None:
+    keeper = Doorkeeper(AUTH, prefixes=["", "almond:"])
+
+    assert keeper.admit(bearer("token"), b"", THERE) == person("ann", "", "almond:")
+
+
 def test_a_token_in_the_query_may_be_quoted() -> None:
     keeper = Doorkeeper(Auth(tokens={"a b&c": "ann"}))
 
     visitor = keeper.admit({}, b"x=1&access_token=a+b%26c", THERE)
 
-    assert visitor == Visitor("person", "ann")
+    assert visitor == person("ann")
 
 
 def test_the_header_counts_before_the_query() -> None:

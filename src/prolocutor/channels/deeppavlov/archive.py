@@ -83,7 +83,7 @@ class Archive:
     async def rate_utterance(self, request: HttpRequest) -> HttpResponse:
         """Answer `POST /rating/utterance`."""
         id_, rating, user = await self._rating(request, "utt_id")
-        await self._assistant.store.rate_utterance(id_.lower(), rating, user, timestamp())
+        await self._assistant.rate_utterance(id_.lower(), rating, user)
         return HttpResponse()
 
     async def _rating(self, request: HttpRequest, field: str) -> tuple[str, Any, str | None]:
@@ -96,15 +96,20 @@ class Archive:
         if len(plain.encode(rating)) > MAX_RATING:
             raise BadInput(f"a rating has at most {MAX_RATING:,} bytes", field="rating")
         user = rater(request.visitor, body.get("user_id"))
-        await self._check_owner(request.visitor, id_.lower(), field)
-        return id_, rating, user
+        owner = await self._check_owner(request.visitor, id_.lower(), field)
+        return id_, rating, owner or user
 
-    async def _check_owner(self, visitor: Visitor, id_: str, field: str) -> None:
-        """`NotFound` for what is somebody else's as for what is nobody's: it tells nothing."""
-        if visitor.kind != "operator":
-            owner = await self._assistant.store.owner_of(id_)
-            if not may_see(visitor, owner):
-                raise _unknown(id_, field)
+    async def _check_owner(self, visitor: Visitor, id_: str, field: str) -> str | None:
+        """Give whose this is, None to operators, who need not be.
+
+        `NotFound` for what is somebody else's as for what is nobody's: it tells nothing.
+        """
+        if visitor.kind == "operator":
+            return None
+        owner = await self._assistant.store.owner_of(id_)
+        if not may_see(visitor, owner):
+            raise _unknown(id_, field)
+        return owner
 
     async def _dialogs(self, user: str) -> AsyncIterator[bytes]:
         before = b"["

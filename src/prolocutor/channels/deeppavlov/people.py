@@ -41,10 +41,8 @@ def rater(visitor: Visitor, given: Any) -> str | None:
 
 
 def may_see(visitor: Visitor, user: str | None) -> bool:
-    """Whether a visitor may see what belongs to this user."""
-    if visitor.kind == "operator":
-        return True
-    return visitor.kind == "person" and user is not None and user == visitor.user
+    """Whether a visitor may see what belongs to this user: persons theirs, by whichever door."""
+    return visitor.kind == "operator" or user in visitor.names
 
 
 def _name(given: Any) -> str:
