@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import unquote
 
 import aiohttp
 import msgspec
-from yarl import URL
 
-from prolocutor.connectors.line import Line, address, headers_of, whole
+from prolocutor.connectors.line import headers_of, whole
+from prolocutor.connectors.openai_wire import Endpoint, told_of
 from prolocutor.contracts.connector import Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
@@ -56,24 +55,15 @@ class OpenAiChatConnector:
     ) -> None:
         del batched  # several requests are several calls
         self.name = name
-        given = address(url)
-        base, query = given.with_query(None).with_fragment(None), given.query
+        endpoint = Endpoint(url, PATH, model=model, key=key)
+        query = endpoint.query
         self._system = system or query.get("system")
         self._confidence = _number(confidence, query.get("confidence"))
         self._stream = stream if stream is not None else query.get("stream") == "true"
-        model = model or query.get("model")
-        if not model:
-            raise ConfigError("a chat endpoint needs a model: call: {url: ..., model: ...}")
-        self._body = {"model": model, **(parameters or {})}
+        self._body = {"model": endpoint.model, **(parameters or {})}
         if self._stream:
             self._body["stream"] = True
-        key = key or (unquote(base.password) if base.password else None)
-        self._headers = {
-            "Content-Type": "application/json",
-            "Accept-Encoding": "identity",
-            **({"Authorization": f"Bearer {key}"} if key else {}),
-        }
-        self._line = Line(_endpoint(base.with_user(None)))
+        self._headers, self._line = endpoint.headers, endpoint.line
 
     async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
         """Ask the model once for each request."""
@@ -107,11 +97,6 @@ def _number(given: float | None, written: str | None) -> float:
         return float(given if given is not None else written or CONFIDENCE)
     except (TypeError, ValueError):
         raise ConfigError(f"expected a number as confidence, found {written!r}") from None
-
-
-def _endpoint(base: URL) -> URL:
-    path = base.path.rstrip("/")
-    return base if path.endswith(PATH) else base.with_path(path + PATH)
 
 
 def _asked(value: Any, system: str | None) -> dict[str, Any]:
@@ -214,9 +199,7 @@ def _completion(data: bytes) -> _Completion:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadReply(f"no chat completion: {error}") from None
     if completion.error:
-        told = completion.error
-        what = told.get("message") if isinstance(told, dict) else told
-        raise BadReply(f"an error instead of a reply: {what!s:.200}")
+        raise BadReply(told_of(completion.error))
     return completion
 
 

@@ -92,6 +92,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     labelled: Sequence[Labelled] = ()
     priors: Sequence[Mapping[str, float]] = ()
     encoder: Encoder | None = None
+    pair_scorer: PairScorer | None = None
     complete: Complete | None = None
     seed: int = 0
 
@@ -128,3 +129,10 @@ class Encoder(Protocol):
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Give a vector for each text, in order."""
+
+
+class PairScorer(Protocol):
+    """Reads two texts at once, as a cross-encoder does."""
+
+    async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Give the logit for each pair that the second text answers the first."""

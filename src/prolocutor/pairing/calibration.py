@@ -14,6 +14,7 @@ import msgspec
 
 _STEPS: Final = 50
 _NEAR: Final = 1e-9
+_LEAST: Final = 1e-6
 _RIDGE: Final = 1e-6
 
 
@@ -45,7 +46,7 @@ def fit_sigmoid(
         for score, target, weight in zip(scores, right, each, strict=True)
         if weight > 0
     ]
-    slope, offset = 0.0, _logit((yes + 1) / (yes + no + 2))
+    slope, offset = 0.0, logit((yes + 1) / (yes + no + 2))
     loss = _loss(rows, slope, offset)
     for _ in range(_STEPS):
         by, up = _step(rows, slope, offset)
@@ -97,6 +98,7 @@ def _sigmoid(x: float) -> float:
     return small / (1 + small)
 
 
-def _logit(p: float) -> float:
-
-    return log(p / (1 - p))
+def logit(probability: float) -> float:
+    """Give the score that stands for a probability, also for 0 and 1."""
+    kept = min(max(probability, _LEAST), 1 - _LEAST)
+    return log(kept / (1 - kept))

@@ -16,7 +16,7 @@ import msgspec
 from prolocutor.contracts.pairing import Fit, Ranker, Router
 from prolocutor.errors import BadInput, ConfigError, MissingExtra
 
-Need = Literal["labels", "encoder", "chat"]
+Need = Literal["labels", "encoder", "pair_scorer", "chat"]
 
 ROUTER_GROUP: Final = "prolocutor.routers"
 RANKER_GROUP: Final = "prolocutor.rankers"
@@ -48,6 +48,7 @@ ROUTERS: Final = {
     "ensemble": Entry(
         f"{_ROUTER}.ensemble:fit", _LABELS, "learn", f"{_ROUTER}.ensemble:EnsembleRouter"
     ),
+    "embedding": Entry(f"{_ROUTER}.embedding:fit", frozenset({"labels", "encoder"}), "encoder"),
     "llm": Entry(f"{_ROUTER}.llm:fit", _CHAT),
 }
 
@@ -63,8 +64,18 @@ RANKERS: Final = {
     "ensemble": Entry(
         f"{_RANKER}.ensemble:fit", _LABELS, "learn", f"{_RANKER}.ensemble:EnsembleRanker"
     ),
+    "similarity": Entry(f"{_RANKER}.similarity:fit", frozenset({"encoder"})),
+    "cross-encoder": Entry(f"{_RANKER}.cross_encoder:fit", frozenset({"labels", "pair_scorer"})),
     "llm": Entry(f"{_RANKER}.llm:fit", _CHAT),
 }
+
+_ENCODERS: Final = "prolocutor.pairing.encoders"
+
+ENCODERS: Final = {
+    "onnx": Entry(f"{_ENCODERS}.onnx:OnnxEncoder", extra="encoder"),
+    "pairs": Entry(f"{_ENCODERS}.onnx:OnnxPairScorer", extra="encoder"),
+}
+"""The models that are made of a folder: of single texts, and of pairs."""
 
 
 def routers() -> list[str]:
@@ -94,6 +105,11 @@ def load_reader(name: str, which: Literal["router", "ranker"]) -> Any:
         raise ConfigError(f"there is no {which} {name!r} that reads models", key="model")
     group = ROUTER_GROUP if which == "router" else RANKER_GROUP
     return _import(name, msgspec.structs.replace(entry, target=entry.model), group, which)
+
+
+def load_model_class(name: Literal["onnx", "pairs"]) -> Any:
+    """Give the class of an encoder, `Class(folder)`; `MissingExtra` for what is missing."""
+    return _import(name, ENCODERS[name], "prolocutor.encoders", "encoder")
 
 
 def needs_of(name: str, which: Literal["router", "ranker"]) -> frozenset[Need]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import Answer, Card, Pairing, Question, Training
 from prolocutor.errors import ConfigError
-from prolocutor.pairing.calibration import Sigmoid
+from prolocutor.pairing.calibration import Sigmoid, logit
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training, unsupervised
 from prolocutor.pairing.question_response.learned import Learned
@@ -19,7 +18,6 @@ from prolocutor.pairing.question_response.unsupervised import Unsupervised
 
 METHOD: Final = "ensemble"
 _HALF_AT: Final = 40
-_LEAST: Final = 1e-6
 
 
 def fit(training: Training) -> EnsembleRanker:
@@ -54,21 +52,21 @@ class EnsembleRanker:
         }
         found = {
             (one.agent, one.position): (
-                self._share * _logit(one.probability)
-                + (1 - self._share) * _logit(guessed[one.agent, one.position]),
+                self._share * logit(one.probability)
+                + (1 - self._share) * logit(guessed[one.agent, one.position]),
                 one.reason,
             )
             for one in known
         }
         places: dict[str, int] = {}
-        logits, reasons = [], []
+        scores, reasons = [], []
         for answer in answers:
             place = places.get(answer.agent, 0)
             places[answer.agent] = place + 1
-            logit, reason = found[answer.agent, place]
-            logits.append(logit)
+            score, reason = found[answer.agent, place]
+            scores.append(score)
             reasons.append(reason)
-        return in_order(answers, list(map(Sigmoid(), logits)), reasons, logits)
+        return in_order(answers, list(map(Sigmoid(), scores)), reasons, scores)
 
     def to_model(self, card: TrainingCard) -> Model:
         """Give what both learned, to be saved; they share a log."""
@@ -84,8 +82,3 @@ class EnsembleRanker:
             raise ConfigError(f"the model {model.id} is no ensemble of rankers")
         learned, unlearned = Learned.of_model(model, cards), Unsupervised.of_model(model, cards)
         return cls(learned, unlearned, float(share))
-
-
-def _logit(probability: float) -> float:
-    kept = min(max(probability, _LEAST), 1 - _LEAST)
-    return log(kept / (1 - kept))

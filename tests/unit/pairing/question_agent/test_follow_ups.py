@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from prolocutor.contracts.pairing import Question, Training
-from prolocutor.pairing.catalog import ROUTERS, load_router
+from prolocutor.pairing.catalog import ROUTERS, load_router, needs_of
 from prolocutor.pairing.question_agent.follow_ups import continuation
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
@@ -23,7 +23,10 @@ BANK = {
 }
 
 
-@pytest.fixture(params=list(ROUTERS), scope="module")
+READY = [name for name in ROUTERS if needs_of(name, "router") <= {"labels"}]
+
+
+@pytest.fixture(params=READY, scope="module")
 def route(request: pytest.FixtureRequest) -> Callable[..., str]:
     fit = load_router(request.param)
     router = fit(Training(cards=CARDS, labelled=LABELLED))

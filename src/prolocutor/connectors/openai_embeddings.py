@@ -1,0 +1,79 @@
+"""OpenAiEmbeddings: texts become vectors, by any server of OpenAI's embeddings.
+
+Source: OpenAI's API, `POST {base}/embeddings`. Unknown keys are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.connectors.openai_wire import Endpoint, told_of
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import BadReply
+
+PATH: Final = "/embeddings"
+MOST_BYTES: Final = 16_000_000
+"""A reply's most: 64 vectors of 4,096 numbers have about 5,000,000."""
+
+
+class OpenAiEmbeddings:
+    """The way to a model behind `{url}/embeddings`; `embed` is made for an `EndpointEncoder`.
+
+    `key` and `model` as of `OpenAiChatConnector`; `parameters` are further keys of the body
+    (`dimensions`, ...).
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        model: str | None = None,
+        key: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._endpoint = Endpoint(url, PATH, model=model, key=key)
+        self._body = {"model": self._endpoint.model, **(parameters or {})}
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Give a vector for each text, in order; `ServiceError` tells what went wrong."""
+        if not texts:
+            return []
+        body = {**self._body, "input": list(texts), "encoding_format": "float"}
+        headers = {**self._endpoint.headers, "Idempotency-Key": new_id()}
+        line = self._endpoint.line
+        return _read(await line.post(msgspec.json.encode(body), headers, MOST_BYTES), len(texts))
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._endpoint.line.aclose()
+
+
+class _Embedding(msgspec.Struct):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Embeddings(msgspec.Struct):
+    data: list[_Embedding] = []
+    error: Any = None
+
+
+_decode: Final = msgspec.json.Decoder(_Embeddings).decode
+
+
+def _read(reply: bytes, number: int) -> list[list[float]]:
+    """Put the vectors in order: servers need not give them in that of the texts."""
+    try:
+        found = _decode(reply)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadReply(f"no embeddings: {error}") from None
+    if found.error:
+        raise BadReply(told_of(found.error))
+    places = [place if one.index is None else one.index for place, one in enumerate(found.data)]
+    if sorted(places) != list(range(number)):
+        raise BadReply(f"{len(places)} vectors for {number} texts", path="$.data")
+    by_place = dict(zip(places, found.data, strict=True))
+    return [by_place[place].embedding for place in range(number)]

@@ -1,0 +1,46 @@
+"""What OpenAI's endpoints have in common: where they are, which model, by which key."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+from yarl import URL
+
+from prolocutor.connectors.line import Line, address
+from prolocutor.errors import ConfigError
+
+
+class Endpoint:
+    """A line to `{url}{path}`, the headers for it, the model, and the URL's query.
+
+    `key` is sent as a bearer token, or stands in the URL as `https://:KEY@host/v1`; `model` may
+    stand in the query. `ConfigError` without one.
+    """
+
+    def __init__(self, url: str, path: str, *, model: str | None, key: str | None) -> None:
+        given = address(url)
+        base, self.query = given.with_query(None).with_fragment(None), given.query
+        found = model or self.query.get("model")
+        if not found:
+            what = "a chat endpoint" if "chat" in path else "an endpoint for embeddings"
+            raise ConfigError(f"{what} needs a model: call: {{url: ..., model: ...}}")
+        self.model: str = found
+        key = key or (unquote(base.password) if base.password else None)
+        self.headers = {
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",
+            **({"Authorization": f"Bearer {key}"} if key else {}),
+        }
+        self.line = Line(_with_path(base.with_user(None), path))
+
+
+def told_of(error: Any) -> str:
+    """Give the words of an `error` that came instead of a reply."""
+    told = error.get("message") if isinstance(error, dict) else error
+    return f"an error instead of a reply: {told!s:.200}"
+
+
+def _with_path(base: URL, path: str) -> URL:
+    own = base.path.rstrip("/")
+    return base if own.endswith(path) else base.with_path(own + path)

@@ -1,0 +1,1 @@
+"""Encoders: texts as vectors, from a local model or from an endpoint."""

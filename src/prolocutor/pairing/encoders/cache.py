@@ -1,0 +1,65 @@
+"""VectorCache: vectors of the texts that were met last; each is made once, in batches."""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from math import isfinite, sqrt
+from typing import Final
+
+from prolocutor.errors import BadReply
+
+Encode = Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
+
+LONGEST: Final = 2000
+"""The most characters of a text that count."""
+
+_MOST: Final = 10_000
+
+
+class VectorCache:
+    """Keeps up to `most` vectors, brought to length 1; the one not asked for the longest goes."""
+
+    def __init__(self, encode: Encode, *, batch: int = 32, most: int = _MOST) -> None:
+        self._encode, self._batch, self._most = encode, batch, most
+        self._known: OrderedDict[str, array[float]] = OrderedDict()
+        self._length: int | None = None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    async def vectors(self, texts: Sequence[str]) -> list[array[float]]:
+        """Give a vector for each text; `BadReply` if what came is not one vector for each."""
+        cuts = [text[:LONGEST] for text in texts]
+        found: dict[str, array[float]] = {}
+        for text in dict.fromkeys(cuts):
+            if (known := self._known.get(text)) is not None:
+                self._known.move_to_end(text)
+                found[text] = known
+        missing = [text for text in dict.fromkeys(cuts) if text not in found]
+        for start in range(0, len(missing), self._batch):
+            part = missing[start : start + self._batch]
+            made = await self._encode(part)
+            if len(made) != len(part):
+                raise BadReply(f"{len(made)} vectors for {len(part)} texts")
+            found.update(zip(part, map(self._checked, made), strict=True))
+        for text in missing:
+            self._known[text] = found[text]
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return [found[text] for text in cuts]
+
+    def _checked(self, vector: Sequence[float]) -> array[float]:
+        if self._length is None:
+            self._length = len(vector)
+        if not vector_is_sound(vector, self._length):
+            what = f"a vector of {len(vector)} numbers, or none; {self._length} finite ones"
+            raise BadReply(f"{what} are expected")
+        norm = sqrt(sum(float(one) ** 2 for one in vector)) or 1.0
+        return array("f", [float(one) / norm for one in vector])
+
+
+def vector_is_sound(vector: Sequence[float], length: int) -> bool:
+    """Tell whether it is of this length, and finite."""
+    return length > 0 and len(vector) == length and all(map(isfinite, vector))

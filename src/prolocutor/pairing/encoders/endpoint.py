@@ -1,0 +1,30 @@
+"""EndpointEncoder: vectors from an endpoint for embeddings, whoever asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from prolocutor.pairing.encoders.cache import Encode, VectorCache
+
+_BATCH: Final = 64
+_NOTHING: Final = "."
+
+
+class EndpointEncoder:
+    """Asks `embed` (texts in, a vector for each out) in batches, and remembers.
+
+    A text without a sign is sent as a full stop, for endpoints refuse empty ones. What `embed`
+    raises is passed on.
+    """
+
+    def __init__(self, embed: Encode) -> None:
+        self._embed = embed
+        self._cache = VectorCache(self._asked, batch=_BATCH)
+
+    async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Give a vector for each text, in order."""
+        return await self._cache.vectors(texts)
+
+    async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        return await self._embed([text if text.strip() else _NOTHING for text in texts])

@@ -1,0 +1,68 @@
+"""Similarity: a ranker without labels by vectors, beside what `unsupervised` sees of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Answer, Encoder, Pairing, Question, Training
+from prolocutor.errors import BadInput, ProlocutorError
+from prolocutor.pairing.calibration import logit
+from prolocutor.pairing.question_response import unsupervised
+from prolocutor.pairing.question_response.ordering import in_order
+from prolocutor.pairing.question_response.unsupervised import Unsupervised
+
+_STEEPNESS: Final = 5.0
+_MIDDLE: Final = 0.4
+_SAYS: Final = 0.5
+
+
+def fit(training: Training) -> SimilarityRanker:
+    """Make the ranker of an encoder and a log of answers; `BadInput` without an encoder."""
+    if training.encoder is None:
+        raise BadInput("the ranker similarity needs an encoder", field="ranker")
+    return SimilarityRanker(training.encoder, unsupervised.fit(training))
+
+
+class SimilarityRanker:
+    """Adds the cosine of question and answer to what can be seen without an encoder.
+
+    What repeats, refuses or holds no value of the kind that was asked for is near to a question as
+    well, and the label-free ranker knows it. The two are weighed by hand. Where the encoder
+    fails that ranker ranks alone.
+    """
+
+    def __init__(self, encoder: Encoder, unlearned: Unsupervised | None = None) -> None:
+        self._encoder, self._unlearned = encoder, unlearned or Unsupervised()
+
+    async def rank(
+        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+    ) -> list[Pairing]:
+        """Give a pairing for every answer, the best first."""
+        if not answers:
+            return []
+        guessed = self._unlearned.rank(question, answers, prior)
+        try:
+            asked, *given = await self._encoder.encode(
+                [question.text, *(one.text for one in answers)]
+            )
+        except ProlocutorError as error:
+            first, *rest = guessed
+            reason = f"the encoder failed ({error}); {first.reason}"
+            return [msgspec.structs.replace(first, reason=reason), *rest]
+        seen = {(one.agent, one.position): one for one in guessed}
+        places: dict[str, int] = {}
+        probabilities, reasons = [], []
+        for answer, vector in zip(answers, given, strict=True):
+            place = places.get(answer.agent, 0)
+            places[answer.agent] = place + 1
+            one = seen[answer.agent, place]
+            cosine = sum(a * b for a, b in zip(asked, vector, strict=True))
+            score = logit(one.probability) + _STEEPNESS * (cosine - _MIDDLE)
+            probabilities.append(1 / (1 + exp(-score)))
+            near = f"near to the question ({cosine:.2f}); " if cosine >= _SAYS else ""
+            reasons.append(f"{near}{one.reason}")
+        return in_order(answers, probabilities, reasons)
