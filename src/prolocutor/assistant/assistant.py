@@ -30,9 +30,10 @@ from prolocutor.assistant.sequel import Sequel, is_told, sequel_of
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
 from prolocutor.connectors.dotted import resolve
-from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.observer import Observer, Rated, RatingObserver
 from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import rounds
+from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.rounds import Waiting
 from prolocutor.dialog.utterances import BotUtterance
@@ -274,6 +275,22 @@ class Assistant:
         """Delete a person with all that is theirs; False if unknown."""
         return await self._enqueue(user, lambda: self._delete_person(user))
 
+    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
+        """Store what somebody thinks of an utterance, and tell those who learn from it.
+
+        `NotFound` for an unknown utterance.
+        """
+        await self.store.rate_utterance(utt_id, rating, user, timestamp())
+        learners = [one for one in self.observers if isinstance(one, RatingObserver)]
+        turn = await self.store.turn(utt_id) if learners else []
+        if len(turn) != 2:
+            return
+        asked, reply = turn
+        assert isinstance(reply, BotUtterance)
+        rated = Rated(utt_id=utt_id, question=asked.text, agent=reply.active_skill, rating=rating)
+        for learner in learners:
+            self._guarded(partial(learner.reply_rated, rated))
+
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Give everything said to or by a person with `n > after`, and what comes, without end."""
         async for message in self._wakers.follow(self.store, user, after):
@@ -372,7 +389,10 @@ class Assistant:
 
     def _tell(self, what: Callable[[Observer], None]) -> None:
         for observer in self.observers:
-            try:
-                what(observer)
-            except Exception:
-                log.exception("an observer raised, which it must not")
+            self._guarded(partial(what, observer))
+
+    def _guarded(self, tell: Callable[[], None]) -> None:
+        try:
+            tell()
+        except Exception:
+            log.exception("an observer raised, which it must not")

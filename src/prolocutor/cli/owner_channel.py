@@ -61,7 +61,8 @@ class OwnerChannel:
 
     async def _rate(self, request: HttpRequest) -> HttpResponse:
         body = await json_object(request)
-        what = await rate(self._assistant.store, _text(body, "id"), body.get("rating"))
+        assistant = self._assistant
+        what = await rate(assistant.store, _text(body, "id"), body.get("rating"), assistant)
         return json_response({"rated": what})
 
     async def _delete(self, request: HttpRequest) -> HttpResponse:

@@ -9,11 +9,12 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.functions import search_in
-from prolocutor.config.selecting import with_selectors
+from prolocutor.config.selectors import with_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.plan import Pipeline
+from prolocutor.pipeline.step import Limits
 from prolocutor.processes.supervisor import Supervisor
 
 
@@ -48,6 +49,8 @@ def build(
     `pipeline`: the settings' one with the addresses of its processes, where it has any.
     """
     search_in(settings.folder)
+    limits = Limits.within(settings.deadline, settings.reserve)
+    made, learners = with_selectors(pipeline or settings.pipeline, settings.folder, limits)
     given: dict[str, Any] = {
         "store": store or settings.store,
         "reserve": settings.reserve,
@@ -58,11 +61,11 @@ def build(
         "max_attributes": settings.max_attributes,
     }
     return Assistant(
-        with_selectors(pipeline or settings.pipeline, settings.folder),
+        made,
         name=settings.name,
         durability=settings.durability,
         deadline=settings.deadline,
         queue_timeout=settings.queue_timeout,
-        observers=observers,
+        observers=[*observers, *learners],
         **{key: value for key, value in given.items() if value is not None},
     )

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 
 from prolocutor.channels.catalog import channel_class
 from prolocutor.config.agent_cards import card_of
+from prolocutor.config.chat import Chat
 from prolocutor.config.faults import did_you_mean
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
@@ -64,6 +65,8 @@ def _check_selector(written: Written, loaded: Loaded, findings: Findings) -> Non
         return
     try:
         check_method(target)
+        if target.connector is not None and target.endpoint is not None:
+            Chat(target.connector, target.endpoint, name=written.service.name)
     except (ConfigError, BadInput, NotFound) as error:
         findings.add(loaded.find(f"{written.path}.{target.role}"), str(error))
     names = {skill.name for skill in loaded.settings.pipeline.skills}

@@ -1,29 +1,20 @@
-"""Selecting by pairing: what a file says of a router or ranker, and the service made of it."""
+"""Selecting by pairing: what a file says of a router or ranker, and whether it can be had."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal
 
 import msgspec
 
-from prolocutor.config.agent_cards import cards_of
-from prolocutor.contracts.pairing import Card, Ranker, Router, Training
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import catalog
 from prolocutor.pairing.budget import All, Capped, ExpectedGain, Hedged, Policy, TopK, UntilSure
 from prolocutor.pairing.model_files import load_model
-from prolocutor.pairing.question_agent.loading import load_router_model
-from prolocutor.pairing.reloading import Kept, KeptRanker, KeptRouter, Ready
-from prolocutor.pairing.response_selector import RankedSelector
-from prolocutor.pairing.skill_selector import RoutedSelector
 from prolocutor.pairing.unsure import Unsure
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.pipeline.plan import Addressed
 
 Role = Literal["router", "ranker"]
-Method = TypeVar("Method", Router, Ranker)
 
 POLICIES: Final = ("all", "top", "sure", "gain")
 
@@ -74,133 +65,54 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Selecting(msgspec.Struct, frozen=True, kw_only=True):
-    """A selector by pairing as a file describes it: its service's `target` until it is made."""
+    """A selector by pairing as a file describes it: its service's `target` until it is made.
+
+    `connector` and `endpoint` reach the model that a method asks, if it does.
+    """
 
     role: Role
     method: str
     model: Path | None = None
+    connector: str | None = None
+    endpoint: Addressed | None = None
     budget: Budget = Budget()
     unsure: Unsure = Unsure(below=0.0)
 
 
 def check_method(selecting: Selecting) -> None:
     """Raise what keeps a method from being used: an unknown name, a missing model, a bad one."""
-    known = catalog.routers() if selecting.role == "router" else catalog.rankers()
-    if selecting.method not in known:
-        load = catalog.load_router if selecting.role == "router" else catalog.load_ranker
-        load(selecting.method)
-    if selecting.model is not None:
-        model = load_model(selecting.model)
-        if (model.role, model.method) != (selecting.role, selecting.method):
-            what = f"is the model of a {model.role} {model.method!r}, not of the {selecting.role}"
-            raise ConfigError(f"{what} {selecting.method!r}", file=str(selecting.model))
-    elif "labels" in catalog.needs_of(selecting.method, selecting.role):
-        raise ConfigError(
-            f"the {selecting.role} {selecting.method!r} needs a model: prolocutor train "
-            f"{selecting.role} --method {selecting.method} --data KIND:PATH --out FOLDER"
-        )
-
-
-def with_selectors(pipeline: Pipeline, folder: Path) -> Pipeline:
-    """Give the pipeline with its selectors by pairing made, from the cards of its skills."""
-    targets: list[object] = [service.target for _, service in pipeline.services()]
-    wanted = [target for target in targets if isinstance(target, Selecting)]
-    if not wanted:
-        return pipeline
-    maker = _Maker(cards_of(pipeline.skills, folder), wanted)
-    changes = {
-        stage: [maker.made(service) for service in services]
-        for stage, services in (
-            ("skill_selector", _listed(pipeline.skill_selector)),
-            ("response_selector", _listed(pipeline.response_selector)),
-        )
-        if services
-    }
-    return msgspec.structs.replace(pipeline, **changes)
-
-
-class _Maker:
-    """Makes the selectors of one pipeline; they share one router and one ranker."""
-
-    def __init__(self, cards: list[Card], wanted: Sequence[Selecting]) -> None:
-        self._cards = cards
-        self._router = self._found("router", wanted, _router)
-        self._ranker = self._found("ranker", wanted, _ranker)
-        self._unsure = next(
-            (one.unsure for one in wanted if one.role == "ranker"),
-            Unsure(below=0.0),
-        )
-        names = {card.name for card in cards}
-        if (skill := self._unsure.skill) is not None and skill not in names:
-            raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
-
-    def made(self, service: Service) -> Service:
-        """Give a service with its selector as the target."""
-        target: object = service.target
-        if not isinstance(target, Selecting):
-            return service
-        if target.role == "router":
-            assert self._router is not None
-            made: Callable[..., Any] = RoutedSelector(
-                self._router,
-                self._cards,
-                target.budget.made(),
-                ranker=self._ranker,
-                unsure=self._unsure,
+    role, method = selecting.role, selecting.method
+    known = catalog.routers() if role == "router" else catalog.rankers()
+    if method not in known:
+        load = catalog.load_router if role == "router" else catalog.load_ranker
+        load(method)
+    needs = catalog.needs_of(method, role)
+    if "chat" in needs and selecting.endpoint is None:
+        what = "connector: openai_chat, call: {url: ..., model: ...}"
+        raise ConfigError(f"the {role} {method!r} asks a chat endpoint: give {what}")
+    if selecting.endpoint is not None and "chat" not in needs:
+        raise ConfigError(f"the {role} {method!r} asks no chat endpoint; leave out call")
+    if selecting.model is None:
+        if "labels" in needs:
+            raise ConfigError(
+                f"the {role} {method!r} needs a model: prolocutor train {role} "
+                f"--method {method} --data KIND:PATH --out FOLDER"
             )
-        else:
-            assert self._ranker is not None
-            made = RankedSelector(
-                self._ranker, self._cards, router=self._router, unsure=self._unsure
-            )
-        return msgspec.structs.replace(service, target=made)
-
-    def _found(
-        self,
-        role: Role,
-        wanted: Sequence[Selecting],
-        make: Callable[[Selecting, list[Card]], Method],
-    ) -> Method | None:
-        for one in wanted:
-            if one.role == role:
-                check_method(one)
-                return make(one, self._cards)
-        return None
+        return
+    if learns_online(selecting) and not selecting.model.exists():
+        return
+    model = load_model(selecting.model)
+    if (model.role, model.method) != (role, method):
+        what = f"is the model of a {model.role} {model.method!r}, not of the {role} {method!r}"
+        raise ConfigError(what, file=str(selecting.model))
 
 
-def _router(selecting: Selecting, cards: list[Card]) -> Router:
-    folder = selecting.model
-    if folder is None:
-        router: Router = _fitted(catalog.load_router(selecting.method)(Training(cards=cards)))
-        return router
-
-    def load() -> Ready[Router]:
-        loaded = load_router_model(folder, cards)
-        return Ready(loaded.router, loaded.model.id)
-
-    return KeptRouter(Kept(folder, load))
-
-
-def _ranker(selecting: Selecting, cards: list[Card]) -> Ranker:
-    folder = selecting.model
-    if folder is None:
-        ranker: Ranker = _fitted(catalog.load_ranker(selecting.method)(Training(cards=cards)))
-        return ranker
-
-    def load() -> Ready[Ranker]:
-        model = load_model(folder)
-        return Ready(catalog.load_reader(model.method, "ranker").of_model(model, cards), model.id)
-
-    return KeptRanker(Kept(folder, load))
-
-
-def _fitted(method: Any) -> Any:
-    if inspect.isawaitable(method):
-        raise ConfigError("this method learns from a running service; train it and give its model")
-    return method
-
-
-def _listed(services: Service | Sequence[Service] | None) -> list[Service]:
-    if services is None:
-        return []
-    return [services] if isinstance(services, Service) else list(services)
+def learns_online(selecting: Selecting) -> bool:
+    """Tell whether a router can begin with no model, and learns label by label."""
+    if selecting.role != "router" or selecting.model is None:
+        return False
+    try:
+        reader = catalog.load_reader(selecting.method, "router")
+    except ConfigError:
+        return False
+    return hasattr(reader, "learn")

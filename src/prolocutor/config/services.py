@@ -126,9 +126,7 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
     call = entries.pop("call", None)
     target: Target = ""
     if pairing is not None and method is not None:
-        target = cast(Target, _selecting(pairing, method, entries, findings))
-        if call is not None:
-            findings.add(call, f"a service is selected by a {pairing} or by a call, not both")
+        target = cast(Target, _selecting(pairing, method, call, entries, findings))
     elif call is None:
         if "call" not in map(SERVICE.synonyms.get, entries):
             findings.add(node, "the key call is missing", f"give call: {CALL}")
@@ -141,9 +139,16 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
 
 
 def _selecting(
-    role: Literal["router", "ranker"], method: Node, entries: dict[str, Node], findings: Findings
+    role: Literal["router", "ranker"],
+    method: Node,
+    call: Node | None,
+    entries: dict[str, Node],
+    findings: Findings,
 ) -> object:
-    """Read a selector by pairing, and take its own keys out of `entries`."""
+    """Read a selector by pairing, and take its own keys out of `entries`.
+
+    A `connector` and its `call` are the way to the model that is asked whom to choose.
+    """
     kinds: dict[str, Kind] = {
         "model": MODEL,
         **({"budget": BUDGET} if role == "router" else {"unsure": UNSURE}),
@@ -154,6 +159,14 @@ def _selecting(
         for key, kind in kinds.items()
         if key in entries and (value := kind.read(entries.pop(key), findings)) is not UNREAD
     }
+    connector = entries.pop("connector", None)
+    if connector is not None and call is not None:
+        values["connector"] = SERVICE.keys["connector"].read(connector, findings)
+        endpoint = _target(call, findings, foreign=True)
+        values["endpoint"] = Addressed(endpoint, {}) if isinstance(endpoint, str) else endpoint
+    elif call is not None or connector is not None:
+        what = f"a {role} that asks a chat endpoint needs connector and call; others have neither"
+        findings.add(call or connector or method, what)
     return "" if name is UNREAD else Selecting(role=role, method=name, **values)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
 
 import msgspec
 
@@ -71,3 +71,20 @@ class Observer(Protocol):
 
     def breaker_changed(self, service: str, state: str) -> None:
         """Take note that a service's breaker is now `open`, `half-open` or `closed`."""
+
+
+class Rated(msgspec.Struct, frozen=True, kw_only=True):
+    """A reply that somebody rated: what was asked, who answered, and what the rating is."""
+
+    utt_id: str
+    question: str
+    agent: str
+    rating: Any
+
+
+@runtime_checkable
+class RatingObserver(Protocol):
+    """An observer that is told of ratings as well; must not block and must not raise."""
+
+    def reply_rated(self, rated: Rated) -> None:
+        """Take note of one rating, which has been stored."""

@@ -225,12 +225,12 @@ class Capped(msgspec.Struct, frozen=True):
 
     def next(self, standing: Standing) -> Step:
         """Ask as many of those that the policy names as can be afforded."""
-        step = self.policy.next(standing)
-        if not step.ask:
-            return step
         prices = {offer.agent: offer.price for offer in standing.offers}
         called = [*standing.answered, *standing.running]
         spent = sum(prices.get(agent, 0.0) for agent in called)
+        step = self.policy.next(self._affordable(standing, called, spent))
+        if not step.ask:
+            return step
         kept: list[str] = []
         for agent in step.ask:
             if self.most is not None and len(called) + len(kept) >= self.most:
@@ -244,6 +244,14 @@ class Capped(msgspec.Struct, frozen=True):
         if standing.running:
             return Step(reason="others are still answering")
         return Step(enough=True, reason="the turn's budget is spent")
+
+    def _affordable(self, standing: Standing, called: Sequence[str], spent: float) -> Standing:
+        """Give the standing without those that are too dear, so that others are thought of."""
+        if self.price is None:
+            return standing
+        most = self.price - spent
+        offers = [one for one in standing.offers if one.agent in called or one.price <= most]
+        return msgspec.structs.replace(standing, offers=offers)
 
 
 def left_over(standing: Standing) -> dict[str, float]:

@@ -8,15 +8,14 @@ done in a thread of its own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from prolocutor.contracts.pairing import Answer, Pairing, Question, Ranker, Router
 from prolocutor.errors import ProlocutorError
 from prolocutor.pairing.model_files import HEAD
 
@@ -54,13 +53,8 @@ class Kept(Generic[Method]):
         self._ready: Ready[Method] = load()
 
     @property
-    def version(self) -> str:
-        """The id of the model in use."""
-        return self._ready.version
-
-    @property
-    def method(self) -> Method:
-        """The method in use; a new model is looked for on the way."""
+    def latest(self) -> Ready[Method]:
+        """The method in use and its version; a new model is looked for on the way."""
         now = self._clock()
         if now - self._looked >= LOOKS:
             self._looked = now
@@ -68,7 +62,7 @@ class Kept(Generic[Method]):
             if stamp is not None and stamp != self._seen:
                 self._seen = stamp
                 Thread(target=self.reload, name="model", daemon=True).start()
-        return self._ready.method
+        return self._ready
 
     def reload(self) -> None:
         """Read the folder now; what is wrong with it is logged, and the old model stays."""
@@ -88,35 +82,12 @@ class Kept(Generic[Method]):
         return found.st_mtime_ns, found.st_ino
 
 
-class KeptRouter:
-    """A router whose model may be replaced at any time."""
-
-    def __init__(self, kept: Kept[Router]) -> None:
-        self._kept = kept
-
-    @property
-    def version(self) -> str:
-        """The id of the model in use."""
-        return self._kept.version
-
-    def route(self, question: Question) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
-        """Give a pairing for every agent, the best first."""
-        return self._kept.method.route(question)
+Source: TypeAlias = Method | Ready[Method] | Kept[Method]
+"""A router or ranker: itself, with the id of its model, or the latest of a folder."""
 
 
-class KeptRanker:
-    """A ranker whose model may be replaced at any time."""
-
-    def __init__(self, kept: Kept[Ranker]) -> None:
-        self._kept = kept
-
-    @property
-    def version(self) -> str:
-        """The id of the model in use."""
-        return self._kept.version
-
-    def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
-    ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
-        """Give a pairing for every answer, the best first."""
-        return self._kept.method.rank(question, answers, prior)
+def latest(source: Source[Method]) -> Ready[Method]:
+    """Give what is to be used now, with its version ("" where nobody told one)."""
+    if isinstance(source, Kept):
+        return source.latest
+    return source if isinstance(source, Ready) else Ready(source, "")

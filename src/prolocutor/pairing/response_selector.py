@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from prolocutor.contracts.pairing import Card, Pairing, Question, Ranker, Router
+import msgspec
+
+from prolocutor.contracts.pairing import Card, Pairing, Question, Ranker
 from prolocutor.pairing.dialog_view import answers_of, given, question_of, slot_of
+from prolocutor.pairing.reloading import Ready, Source, latest
+from prolocutor.pairing.routing import Routed, Routing
 from prolocutor.pairing.unsure import CLARIFY, Unsure, clarifying
 
 Reply = dict[str, Any]
+
+_NOBODY: Final = "no answer is likely to be right"
 
 PREFERENCE: Final = 0.15
 """By how much another answer must be likelier than that of the skill that goes on."""
@@ -19,84 +25,87 @@ class RankedSelector:
     """Says the answer that a ranker puts first; the reply's attribute `pairing` tells why.
 
     `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
-    asked and so speaks in any case. `router` gives the ranker its prior. `unsure` is what happens
+    asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is what happens
     when no answer is likely to be right: null (nobody knows), a clarifying question, or the word of
-    one skill. `methods` (name -> version of its model) is kept with the reply.
+    one skill. The attribute tells the versions of router and ranker too.
     """
 
     def __init__(
         self,
-        ranker: Ranker,
+        ranker: Source[Ranker],
         cards: Sequence[Card] = (),
         *,
-        router: Router | None = None,
+        routing: Routing | None = None,
         unsure: Unsure | None = None,
-        methods: Mapping[str, str] | None = None,
     ) -> None:
-        self._ranker = ranker
-        self._router = router
+        self._ranker: Source[Ranker] = ranker
+        self._routing = routing
         self._cards = {card.name: card for card in cards}
         self._unsure = unsure or Unsure(below=0.0)
-        self._methods = dict(methods or {})
 
     async def __call__(self, request: Mapping[str, Any]) -> Reply | None:
         """Choose one of the hypotheses, or none."""
-        question = question_of(request)
-        hypotheses = request["hypotheses"]
-        routed = await self._routed(question)
-        prior = {one.agent: one.probability for one in routed}
+        question, hypotheses = question_of(request), request["hypotheses"]
+        ranker: Ready[Ranker] = latest(self._ranker)
+        routed = await self._routed(request)
         known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
-        ranked = await given(self._ranker.rank(question, answers_of(known), prior))
+        ranked = await given(ranker.method.rank(question, answers_of(known), routed.prior))
         ranked = _preferring(request.get("preferred"), ranked)
+        told = _Told(ranked, routed, ranker.version)
         sure = bool(ranked) and ranked[0].probability >= self._unsure.below
         if ranked and (sure or "forced" in request):
-            return self._reply(_meant(ranked[0], known), ranked)
-        return self._abstain(question, hypotheses, routed, ranked)
+            best = ranked[0]
+            return _reply(_meant(best, known), best.probability, told.because(best.reason))
+        own = next((one for one in hypotheses if slot_of(one) == self._unsure.skill), None)
+        if own is not None:
+            return _reply(own, own["confidence"], told.because(_NOBODY))
+        return self._clarifying(question, told) if self._unsure.then == CLARIFY else None
 
-    def _abstain(
-        self,
-        question: Question,
-        hypotheses: Sequence[dict[str, Any]],
-        routed: Sequence[Pairing],
-        ranked: Sequence[Pairing],
-    ) -> Reply | None:
-        unsure = self._unsure
-        own = [one for one in hypotheses if slot_of(one) == unsure.skill]
-        if own:
-            return self._reply(own[0], ranked, "no answer is likely to be right")
-        if unsure.then == CLARIFY:
-            messages = clarifying(unsure, routed or ranked, self._cards, question.text)
-            if len(messages) > 1:
-                return {
-                    "skill_name": "",
-                    "text": unsure.question,
-                    "confidence": 0.0,
-                    "messages": messages,
-                    "ask": "choice",
-                    "attributes": {
-                        "pairing": self._told(ranked, "no answer is likely to be right")
-                    },
-                }
-        return None
-
-    def _reply(
-        self, hypothesis: Mapping[str, Any], ranked: Sequence[Pairing], reason: str | None = None
-    ) -> Reply:
-        told = self._told(ranked, ranked[0].reason if reason is None else reason)
+    def _clarifying(self, question: Question, told: _Told) -> Reply | None:
+        """Ask who should answer, if there is more than one to choose from."""
+        likely = told.routed.pairings or told.ranked
+        messages = clarifying(self._unsure, likely, self._cards, question.text)
+        if len(messages) <= 2:
+            return None
         return {
-            "skill_name": slot_of(hypothesis),
-            "hypothesis": hypothesis["hypothesis_id"],
-            "text": hypothesis["text"],
-            "confidence": ranked[0].probability if reason is None else hypothesis["confidence"],
-            "attributes": {**(hypothesis.get("attributes") or {}), "pairing": told},
+            "skill_name": "",
+            "text": self._unsure.question,
+            "confidence": 0.0,
+            "messages": messages,
+            "ask": "choice",
+            "attributes": {"pairing": told.because(_NOBODY)},
         }
 
-    def _told(self, ranked: Sequence[Pairing], reason: str) -> dict[str, Any]:
-        order = [[one.agent, round(one.probability, 4)] for one in ranked]
-        return {**self._methods, "reason": reason, "ranked": order}
+    async def _routed(self, request: Mapping[str, Any]) -> Routed:
+        """Give what the router says, unless one skill had to be asked whatever it says."""
+        if self._routing is None or "forced" in request:
+            return Routed((), "")
+        return await self._routing.of(request)
 
-    async def _routed(self, question: Question) -> Sequence[Pairing]:
-        return [] if self._router is None else await given(self._router.route(question))
+
+class _Told(msgspec.Struct, frozen=True):
+    """What is told of a choice beside its reason."""
+
+    ranked: Sequence[Pairing]
+    routed: Routed
+    ranker: str
+
+    def because(self, reason: str) -> dict[str, Any]:
+        """Give the reply's attribute `pairing`."""
+        versions = {"router": self.routed.version, "ranker": self.ranker}
+        order = [[one.agent, round(one.probability, 4)] for one in self.ranked]
+        named = {role: version for role, version in versions.items() if version}
+        return {**named, "reason": reason, "ranked": order}
+
+
+def _reply(hypothesis: Mapping[str, Any], confidence: float, told: dict[str, Any]) -> Reply:
+    return {
+        "skill_name": slot_of(hypothesis),
+        "hypothesis": hypothesis["hypothesis_id"],
+        "text": hypothesis["text"],
+        "confidence": confidence,
+        "attributes": {**(hypothesis.get("attributes") or {}), "pairing": told},
+    }
 
 
 def _preferring(skill: str | None, ranked: Sequence[Pairing]) -> Sequence[Pairing]:

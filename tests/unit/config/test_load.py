@@ -174,7 +174,7 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("annotators: {a: {call: 'a:b', card: {x: .nan}}}", "something that JSON can say"),
         ("annotators: {a: {call: 'a:b', after: [7]}}", "expected the name of a service or stage"),
         ("response_selector: {ranker: 7}", "expected the name of a ranker"),
-        ("skill_selector: {router: cards, call: 'a:b'}", "by a router or by a call, not both"),
+        ("skill_selector: {router: cards, call: 'a:b'}", "needs connector and call; others have"),
         ("skill_selector: {router: cards, unsure: {}}", "unknown key"),
         ("response_selector: {ranker: unsupervised, budget: {}}", "unknown key"),
         ("skill_selector: {router: cards, model: 7}", "(put it in quotes), found 7"),

@@ -1,0 +1,179 @@
+"""Selectors: the services that select by pairing, made from what a file says of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from prolocutor.config.agent_cards import cards_of
+from prolocutor.config.chat import Chat, Ending
+from prolocutor.config.selecting import Role, Selecting, check_method, learns_online
+from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, Training
+from prolocutor.errors import ConfigError
+from prolocutor.pairing import catalog
+from prolocutor.pairing.model_files import load_model
+from prolocutor.pairing.question_agent.journal import LessonJournal
+from prolocutor.pairing.question_agent.loading import load_router_model
+from prolocutor.pairing.reloading import Kept, Ready, Source
+from prolocutor.pairing.response_selector import RankedSelector
+from prolocutor.pairing.routing import Routing
+from prolocutor.pairing.skill_selector import RoutedSelector
+from prolocutor.pairing.teaching import Teaching
+from prolocutor.pairing.unsure import Unsure
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.step import Limits
+
+Method = TypeVar("Method", Router, Ranker)
+
+JOURNAL = ".lessons"
+"""What is added to a model's name for the file of what its router learned since."""
+
+
+def with_selectors(
+    pipeline: Pipeline, folder: Path, limits: Limits
+) -> tuple[Pipeline, list[Observer]]:
+    """Give the pipeline with its selectors by pairing made, and who learns from its turns."""
+    targets: list[object] = [service.target for _, service in pipeline.services()]
+    wanted = [target for target in targets if isinstance(target, Selecting)]
+    if not wanted:
+        return pipeline, []
+    maker = _Maker(cards_of(pipeline.skills, folder), wanted, limits)
+    changes = {
+        stage: [maker.made(service) for service in services]
+        for stage, services in (
+            ("skill_selector", _listed(pipeline.skill_selector)),
+            ("response_selector", _listed(pipeline.response_selector)),
+        )
+        if services
+    }
+    return msgspec.structs.replace(pipeline, **changes), maker.learners
+
+
+class _Maker:
+    """Makes the selectors of one pipeline; they share one router and one ranker."""
+
+    def __init__(self, cards: list[Card], wanted: Sequence[Selecting], limits: Limits) -> None:
+        self._seconds = limits.end_of(Stage.SKILL)
+        self.learners: list[Observer] = []
+        self._cards = cards
+        self._chats: dict[Role, Chat] = {}
+        router = self._found("router", wanted, self._router)
+        self._routing = None if router is None else Routing(router)
+        self._ranker = self._found("ranker", wanted, self._ranker_of)
+        self._unsure = next(
+            (one.unsure for one in wanted if one.role == "ranker"),
+            Unsure(below=0.0),
+        )
+        names = {card.name for card in cards}
+        if (skill := self._unsure.skill) is not None and skill not in names:
+            raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
+
+    def made(self, service: Service) -> Service:
+        """Give a service with its selector as the target."""
+        target: object = service.target
+        if not isinstance(target, Selecting):
+            return service
+        selector = self._selector(target)
+        chat = self._chats.get(target.role)
+        made = selector if chat is None else Ending(selector, chat, name=service.name)
+        return msgspec.structs.replace(service, target=made)
+
+    def _selector(self, selecting: Selecting) -> Callable[..., Any]:
+        if selecting.role == "router":
+            assert self._routing is not None
+            return RoutedSelector(
+                self._routing,
+                self._cards,
+                selecting.budget.made(),
+                ranker=self._ranker,
+                unsure=self._unsure,
+                seconds=self._seconds,
+            )
+        assert self._ranker is not None
+        return RankedSelector(self._ranker, self._cards, routing=self._routing, unsure=self._unsure)
+
+    def _found(
+        self,
+        role: Role,
+        wanted: Sequence[Selecting],
+        make: Callable[[Selecting], Source[Method]],
+    ) -> Source[Method] | None:
+        for one in wanted:
+            if one.role == role:
+                check_method(one)
+                return make(one)
+        return None
+
+    def _router(self, selecting: Selecting) -> Source[Router]:
+        folder, cards = selecting.model, self._cards
+        if folder is None:
+            return self._unlearned(selecting, catalog.load_router(selecting.method))
+        if learns_online(selecting):
+            return self._pupil(selecting, folder)
+
+        def load() -> Ready[Router]:
+            loaded = load_router_model(folder, cards)
+            return Ready(loaded.router, loaded.model.id)
+
+        return Kept(folder, load)
+
+    def _pupil(self, selecting: Selecting, folder: Path) -> Source[Router]:
+        """Give a router that learns from ratings, and what it learned since its model was made."""
+        journal = LessonJournal(folder.with_name(folder.name + JOURNAL))
+
+        def load() -> Ready[Router]:
+            if folder.exists():
+                model = load_model(folder)
+                reader = catalog.load_reader(model.method, "router")
+                router, version = reader.of_model(model, self._cards), model.id
+            else:
+                training = Training(cards=self._cards)
+                router = _fitted(catalog.load_router(selecting.method)(training))
+                version = selecting.method
+            for lesson in journal.read():
+                router.learn(lesson.text, lesson.agents)
+            return Ready(router, version)
+
+        kept: Kept[Router] = Kept(folder, load)
+        self.learners.append(Teaching(kept, journal, [card.name for card in self._cards]))
+        return kept
+
+    def _ranker_of(self, selecting: Selecting) -> Source[Ranker]:
+        folder, cards = selecting.model, self._cards
+        if folder is None:
+            return self._unlearned(selecting, catalog.load_ranker(selecting.method))
+
+        def load() -> Ready[Ranker]:
+            model = load_model(folder)
+            reader = catalog.load_reader(model.method, "ranker")
+            return Ready(reader.of_model(model, cards), model.id)
+
+        return Kept(folder, load)
+
+    def _unlearned(self, selecting: Selecting, fit: Fit[Method]) -> Ready[Method]:
+        """Make a method from cards, and from the endpoint that it asks."""
+        training = Training(cards=self._cards)
+        if selecting.endpoint is not None:
+            assert selecting.connector is not None
+            chat = Chat(selecting.connector, selecting.endpoint, name=selecting.role)
+            self._chats[selecting.role] = chat
+            training = msgspec.structs.replace(training, complete=chat.complete)
+        return Ready(_fitted(fit(training)), selecting.method)
+
+
+def _fitted(method: Method | Awaitable[Method]) -> Method:
+    if inspect.isawaitable(method):
+        raise ConfigError("this method learns from a running service; train it and give its model")
+    return method
+
+
+def _listed(services: Service | Sequence[Service] | None) -> list[Service]:
+    if services is None:
+        return []
+    return [services] if isinstance(services, Service) else list(services)
