@@ -68,17 +68,20 @@ class Executor:
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run a program, or go on with one. What is wrong with it is said, not raised."""
-        person = of_turn(start.begun)
+        person, read = of_turn(start.begun), start.context is not None
         try:
             await self._get_ready()
             filling = Filling(person, self._devices.manifests)
             if start.context is None:
-                ready = filling.begin(reading.program_of(start.parsed))
+                program = reading.program_of(start.parsed)
+                read = True
+                ready = filling.begin(program)
             else:
                 ready = filling.go_on(start.context, (start.answer or {}).get("value"))
             return await self._run(ready, person) if isinstance(ready, Checked) else ready
         except ProlocutorError as error:
-            return ProgramRun(words=phrases.says(_refusal(reading.shown(start.parsed), error)))
+            words = phrases.says(_refusal(reading.shown(start.parsed), error))
+            return ProgramRun(words=words, refused=not read)
         except Trouble as trouble:
             return ProgramRun(words=phrases.says(trouble.sentence))
 
@@ -134,7 +137,8 @@ class Executor:
     ) -> tuple[App, Done, float | None]:
         """Start a stream: a monitor looks at once. Gives the program and when it is due next."""
         app = self._app(statement, doer, person, number, about)
-        due = next_due(statement, doer.surroundings, person.at)
+        (settled,) = check(program_in(app.code), self._devices.manifests).statements
+        due = next_due(settled, doer.surroundings, person.at)
         done = Done()
         if monitor_of(statement) is not None:
             done = await doer.happened(statement, None)

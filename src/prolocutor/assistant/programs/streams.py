@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,6 +21,9 @@ SHORTEST_TIMER: Final = 10.0
 SHORTEST_POLL: Final = 60.0
 USUAL_POLL: Final = 600.0
 """Seconds between two looks of a monitor whose manifest has no `poll_interval`."""
+
+ROUNDING: Final = 1e-6
+"""The part of an interval by which a timer may go off too early without going off again."""
 
 LATEST: Final = 1e11
 """The latest time that a stream may be due, in UNIX seconds."""
@@ -63,9 +67,8 @@ def _timer(timer: Timer, surroundings: Surroundings, now: float) -> float:
         interval /= max(1.0, _number(timer.frequency, surroundings))
     if interval < SHORTEST_TIMER:
         raise Trouble("", f"a timer goes off every {SHORTEST_TIMER:g} seconds at most")
-    if base > now:
-        return base
-    return base + (int((now - base) // interval) + 1) * interval
+    passed = math.floor((now - base) / interval + ROUNDING) + 1
+    return base + max(0, passed) * interval
 
 
 def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float | None:

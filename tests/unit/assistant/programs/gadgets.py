@@ -77,7 +77,18 @@ def service(gadgets: Gadgets, manifest: str = CLASSES, **options: Any) -> Servic
     return Service("gadgets", gadgets, inline=True, **options)
 
 
-async def begun() -> Begun:
+class Keys:
+    """A caller that writes down the keys that it is called with."""
+
+    def __init__(self) -> None:
+        self.keys: list[Any] = []
+
+    async def call(self, service: str, request: dict[str, Any], **how: Any) -> Any:
+        self.keys.append(how["key"])
+        return [{"text": "x", "author": "y"}]
+
+
+async def begun(started: float = 1.0) -> Begun:
     """Begin a turn of ann's in a store that nobody uses."""
     names = ("channel_type", "utt_id", "bot_utt_id", "new_human_id", "new_dialog_id")
     beginning = Beginning(
@@ -85,7 +96,7 @@ async def begun() -> Begun:
         user="ann",
         dialog_name="main",
         date_time="2026-01-01 00:00:00.000000",
-        started=1.0,
+        started=started,
         text="",
         attributes=b"{}",
         message=b"{}",

@@ -16,6 +16,7 @@ from prolocutor.pipeline.plan import Service
 from prolocutor.stores.memory import MemoryStore
 from tests.unit.assistant.programs.gadgets import (
     Gadgets,
+    Keys,
     begun,
     program,
     running,
@@ -94,17 +95,6 @@ async def test_what_a_function_wants_to_keep_is_kept() -> None:
         [entry] = await it.store.entries("ann", "gadgets")
     assert gadgets.requests[-1]["human"]["attributes"] == {"said": 1}
     assert entry.key == "k"
-
-
-class Keys:
-    """A caller that writes down the keys that it is called with."""
-
-    def __init__(self) -> None:
-        self.keys: list[Any] = []
-
-    async def call(self, service: str, request: dict[str, Any], **how: Any) -> Any:
-        self.keys.append(how["key"])
-        return [{"text": "x", "author": "y"}]
 
 
 WATCH = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +22,9 @@ from prolocutor.assistant.programs.person import unasked
 from prolocutor.assistant.programs.streams import fresh, next_due
 from prolocutor.assistant.programs.surroundings import Surroundings
 from prolocutor.assistant.programs.trouble import Trouble
+from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import Entry
+from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.store import SqliteStore
 from prolocutor.thingtalk.checking import check
 from prolocutor.thingtalk.parsing import parse
@@ -28,6 +32,8 @@ from prolocutor.thingtalk.tree import Call, Device, Monitor, Program
 from tests.unit.assistant.programs.gadgets import (
     TWEETS,
     Gadgets,
+    Keys,
+    begun,
     feed_texts,
     program,
     running,
@@ -37,6 +43,7 @@ from tests.unit.assistant.programs.gadgets import (
 from tests.unit.assistant.talks import assistant
 from tests.unit.thingtalk.devices import manifests
 
+TIMES = st.integers(1, 5)
 TWEETING = "monitor(@com.twitter.home_timeline());"
 NEWS = {"text": "news", "author": "carol", "hashtags": [], "likes": 0}
 
@@ -151,6 +158,34 @@ async def test_a_timer_runs_its_query_each_time() -> None:
     assert texts(turn) == ["Okay, I'm going to notify you of comic every 1h."]
     assert told == 2 * [["Notification from xkcd", "title: Sheep"]]
     assert 3500 < entry.due - time.time() <= 3600
+
+
+@given(
+    at=st.floats(1.7e9, 2.1e9), interval=st.integers(10, 10**6), late=st.floats(0, 5), times=TIMES
+)
+@settings(max_examples=60, deadline=None)
+def test_a_timer_goes_off_once_in_each_interval(
+    at: float, interval: int, late: float, times: int
+) -> None:
+    assert asyncio.run(_gaps(at, interval, late, times)) == [
+        pytest.approx(interval, abs=1e-3) for _ in range(times)
+    ]
+
+
+async def _gaps(at: float, interval: int, late: float, times: int) -> list[float]:
+    """Give the seconds between the times at which a timer that was started is due."""
+    now = [at]
+    turn = await begun(at)
+    skills = [service(Gadgets())]
+    it = executor.Executor(skills, Keys(), MemoryStore(), deadline=60.0, clock=lambda: now[0])
+    source = f"timer(base=$now, interval={interval}s);"
+    [entry] = (await it.run(ProgramStart(begun=turn, parsed={"program": source}))).entries
+    dues = [at]
+    for _ in range(times):
+        dues.append(entry.due)
+        now[0] = entry.due + late
+        [entry] = (await it.due(entry)).entries
+    return [later - earlier for earlier, later in itertools.pairwise(dues)]
 
 
 async def test_a_bare_timer_tells_the_time() -> None:
