@@ -18,7 +18,8 @@ from prolocutor.cli.evaluations.tables import clean
 from prolocutor.cli.places import assistant_file
 from prolocutor.evaluation.pairing.data import load_pairing_data
 from prolocutor.evaluation.pairing.figures import Row
-from prolocutor.evaluation.pairing.training import Role, Trained, Wanted, steps_of
+from prolocutor.evaluation.pairing.fitting import Role
+from prolocutor.evaluation.pairing.training import Trained, Wanted, steps_of
 from prolocutor.evaluation.pairing.training import train as learn
 
 _ENSEMBLE: Final = "ensemble"

@@ -5,29 +5,61 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from inspect import isawaitable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
-from prolocutor.contracts.pairing import Fit, Labelled, Ranker, Router, Training
-from prolocutor.pairing.catalog import Need, load_ranker, load_router, needs_of
+from prolocutor.contracts.pairing import (
+    Complete,
+    Encoder,
+    Fit,
+    Labelled,
+    PairScorer,
+    Ranker,
+    Router,
+    Training,
+)
+from prolocutor.pairing.catalog import load_ranker, load_router, needs_of
 from prolocutor.pairing.groups import folds_of, near_duplicates
 
 Made = TypeVar("Made")
 Method = TypeVar("Method", Router, Ranker)
 Priors = list[dict[str, float]]
+Role = Literal["router", "ranker"]
 
 _LABELS: Final = "labels"
 
 
+class Models(msgspec.Struct, frozen=True, kw_only=True):
+    """Models of others that some methods need."""
+
+    encoder: Encoder | None = None
+    pair_scorer: PairScorer | None = None
+    complete: Complete | None = None
+
+    def training(self, **more: Any) -> Training:
+        """Make what a method is made ready from, with these models."""
+        return Training(
+            encoder=self.encoder, pair_scorer=self.pair_scorer, complete=self.complete, **more
+        )
+
+
+NO_MODELS: Final = Models()
+
+
+def needs_no_labels(name: str, role: Role) -> bool:
+    """Tell whether a router or ranker does without labels, so that it is shown none."""
+    return _LABELS not in needs_of(name, role)
+
+
 async def fitted_router(name: str, training: Training) -> Router:
     """Make a router ready; one that does without labels is shown none."""
-    return await _fitted(load_router(name), needs_of(name, "router"), training)
+    return await _fitted(load_router(name), needs_no_labels(name, "router"), training)
 
 
 async def fitted_ranker(name: str, training: Training) -> Ranker:
     """Make a ranker ready; one that does without labels is shown none."""
-    return await _fitted(load_ranker(name), needs_of(name, "ranker"), training)
+    return await _fitted(load_ranker(name), needs_no_labels(name, "ranker"), training)
 
 
 async def unseen_priors(name: str, training: Training, folds: int) -> Priors:
@@ -57,8 +89,8 @@ async def settled(found: Made | Awaitable[Made]) -> Made:
     return await found if isawaitable(found) else found
 
 
-async def _fitted(fit: Fit[Method], needs: frozenset[Need], training: Training) -> Method:
-    if _LABELS not in needs:
+async def _fitted(fit: Fit[Method], free: bool, training: Training) -> Method:
+    if free:
         bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
         labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]
         training = msgspec.structs.replace(training, labelled=labelled)

@@ -7,16 +7,14 @@ of it. Routers learn from what is there to learn from apart; where there is none
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from inspect import isawaitable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
 from prolocutor.contracts.pairing import (
     Answer,
-    Encoder,
     Labelled,
     Pairing,
     Ranker,
@@ -33,14 +31,19 @@ from prolocutor.evaluation.pairing.baselines import (
 from prolocutor.evaluation.pairing.budgets import policy_of, spend
 from prolocutor.evaluation.pairing.data import PairingData, checked
 from prolocutor.evaluation.pairing.figures import Choice, Draws, Row, Stage, row_of
+from prolocutor.evaluation.pairing.fitting import (
+    NO_MODELS,
+    Models,
+    Priors,
+    fitted_ranker,
+    fitted_router,
+    needs_no_labels,
+    settled,
+    unseen_priors,
+)
 from prolocutor.evaluation.pairing.published import Published, published_for
-from prolocutor.pairing.catalog import Need, load_ranker, load_router, needs_of
 from prolocutor.pairing.groups import folds_of, near_duplicates
 
-Made = TypeVar("Made")
-Priors = list[dict[str, float]]
-
-_LABELS: Final = "labels"
 _FREE: Final = "cards"
 _SHOWN: Final = 3
 
@@ -81,12 +84,12 @@ async def measure(
     data: PairingData,
     plan: Plan,
     *,
-    encoder: Encoder | None = None,
+    models: Models = NO_MODELS,
     told: Callable[[str], None] = lambda _: None,
 ) -> Measured:
     """Measure all that is planned; `told` hears what is done next."""
     data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
-    bench = _Bench(data, plan, encoder, told)
+    bench = _Bench(data, plan, models, told)
     await bench.run()
     return Measured(
         data=data.name,
@@ -107,9 +110,9 @@ class _Bench:
     """One measuring: the folds, what was fitted in each, and the rows so far."""
 
     def __init__(
-        self, data: PairingData, plan: Plan, encoder: Encoder | None, told: Callable[[str], None]
+        self, data: PairingData, plan: Plan, models: Models, told: Callable[[str], None]
     ) -> None:
-        self._data, self._plan, self._encoder, self._told = data, plan, encoder, told
+        self._data, self._plan, self._models, self._told = data, plan, models, told
         self._prices = {card.name: card.price for card in data.cards}
         texts = [one.question.text for one in data.test]
         self.groups = near_duplicates(texts)
@@ -178,23 +181,21 @@ class _Bench:
         return [one for one, its in zip(self._data.test, self._folds, strict=True) if its != fold]
 
     async def _routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
-        fit, needs = load_router(name), needs_of(name, "router")
         routers: dict[int, Router] = {}
         for fold in sorted(set(self._folds)):
             if fold and self._data.learn:
                 routers[fold] = routers[0]
             else:
-                routers[fold] = await self._fit(fit, needs, self._known(fold), [])
+                routers[fold] = await fitted_router(name, self._training(self._known(fold)))
         found = []
         for one, fold in zip(self._data.test, self._folds, strict=True):
             start = perf_counter()
-            pairs = await _settled(routers[fold].route(one.question))
+            pairs = await settled(routers[fold].route(one.question))
             found.append((pairs, perf_counter() - start))
         return found
 
     async def _fitted_rankers(self, name: str) -> dict[int, Ranker]:
-        fit, needs = load_ranker(name), needs_of(name, "ranker")
-        free = _LABELS not in needs
+        free = needs_no_labels(name, "ranker")
         learned = [] if free else await self._cross_fitted(self._data.learn)
         rankers = {}
         for fold in sorted(set(self._folds)):
@@ -206,50 +207,24 @@ class _Bench:
                 priors = [self._priors[place] for place in others]
             else:
                 priors = await self._cross_fitted(known)
-            rankers[fold] = await self._fit(
-                fit, needs, [*self._data.learn, *known], [*learned, *priors]
-            )
+            training = self._training([*self._data.learn, *known], [*learned, *priors])
+            rankers[fold] = await fitted_ranker(name, training)
         return rankers
 
     async def _cross_fitted(self, labelled: Sequence[Labelled]) -> Priors:
         """Give priors of questions with answers from routers that have not learned from them."""
-        priors: Priors = [{} for _ in labelled]
-        if not self._plan.routers or not any(one.answers for one in labelled):
-            return priors
-        name = self._plan.routers[0]
-        fit, needs = load_router(name), needs_of(name, "router")
-        groups = near_duplicates([one.question.text for one in labelled])
-        folds = folds_of(groups, self._plan.folds, self._plan.seed)
-        for fold in sorted(set(folds)):
-            known = [one for one, its in zip(labelled, folds, strict=True) if its != fold]
-            router = await self._fit(fit, needs, known, [])
-            for place, one in enumerate(labelled):
-                if folds[place] == fold and one.answers:
-                    pairs = await _settled(router.route(one.question))
-                    priors[place] = {pair.agent: pair.probability for pair in pairs}
-        return priors
+        if not self._plan.routers:
+            return [{} for _ in labelled]
+        training = self._training(labelled)
+        return await unseen_priors(self._plan.routers[0], training, self._plan.folds)
 
-    async def _fit(
-        self,
-        fit: Callable[[Training], Made | Awaitable[Made]],
-        needs: frozenset[Need],
-        labelled: Sequence[Labelled],
-        priors: Priors,
-    ) -> Made:
-        if _LABELS not in needs:
-            bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
-            labelled = [msgspec.structs.replace(one, **bare) for one in labelled]
-        training = Training(
-            cards=self._data.cards,
-            labelled=labelled,
-            priors=priors,
-            encoder=self._encoder,
-            seed=self._plan.seed,
+    def _training(self, labelled: Sequence[Labelled], priors: Priors | None = None) -> Training:
+        return self._models.training(
+            cards=self._data.cards, labelled=labelled, priors=priors or [], seed=self._plan.seed
         )
-        return await _settled(fit(training))
 
     def _priors_for(self, ranker: str) -> Priors:
-        return self._priors if _LABELS in needs_of(ranker, "ranker") else self._free
+        return self._free if needs_no_labels(ranker, "ranker") else self._priors
 
     async def _ranked(self, rankers: Mapping[int, Ranker], priors: Priors) -> list[Choice]:
         found = []
@@ -257,7 +232,7 @@ class _Bench:
             answers = self._answers(place)
             start = perf_counter()
             ranker = rankers[self._folds[place]]
-            pairs = await _settled(ranker.rank(one.question, answers, priors[place]))
+            pairs = await settled(ranker.rank(one.question, answers, priors[place]))
             found.append(self._choice(place, pairs, perf_counter() - start, len(answers)))
         return found
 
@@ -275,7 +250,7 @@ class _Bench:
             ) -> Sequence[Pairing]:
                 known = [one for one in self._answers(place) if one.agent in called]
                 question = self._data.test[place].question
-                return await _settled(ranker.rank(question, known, priors[place]))
+                return await settled(ranker.rank(question, known, priors[place]))
 
             start = perf_counter()
             called, pairs = await spend(policy, self._data.cards, prior, [*answers], rank)
@@ -354,7 +329,3 @@ def _permuted(data: PairingData, seed: int) -> PairingData:
             yield msgspec.structs.replace(one, agents=agents, gold=gold)
 
     return msgspec.structs.replace(data, learn=[*dealt(data.learn)], test=[*dealt(data.test)])
-
-
-async def _settled(found: Made | Awaitable[Made]) -> Made:
-    return await found if isawaitable(found) else found

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Encoder, Labelled, Training
+from prolocutor.contracts.pairing import Labelled
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.data import PairingData
 from prolocutor.evaluation.pairing.figures import Draws, Row, Stage
 from prolocutor.evaluation.pairing.fitting import (
+    NO_MODELS,
+    Models,
+    Role,
     fitted_ranker,
     fitted_router,
     probabilities,
@@ -28,12 +31,11 @@ from prolocutor.pairing.catalog import load_reader
 from prolocutor.pairing.groups import near_duplicates
 from prolocutor.pairing.model_files import save_model, training_card
 
-Role = Literal["router", "ranker"]
-
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""
 
 _STAGE: Final[dict[str, Stage]] = {"router": "route", "ranker": "rank"}
+_ROUTE: Final[Stage] = "route"
 _SINGLE: Final = "best single agent"
 
 
@@ -45,7 +47,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     prior: str = "ensemble"
     folds: int = 5
     seed: int = 0
-    encoder: Encoder | None = None
+    models: Models = NO_MODELS
 
 
 class Trained(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +168,7 @@ async def _measured(
     apart = _apart(data) if ranks else []
     bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
     try:
-        return await measure(bench, plan, encoder=wanted.encoder, told=told), None
+        return await measure(bench, plan, models=wanted.models, told=told), None
     except BadInput as error:
         return None, f"not measured by {wanted.folds} folds: {error}"
 
@@ -177,9 +179,7 @@ def _apart(data: PairingData) -> list[Labelled]:
 
 
 async def _fitted(data: PairingData, learned: list[Labelled], wanted: Wanted) -> Any:
-    training = Training(
-        cards=data.cards, labelled=learned, encoder=wanted.encoder, seed=wanted.seed
-    )
+    training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
     if wanted.role == "router":
         return await fitted_router(wanted.method, training)
     if apart := _apart(data):
@@ -203,7 +203,7 @@ async def _tested(data: PairingData, wanted: Wanted, told: Callable[[str], None]
     plan = Plan(routers=[wanted.method, LABEL_FREE["router"]], seed=wanted.seed)
     bare = [msgspec.structs.replace(one, answers={}) for one in data.test]
     bench = msgspec.structs.replace(data, test=bare)
-    return _rows(await measure(bench, plan, encoder=wanted.encoder, told=told), wanted)
+    return _rows(await measure(bench, plan, models=wanted.models, told=told), wanted)
 
 
 def _rows(measured: Measured, wanted: Wanted) -> list[Row]:
@@ -211,7 +211,7 @@ def _rows(measured: Measured, wanted: Wanted) -> list[Row]:
     free = LABEL_FREE[wanted.role]
     found = {(one.stage, one.method): one for one in measured.rows}
     wanted_rows = [(_STAGE[wanted.role], wanted.method), (_STAGE[wanted.role], free)]
-    keys = dict.fromkeys([*wanted_rows, ("route", _SINGLE)])
+    keys = dict.fromkeys([*wanted_rows, (_ROUTE, _SINGLE)])
     return [found[key] for key in keys if key in found]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Answer, Labelled, Pairing, Question, Training
 from prolocutor.errors import BadInput
-from prolocutor.evaluation.pairing import measuring
+from prolocutor.evaluation.pairing import fitting
 from prolocutor.evaluation.pairing.budgets import policy_of
 from prolocutor.evaluation.pairing.figures import Row
 from prolocutor.evaluation.pairing.measuring import Measured, Plan, measure
@@ -50,16 +50,16 @@ class Spy:
 @pytest.fixture(params=[True, False], ids=["with labels", "without labels"])
 def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     Spy.trained = []
-    real = measuring.needs_of
+    real = fitting.needs_of
 
     def made(training: Training) -> Spy:
         found = Spy(training)
         assert found.labels == request.param
         return found
 
-    monkeypatch.setattr(measuring, "load_ranker", lambda name: made)
+    monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
     monkeypatch.setattr(
-        measuring,
+        fitting,
         "needs_of",
         lambda name, which: (
             real(name, which)
@@ -88,7 +88,7 @@ def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them
         given.append(training)
         return Spy(training)
 
-    monkeypatch.setattr(measuring, "load_ranker", lambda name: made)
+    monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
     odd = Labelled(
         question=Question(text="blorb the frobnitz"),
         agents={"bank": 1.0},
