@@ -13,7 +13,10 @@ from prolocutor.pipeline.turn import Turn
 
 
 async def run_program(decision: Decision, programs: Programs, seconds: float) -> Decision:
-    """Run the program that an input asks for, and let the turn say what it says."""
+    """Run the program that an input asks for, and let the turn say what it says.
+
+    What is no program changes no subject: what was asked for is asked again.
+    """
     start = decision.program
     assert start is not None, "the input asks for no program"
     try:
@@ -21,6 +24,12 @@ async def run_program(decision: Decision, programs: Programs, seconds: float) ->
             run = await programs.run(start)
     except TimeoutError:
         run = ProgramRun(words=phrases.says(phrases.TOO_LONG))
+    waiting = decision.state.waiting
+    if run.refused and waiting is not None:
+        again = phrases.asks_again(waiting)
+        words = replace(again, messages=[*run.words.messages, *again.messages])
+        said = replace(decision.start, say=words)
+        return replace(decision, start=said, run=run, told=None, kept=waiting)
     return replace(decision, start=replace(decision.start, say=run.words), run=run)
 
 

@@ -30,6 +30,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
 
     `context` is kept with the ask and given back with the answer. `code` and `entities` are the
     context of the ask that clients are sent. `human_attributes` are kept of the person, in a turn.
+    `refused`: what came is no program.
     """
 
     words: Words
@@ -39,6 +40,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     entries: Sequence[Entry] = ()
     struck: Sequence[tuple[str, str]] = ()
     human_attributes: dict[str, Any] = {}
+    refused: bool = False
 
 
 class Programs(Protocol):

@@ -570,6 +570,25 @@ async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> Non
     assert (said(turn), turn.ask, len(adds.started)) == ([phrases.CANNOT_HELP], None, 1)
 
 
+@pytest.mark.parametrize(
+    "came",
+    [
+        {"program": 'now =>"lol");'},
+        {"parsed": {"code": ["now", "=>", "=>"], "entities": {}}},
+        {"parsed": {"code": ["now", "=>", "@a.b", "(", ")", ";"], "slots": [[]]}},
+    ],
+)
+async def test_what_is_no_program_leaves_what_was_asked(came: dict[str, Any]) -> None:
+    asker = Asker()
+    async with assistant(*asking_skills(asker)) as it:
+        await it.turn("ask number", user="ann")
+        broken = await it.turn("", user="ann", **came)
+        await it.turn("5", user="ann")
+        assert await closings(it) == ["number", "number", None]
+    assert (broken.ask, broken.reply.active_skill) == ("number", "")
+    assert [answer["value"] for answer in asker.told] == [5]
+
+
 async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
     class Hangs:
         async def run(self, start: ProgramStart) -> ProgramRun:
