@@ -49,6 +49,11 @@ class JsonLines:
         """The part of the file that the latest pass has read."""
         return self._lines.portion
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file, and the line at which the latest episode ends."""
+        return str(self._lines.file), self._lines.number
+
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
         file = str(self._lines.file)

@@ -34,6 +34,8 @@ class Lines:
         self._plain = plain
         self.id: Final = os.path.join(*self.file.absolute().parts[-2:])
         """The file with its folder, as ParlAI names a task of a file."""
+        self.number = 0
+        """The number of the line that was read last."""
         self._size = 0
         self._read = 0
 
@@ -49,6 +51,7 @@ class Lines:
         with self.file.open("rb") as file:
             for number, raw in enumerate(file, 1):
                 self._read += len(raw)
+                self.number = number
                 try:
                     line = raw.decode()
                 except UnicodeDecodeError as error:
