@@ -64,17 +64,28 @@ class Pairing(msgspec.Struct, frozen=True):
     position: int = 0
 
 
+class Call(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How it went to ask an agent: `seconds`, the `price` paid, how sure it was, what went wrong."""
+
+    seconds: float
+    price: float | None = None
+    confidence: float | None = None
+    error: str | None = None
+
+
 class Labelled(msgspec.Struct, frozen=True, kw_only=True):
     """A question and how right each agent is for it: 1 surely, 0 surely not, between by votes.
 
-    Agents that are not named are 0. `answers` are the responses by agent, where they were asked.
-    `gold` are the agents that count as right in measuring. `weight` discounts a doubtful label.
+    Agents that are not named are 0. `answers` are the responses by agent, where they were asked;
+    `calls` how that went, of those that gave no answer too, where it was recorded. `gold` are the
+    agents that count as right in measuring. `weight` discounts a doubtful label.
     """
 
     question: Question
     agents: dict[str, float]
     gold: frozenset[str] = frozenset()
     answers: dict[str, str] = {}
+    calls: dict[str, Call] = {}
     domain: str = ""
     weight: float = 1.0
 

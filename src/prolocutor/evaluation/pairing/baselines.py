@@ -22,11 +22,18 @@ def best_single(learned: Sequence[Labelled], agents: Sequence[str]) -> str:
     return max(agents, key=lambda agent: counts[agent])
 
 
-def first_answer(question: Labelled, agents: Sequence[str]) -> Choice:
+def first_answer(question: Labelled, agents: Sequence[str]) -> str:
     """Ask everybody, and take the first in order who says anything."""
     given = [agent for agent in agents if question.answers.get(agent, "").strip()]
-    agent = given[0] if given else agents[0]
-    return Choice(agent=agent, right=float(agent in question.gold), called=len(question.answers))
+    return given[0] if given else agents[0]
+
+
+def surest_answer(question: Labelled, agents: Sequence[str]) -> str:
+    """Ask everybody, and take who says to be the surest, as an assistant does without a selector;
+    the first of equal ones."""
+    sure = {agent: question.calls[agent].confidence for agent in question.calls}
+    given = [agent for agent in agents if agent in question.answers] or agents
+    return max(given, key=lambda agent: sure.get(agent) or 0.0)
 
 
 class SentenceBm25:

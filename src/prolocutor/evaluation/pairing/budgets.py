@@ -37,8 +37,9 @@ async def spend(
     prior: Mapping[str, float],
     answering: Sequence[str],
     rank: Rank,
-) -> tuple[list[str], Sequence[Pairing]]:
-    """Ask as a policy says until it is enough; give who was asked, and the last ranking.
+) -> tuple[list[list[str]], Sequence[Pairing]]:
+    """Ask as a policy says until it is enough; give who was asked, step by step, and the last
+    ranking.
 
     Whoever has no answer recorded has failed.
     """
@@ -51,6 +52,7 @@ async def spend(
         )
         for card in cards
     ]
+    steps: list[list[str]] = []
     called: list[str] = []
     answered: dict[str, float] = {}
     pairs: Sequence[Pairing] = ()
@@ -58,7 +60,8 @@ async def spend(
         step = policy.next(Standing(offers=offers, answered=answered))
         asked = [agent for agent in step.ask if agent not in called]
         if step.enough or not asked:
-            return called, pairs
+            return steps, pairs
+        steps.append(asked)
         called += asked
         pairs = await rank([agent for agent in called if agent in answering])
         found = {one.agent: one.probability for one in reversed(pairs)}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Labelled, Question
+from prolocutor.contracts.pairing import Call, Card, Labelled, Question
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.evaluation.pairing.stored import labelled_of_store
 from prolocutor.parlai.bbai import Bbai
@@ -17,6 +17,8 @@ from prolocutor.parlai.catalog import open_source, split
 
 BBAI: Final = "bbai"
 STORE: Final = "store"
+Message = Mapping[str, Any]
+
 _APART: Final = re.compile(r"\s*[|;,]\s*")
 _ANSWER: Final = "answer_"
 
@@ -49,9 +51,9 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
 
     A folder of BBAI has its own cards. Else a message is a question: `agents` (or its labels) are
     the right ones, a list, a text with `|`, `;` or `,` between, or shares by name; `answers`, an
-    object or fields `answer_<agent>`, is what they answered; `domain` what it is about. If there is
-    a fold to train on, that is learned from. Of a store (`dialogs` opens it) ratings are the
-    labels. `BadData` says what cannot be read.
+    object or fields `answer_<agent>`, is what they answered; `calls` how that went, as it is
+    recorded; `domain` what it is about. If there is a fold to train on, that is learned from. Of a
+    store (`dialogs` opens it) ratings are the labels. `BadData` says what cannot be read.
     """
     kind, path = split(spec)
     if kind == STORE:
@@ -63,12 +65,29 @@ def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> 
         ]
         read = [list(_messages(one)) for one in (learn, test)]
     else:
-        own = list(cards)
-        tested = open_source(spec, "test", **options)
-        read = [_learned(spec, tested.id, options), list(_messages(tested))]
+        own, read = list(cards), messages_of(spec, **options)
     most = max((_most_votes(one) for one in chain(*read)), default=0.0)
     learned, tests = ([_labelled(one, most) for one in messages] for messages in read)
     return _data_of(spec, own, learned, tests, published=kind == BBAI)
+
+
+def messages_of(spec: str, **options: Any) -> list[list[Message]]:
+    """Read the messages to be learned from, and those to be tested with, of files."""
+    tested = open_source(spec, "test", **options)
+    return [_learned(spec, tested.id, options), list(_messages(tested))]
+
+
+def question_of(message: Message) -> Question:
+    """Read the question of a message: its text, and what was said before it; `BadData` if none."""
+    text = message.get("text")
+    if not isinstance(text, str):
+        raise BadData("a question has no text", field="text")
+    return Question(
+        text=text,
+        said_before=str(message.get("said_before") or ""),
+        answered_before=str(message.get("answered_before") or ""),
+        agent_before=message.get("agent_before") or None,
+    )
 
 
 def _data_of(
@@ -81,7 +100,7 @@ def _data_of(
 ) -> PairingData:
     known = dict.fromkeys(card.name for card in own)
     for one in (*learned, *tests):
-        known.update(dict.fromkeys((*one.agents, *one.answers)))
+        known.update(dict.fromkeys((*one.agents, *one.answers, *one.calls)))
     have = {card.name: card for card in own}
     return PairingData(
         name=spec,
@@ -124,16 +143,24 @@ def _only(labelled: Iterable[Labelled], chosen: frozenset[str]) -> Iterator[Labe
             one,
             agents={name: share for name, share in one.agents.items() if name in chosen},
             answers={name: text for name, text in one.answers.items() if name in chosen},
+            calls={name: call for name, call in one.calls.items() if name in chosen},
             gold=one.gold & chosen,
         )
 
 
-def _messages(source: Any) -> Iterator[Mapping[str, Any]]:
+def _messages(source: Any) -> Iterator[Message]:
+    """Read messages, each checked while it is known where it stands."""
     for episode in source.episodes():
-        yield from episode
+        for message in episode:
+            try:
+                _labelled(message, 0.0)
+            except BadData as fault:
+                place = getattr(source, "place", None)
+                raise fault.at(*place) if place else fault from None
+            yield message
 
 
-def _learned(spec: str, tested: str, options: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _learned(spec: str, tested: str, options: Mapping[str, Any]) -> list[Message]:
     """Read what is to be learned from; nothing, where it would be the very test."""
     try:
         source = open_source(spec, "train", **options)
@@ -142,16 +169,14 @@ def _learned(spec: str, tested: str, options: Mapping[str, Any]) -> list[Mapping
     return [] if source.id == tested else list(_messages(source))
 
 
-def _most_votes(message: Mapping[str, Any]) -> float:
+def _most_votes(message: Message) -> float:
     votes = message.get("votes")
     return float(max(votes.values(), default=0)) if isinstance(votes, Mapping) else 0.0
 
 
-def _labelled(message: Mapping[str, Any], most: float) -> Labelled:
+def _labelled(message: Message, most: float) -> Labelled:
     """Make a labelled question; votes are shares of the most that any answer has got."""
-    text = message.get("text")
-    if not isinstance(text, str):
-        raise BadData("a question has no text", field="text")
+    question = question_of(message)
     found = message.get("gold", message.get("agents", message.get("labels", ())))
     shares = _shares(found)
     gold = frozenset(name for name, share in shares.items() if share >= 0.5)
@@ -160,15 +185,11 @@ def _labelled(message: Mapping[str, Any], most: float) -> Labelled:
     if isinstance(votes, Mapping) and most:
         shares = {name: votes.get(name, 0) / most for name in answers or shares}
     return Labelled(
-        question=Question(
-            text=text,
-            said_before=str(message.get("said_before") or ""),
-            answered_before=str(message.get("answered_before") or ""),
-            agent_before=message.get("agent_before") or None,
-        ),
+        question=question,
         agents={name: share for name, share in shares.items() if share > 0 or name in gold},
         gold=gold,
         answers=answers,
+        calls=_calls(message),
         domain=str(message.get("domain") or message.get("intent") or ""),
         weight=float(message.get("weight") or 1.0),
     )
@@ -187,7 +208,7 @@ def _shares(found: Any) -> dict[str, float]:
     return dict.fromkeys(found, 1.0)
 
 
-def _answers(message: Mapping[str, Any]) -> dict[str, str]:
+def _answers(message: Message) -> dict[str, str]:
     found = message.get("responses", message.get("answers"))
     if found is None:
         found = {
@@ -201,3 +222,10 @@ def _answers(message: Mapping[str, Any]) -> dict[str, str]:
         return msgspec.convert(found, dict[str, str])
     except msgspec.MsgspecError as error:
         raise BadData(f"are no answers by agent: {error}", field="answers") from None
+
+
+def _calls(message: Message) -> dict[str, Call]:
+    try:
+        return msgspec.convert(message.get("calls") or {}, dict[str, Call])
+    except msgspec.ValidationError as error:
+        raise BadData(f"are no calls by agent: {error}", field="calls") from None

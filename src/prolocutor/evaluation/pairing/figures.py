@@ -21,13 +21,15 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """What a method did with one question.
 
     `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` are the
-    agents that were asked, `ranked` the best agents with their probabilities.
+    agents that were asked, `wait` the seconds until they had answered, `ranked` the best agents
+    with their probabilities.
     """
 
     agent: str
     right: float
     called: int
     cost: float | None = None
+    wait: float | None = None
     seconds: float = 0.0
     probability: float | None = None
     ranked: tuple[tuple[str, float], ...] = ()
@@ -44,8 +46,9 @@ class Bin(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the table; shares are 0 to 1, `low` and `high` a 95 % interval.
 
-    `mean_calls`, `cost` and `ece` are of the questions with a right agent; `ece_all` is of all,
-    where whatever is chosen for a question without one is wrong. `difference` is the paired one
+    `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
+    and `ece` are of the questions with a right agent; `ece_all` is of all, where whatever is chosen
+    for a question without one is wrong. `ms` is the method's own time. `difference` is the paired one
     from the method named `than`, with its interval. `coverage`: if only the surest share of the
     questions is answered, so much is right. `auroc` tells how well the probability tells questions
     with a right agent from those without.
@@ -63,6 +66,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     domains: dict[str, float]
     coverage: list[tuple[float, float]] = []
     reliability: list[Bin] = []
+    wait: float | None = None
     ece_all: float | None = None
     auroc: float | None = None
     than: str | None = None
@@ -104,6 +108,7 @@ def row_of(
     number = len(values)
     low, high = draws.interval(values)
     costs = [made.cost for _, made in asked if made.cost is not None]
+    waits = [made.wait for _, made in asked if made.wait is not None]
     sure = [(made.probability, made.right) for _, made in asked if made.probability is not None]
     bins = reliability_of(sure)
     everywhere = [
@@ -127,6 +132,7 @@ def row_of(
         domains=_by_domain(asked),
         coverage=coverage_of(sure),
         reliability=bins,
+        wait=sum(waits) / len(waits) if waits else None,
         ece_all=ece_of(reliability_of(everywhere)) if everywhere else None,
         auroc=_auroc(questions, choices),
         than=against[0] if against else None,

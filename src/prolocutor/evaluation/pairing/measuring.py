@@ -27,6 +27,7 @@ from prolocutor.evaluation.pairing.baselines import (
     by_chance,
     first_answer,
     nearest_answer,
+    surest_answer,
 )
 from prolocutor.evaluation.pairing.budgets import policy_of, spend
 from prolocutor.evaluation.pairing.data import PairingData, checked
@@ -156,22 +157,33 @@ class _Bench:
         self._add("random", "route", [by_chance(one, agents) for one in test])
         singles = {fold: best_single(self._known(fold), agents) for fold in range(self._plan.folds)}
         chosen = [singles[fold] for fold in self._folds]
-        self._add("best single agent", "route", self._choices(chosen, called=1))
+        self._add("best single agent", "route", self._choices(chosen))
         if _has_cards(self._data):
             plain = SentenceBm25(self._data.cards)
             chosen = [plain.choose(one.question) for one in test]
-            self._add("cards, plain BM25", "route", self._choices(chosen, called=1))
+            self._add("cards, plain BM25", "route", self._choices(chosen))
 
     def _rank_baselines(self) -> None:
         test, agents = self._data.test, self._data.agents
-        self._add("everybody, first answer", "rank", [first_answer(one, agents) for one in test])
+        everybody = [self._asked(place) for place in range(len(test))]
+        first = [
+            self._made(place, first_answer(one, agents), [everybody[place]])
+            for place, one in enumerate(test)
+        ]
+        self._add("everybody, first answer", "rank", first)
+        if any(call.confidence is not None for one in test for call in one.calls.values()):
+            surest = [
+                self._made(place, surest_answer(one, agents), [everybody[place]])
+                for place, one in enumerate(test)
+            ]
+            self._add("everybody, highest confidence", "rank", surest)
         found = []
         for place, one in enumerate(test):
             start = perf_counter()
             answers = self._answers(place)
             agent = nearest_answer(one.question, answers) if answers else agents[0]
             spent = perf_counter() - start
-            found.append(self._made(place, agent, len(answers), seconds=spent))
+            found.append(self._made(place, agent, [everybody[place]], seconds=spent))
         self._add("answers, plain BM25", "rank", found)
 
     def _known(self, fold: int) -> list[Labelled]:
@@ -233,7 +245,8 @@ class _Bench:
             start = perf_counter()
             ranker = rankers[self._folds[place]]
             pairs = await settled(ranker.rank(one.question, answers, priors[place]))
-            found.append(self._choice(place, pairs, perf_counter() - start, len(answers)))
+            spent = perf_counter() - start
+            found.append(self._choice(place, pairs, spent, [self._asked(place)]))
         return found
 
     async def _budgeted(
@@ -253,37 +266,64 @@ class _Bench:
                 return await settled(ranker.rank(question, known, priors[place]))
 
             start = perf_counter()
-            called, pairs = await spend(policy, self._data.cards, prior, [*answers], rank)
+            steps, pairs = await spend(policy, self._data.cards, prior, [*answers], rank)
             spent = perf_counter() - start
-            choice = self._choice(place, pairs, spent, len(called))
-            found.append(msgspec.structs.replace(choice, cost=self._cost(called)))
+            found.append(self._choice(place, pairs, spent, steps))
         self._add(f"{name}, {budget}", "budget", found, against=name)
 
     def _answers(self, place: int) -> list[Answer]:
         given = self._data.test[place].answers
         return [Answer(agent=one, text=given[one]) for one in self._data.agents if one in given]
 
-    def _choices(self, agents: Sequence[str], called: int) -> list[Choice]:
-        return [self._made(place, agent, called) for place, agent in enumerate(agents)]
+    def _asked(self, place: int) -> list[str]:
+        """Name who was asked a question, with or without an answer."""
+        one = self._data.test[place]
+        return [*(one.calls or one.answers)]
 
-    def _made(self, place: int, agent: str, called: int, **more: Any) -> Choice:
-        right = float(agent in self._data.test[place].gold)
-        asked = [agent] if called == 1 else [*self._data.test[place].answers]
-        return Choice(agent=agent, right=right, called=called, cost=self._cost(asked), **more)
+    def _choices(self, agents: Sequence[str]) -> list[Choice]:
+        return [self._made(place, agent, [[agent]]) for place, agent in enumerate(agents)]
+
+    def _made(self, place: int, agent: str, steps: Sequence[Sequence[str]], **more: Any) -> Choice:
+        """Make a choice after asking step by step."""
+        one = self._data.test[place]
+        asked = [agent for step in steps for agent in step]
+        return Choice(
+            agent=agent,
+            right=float(agent in one.gold),
+            called=len(asked),
+            cost=self._cost(one, asked),
+            wait=_wait(one, steps),
+            **more,
+        )
 
     def _choice(
-        self, place: int, pairs: Sequence[Pairing], seconds: float, called: int = 1
+        self,
+        place: int,
+        pairs: Sequence[Pairing],
+        seconds: float,
+        steps: Sequence[Sequence[str]] | None = None,
     ) -> Choice:
+        """Make a choice of the best pairing; without steps its agent alone is asked."""
         if not pairs:
-            return self._made(place, "", called, seconds=seconds, probability=0.0)
+            return self._made(place, "", steps or (), seconds=seconds, probability=0.0)
         shown = tuple((one.agent, round(one.probability, 4)) for one in pairs[:_SHOWN])
         best = pairs[0]
         return self._made(
-            place, best.agent, called, seconds=seconds, probability=best.probability, ranked=shown
+            place,
+            best.agent,
+            [[best.agent]] if steps is None else steps,
+            seconds=seconds,
+            probability=best.probability,
+            ranked=shown,
         )
 
-    def _cost(self, called: Sequence[str]) -> float | None:
-        prices = [self._prices.get(agent) for agent in called]
+    def _cost(self, one: Labelled, asked: Sequence[str]) -> float | None:
+        """Give what was paid, by the cards where that is not recorded."""
+        paid = (one.calls[name].price if name in one.calls else None for name in asked)
+        prices = [
+            self._prices.get(name) if price is None else price
+            for name, price in zip(asked, paid, strict=True)
+        ]
         known = [price for price in prices if price is not None]
         return sum(known) if known else None
 
@@ -329,3 +369,13 @@ def _permuted(data: PairingData, seed: int) -> PairingData:
             yield msgspec.structs.replace(one, agents=agents, gold=gold)
 
     return msgspec.structs.replace(data, learn=[*dealt(data.learn)], test=[*dealt(data.test)])
+
+
+def _wait(one: Labelled, steps: Sequence[Sequence[str]]) -> float | None:
+    """Give the seconds that the steps took, each as long as its slowest agent."""
+    if not one.calls:
+        return None
+    return sum(
+        max((one.calls[name].seconds for name in step if name in one.calls), default=0.0)
+        for step in steps
+    )
