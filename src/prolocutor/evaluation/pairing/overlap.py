@@ -18,7 +18,7 @@ from prolocutor.pairing.groups import near_duplicates
 from prolocutor.pairing.question_response.unsupervised import Unsupervised, fit
 
 _GOOD: Final = 0.5
-_LIKELY: Final = 0.5
+_LIKELY: Final = 0.35
 _MOST_PAIRS: Final = 20
 _MOST_QUESTIONS: Final = 20
 _MUCH: Final = 0.8

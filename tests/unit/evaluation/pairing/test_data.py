@@ -106,3 +106,22 @@ def test_it_can_be_as_if_there_were_fewer_agents(folder: Path) -> None:
     assert data.learn == []
     with pytest.raises(NotFound, match="no agent 'eve'; there are ann, bob"):
         only_agents(load_pairing_data(f"bbai:{folder}"), ["eve"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "what"),
+    [
+        ("jsonl", '{"text": "a", "agents": "x"}\n\n{"text": "b", "agents": 3}\n', r":3: agents: 3"),
+        ("jsonl", '{"text": "a", "agents": "x"}\n{"agents": "x"}\n', r":2: text: is missing"),
+        ("csv", "text,agents\na,x\nb,x,y\n", r":3: the row has 3 cells"),
+        ("csv", "text,agents,answers\na,x,\nb,x,nonsense\n", r":3: answers: are no answers"),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_line_and_key(
+    tmp_path: Path, kind: str, lines: str, what: str
+) -> None:
+    file = tmp_path / f"q.{kind}"
+    file.write_text(lines)
+
+    with pytest.raises(BadData, match=f"q.{kind}{what}"):
+        load_pairing_data(f"{kind}:{file}")
