@@ -28,10 +28,14 @@ def shown(waiting: Waiting) -> list[dict[str, Any]]:
 
 
 def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[str, Any]]:
-    """Give messages with no more choices than fit on the first page."""
-    if len(waiting.choices) <= PAGE:
+    """Give messages with no more choices than fit on the first page; where they lead is ours."""
+    if len(waiting.choices) <= PAGE and not any(one.forward for one in waiting.choices):
         return messages
-    fitting = [one for one in messages if one["type"] != "choice" or one["idx"] < PAGE]
+    fitting = [
+        {key: value for key, value in one.items() if key != "forward"}
+        for one in messages
+        if one["type"] != "choice" or one["idx"] < PAGE
+    ]
     return [*fitting, *_buttons(waiting)]
 
 

@@ -115,4 +115,4 @@ def learns_online(selecting: Selecting) -> bool:
         reader = catalog.load_reader(selecting.method, "router")
     except ConfigError:
         return False
-    return hasattr(reader, "learn")
+    return hasattr(reader, "learn_all")

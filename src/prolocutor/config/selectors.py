@@ -128,6 +128,7 @@ class _Maker:
         journal = LessonJournal(folder.with_name(folder.name + JOURNAL))
 
         def load() -> Ready[Router]:
+            router: Any
             if folder.exists():
                 model = load_model(folder)
                 reader = catalog.load_reader(model.method, "router")
@@ -136,8 +137,7 @@ class _Maker:
                 training = Training(cards=self._cards)
                 router = _fitted(catalog.load_router(selecting.method)(training))
                 version = selecting.method
-            for lesson in journal.read():
-                router.learn(lesson.text, lesson.agents)
+            router.learn_all(journal.read())
             return Ready(router, version)
 
         kept: Kept[Router] = Kept(folder, load)

@@ -14,8 +14,18 @@ from prolocutor.pairing.reloading import Kept
 
 log = logging.getLogger(__name__)
 
-UP: Final = frozenset({"up", "like", "liked", "good", "yes", "👍", "+1"})
-DOWN: Final = frozenset({"down", "dislike", "disliked", "bad", "no", "👎", "-1"})
+UP: Final = 0.5
+"""The weight of an answer that was rated as good."""
+
+DOWN: Final = 0.25
+"""The weight of an answer that was rated as bad."""
+
+SURE: Final = 0.9
+ELSEWHERE: Final = 0.5
+"""How right an agent is whose answer was liked, and the others together where it was not."""
+
+LIKED: Final = frozenset("up good great like liked yes right correct helpful + +1 👍".split())
+DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
 
 
 class Teaching:
@@ -27,7 +37,7 @@ class Teaching:
     def __init__(self, pupil: Kept[Any], journal: LessonJournal, agents: Collection[str]) -> None:
         self._pupil = pupil
         self._journal = journal
-        self._agents = frozenset(agents)
+        self._agents = list(agents)
 
     def turn_ended(self, record: TurnRecord) -> None:
         """A turn without a rating teaches nothing."""
@@ -40,10 +50,15 @@ class Teaching:
         right = thumb(rated.rating)
         if right is None or rated.agent not in self._agents:
             return
-        share = {rated.agent: float(right)}
+        if right:
+            lesson = Lesson(rated.question, {rated.agent: SURE}, UP)
+        else:
+            others = [agent for agent in self._agents if agent != rated.agent]
+            shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
+            lesson = Lesson(rated.question, {rated.agent: 0.0, **shares}, DOWN)
         try:
-            self._journal.write(Lesson(rated.question, share))
-            self._pupil.latest.method.learn(rated.question, share)
+            self._journal.write(lesson)
+            self._pupil.latest.method.learn_all([lesson])
         except (OSError, ProlocutorError) as error:
             log.error("a rating of %s taught nothing: %s", rated.agent, error)
 
@@ -54,7 +69,7 @@ def thumb(rating: object) -> bool | None:
         return rating
     if isinstance(rating, str):
         word = rating.strip().lower()
-        return True if word in UP else False if word in DOWN else None
+        return True if word in LIKED else False if word in DISLIKED else None
     if isinstance(rating, int | float):
         return True if rating == 1 else False if rating <= 0 else None
     return None

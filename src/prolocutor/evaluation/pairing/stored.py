@@ -20,22 +20,13 @@ import msgspec
 from prolocutor.contracts.pairing import Labelled, Question
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+from prolocutor.pairing.teaching import DISLIKED, DOWN, ELSEWHERE, LIKED, SURE, UP
 from prolocutor.parlai.stored_dialogs import Dialogs
 
-UP: Final = 0.5
-"""The weight of an answer that was rated as good."""
-
-DOWN: Final = 0.25
-"""The weight of an answer that was rated as bad."""
-
-_SURE: Final = 0.9
-_ELSEWHERE: Final = 0.5
 _WHOLE_DIALOG: Final = 0.2
 _GOOD: Final = 0.6
 _BAD: Final = 0.4
 _MOST_UNRATED: Final = 2000
-_LIKED: Final = frozenset("up good great like liked yes right correct helpful + +1 👍".split())
-_DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,10 +87,10 @@ def _labelled(turn: Turn, share: float | None, weight: float) -> Labelled:
         return bare
     if share >= _GOOD:
         return msgspec.structs.replace(
-            bare, agents={turn.spoke: _SURE}, gold=frozenset({turn.spoke}), weight=UP * weight
+            bare, agents={turn.spoke: SURE}, gold=frozenset({turn.spoke}), weight=UP * weight
         )
     others = [agent for agent in turn.answers if agent != turn.spoke]
-    agents = {turn.spoke: 0.0, **dict.fromkeys(others, _ELSEWHERE / max(1, len(others)))}
+    agents = {turn.spoke: 0.0, **dict.fromkeys(others, ELSEWHERE / max(1, len(others)))}
     return msgspec.structs.replace(bare, agents=agents, weight=DOWN * weight)
 
 
@@ -115,7 +106,7 @@ class _Scale:
         """Give how good a rating is, 0 to 1; None if it says nothing."""
         if isinstance(rating, str):
             word = rating.strip().lower()
-            return 1.0 if word in _LIKED else 0.0 if word in _DISLIKED else None
+            return 1.0 if word in LIKED else 0.0 if word in DISLIKED else None
         if isinstance(rating, bool):
             return float(rating)
         if not _is_number(rating):

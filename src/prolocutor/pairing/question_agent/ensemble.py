@@ -38,6 +38,10 @@ class EnsembleRouter:
         """Learn which agents are right for a question; the next `route` sees it."""
         return self._neighbours.learn(question, agents)
 
+    def learn_all(self, lessons: Iterable[Lesson]) -> None:
+        """Learn what was kept before; it is not kept again."""
+        self._neighbours.learn_all(lessons)
+
     def route(self, question: Question) -> list[Pairing]:
         """Give a pairing for every agent, the best first."""
         return pairings(self, question)
