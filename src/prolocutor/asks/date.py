@@ -84,7 +84,8 @@ def read(text: str, asked: Asked) -> Outcome:
     day = day_of(said, asked)
     if day is not None:
         return Understood(day.isoformat())
-    if libraries.dateparser is None and (_DATED.search(said) or asked.language not in {None, "en"}):
+    in_words = _DATED.search(said) or asked.language not in {None, "en"}
+    if in_words and libraries.dateparser() is None:
         return NotUnderstood(f"{wanted('date')} {missing('Dates in words', '2026-12-31')}")
     return NotUnderstood(wanted("date"))
 
@@ -196,11 +197,10 @@ def _weekday(found: re.Match[str], today: dt.date) -> dt.date:
 def _worded(said: str, now: dt.datetime, asked: Asked) -> dt.date | None:
     """Read months by name, and other languages, as far as the extra is there."""
     language = (asked.language or "en").split("-")[0].lower()
-    if (
-        libraries.dateparser is None
-        or (language == "en" and not _DATED.search(said))
-        or len(said) < 4
-    ):
+    if (language == "en" and not _DATED.search(said)) or len(said) < 4:
+        return None
+    library = libraries.dateparser()
+    if library is None:
         return None
     order = "MDY" if (asked.region or "").upper() == "US" else "DMY"
     settings: Any = {
@@ -212,7 +212,7 @@ def _worded(said: str, now: dt.datetime, asked: Asked) -> dt.date | None:
     }
     cleaned = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b|,", " ", said) if language == "en" else said
     try:
-        found = libraries.dateparser.parse(cleaned, languages=[language], settings=settings)
+        found = library.parse(cleaned, languages=[language], settings=settings)
     except Exception:  # the library raises whatever its parsers meet
         return None
     return found.date() if found else None

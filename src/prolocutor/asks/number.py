@@ -54,7 +54,8 @@ def read(text: str, asked: Asked) -> Outcome:
         value = _counted(said)
     if value is not None:
         return Understood(value)
-    if libraries.text_to_num is None and said and not any(sign.isdigit() for sign in said):
+    in_words = said and not any(sign.isdigit() for sign in said)
+    if in_words and libraries.text_to_num() is None:
         return NotUnderstood(f"{wanted('number')} {missing('Numbers in words', 'digits')}")
     return NotUnderstood(wanted("number"))
 
@@ -121,7 +122,7 @@ def _decimal(digits: str) -> int | float:
 
 def _spoken(said: str) -> int | float | Fraction | None:
     """Read number words, as far as the extra is there."""
-    if libraries.text_to_num is None or any(sign.isdigit() for sign in said):
+    if any(sign.isdigit() for sign in said) or libraries.text_to_num() is None:
         return None
     words = said.removeprefix("a ") if said.startswith(("a hundred", "a thousand")) else said
     words = f"zero {words}" if words.startswith("point ") else words

@@ -46,19 +46,19 @@ def e164(said: str, region: str | None) -> str | None:
     figures = _figures(_LEAD.sub("", said, count=1))
     if not _FIGURES.fullmatch(figures):
         return None
-    if libraries.phonenumbers is None:
+    library = libraries.phonenumbers()
+    if library is None:
         return _international(figures)
     if figures.startswith("00"):
         figures = "+" + figures[2:]
     try:
-        number = libraries.phonenumbers.parse(figures, region.upper() if region else None)
-    except libraries.phonenumbers.NumberParseException:
+        number = library.parse(figures, region.upper() if region else None)
+    except library.NumberParseException:
         return None
     short = not figures.startswith("+") and number.national_number < _SHORTEST
-    if short or not libraries.phonenumbers.is_possible_number(number):
+    if short or not library.is_possible_number(number):
         return None
-    form = libraries.phonenumbers.PhoneNumberFormat.E164
-    return str(libraries.phonenumbers.format_number(number, form))
+    return str(library.format_number(number, library.PhoneNumberFormat.E164))
 
 
 def _international(figures: str) -> str | None:
@@ -90,6 +90,6 @@ def _hint(said: str, region: str | None) -> str:
     national = _FIGURES.fullmatch(figures) and not figures.startswith(("+", "00"))
     if not national:
         return wanted("phone_number")
-    if libraries.phonenumbers is None:
+    if libraries.phonenumbers() is None:
         return f"{wanted('phone_number')} {missing('Numbers without a country code', '+49 30 123')}"
     return wanted("phone_number") if region else f"{wanted('phone_number')} {_COUNTRY}"

@@ -11,6 +11,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
+from prolocutor.asks.libraries import load_ahead
 from prolocutor.assistant.agenda import Ringer
 from prolocutor.assistant.bounds import check_number, check_text
 from prolocutor.assistant.decision import Decision
@@ -352,6 +353,8 @@ class Assistant:
             self._ringer.expect(entry.due)
         if sequel.waiting is None:
             self._ringer.round_ended(result.user, turn.draft.begun.beginning.dialog_name)
+        else:
+            load_ahead()
         if self.observers:
             seconds = monotonic() - started
             result.record = record = record_of(turn, seconds)

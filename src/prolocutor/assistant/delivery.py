@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.asks.libraries import load_ahead
 from prolocutor.assistant import pages
 from prolocutor.assistant.feed import reply_messages
 from prolocutor.assistant.notification import NOTIFICATIONS
@@ -112,6 +113,8 @@ class Deliveries:
         )
         if delivered and rows:
             self._wake(entry.user)
+        if delivered and due.asks:
+            load_ahead()
         return delivered
 
     def _of_notice(self, entry: Entry, notice: Notice, now: float) -> Due:

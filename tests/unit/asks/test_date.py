@@ -133,8 +133,8 @@ def test_no_calendar_has_an_end_that_breaks(now: dt.datetime, text: str) -> None
 
 
 def test_without_the_extra_iso_does_and_months_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "dateparser", None)
-    monkeypatch.setattr(libraries, "text_to_num", None)
+    monkeypatch.setattr(libraries, "dateparser", lambda: None)
+    monkeypatch.setattr(libraries, "text_to_num", lambda: None)
     assert value("date", "2026-12-24") == "2026-12-24"
     assert value("date", "tomorrow") == "2026-11-21"
     assert "pip install 'prolocutor[asks]'" in hint("date", "3rd of may")

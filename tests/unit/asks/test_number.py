@@ -100,7 +100,7 @@ def test_decimals_in_words_come_back_as_they_were(whole: int, digits: list[int])
 
 
 def test_without_the_extra_digits_do_and_words_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "text_to_num", None)
+    monkeypatch.setattr(libraries, "text_to_num", lambda: None)
     assert value("number", "1,234.5") == 1234.5
     assert "pip install 'prolocutor[asks]'" in hint("number", "twenty one")
     assert "pip install" not in hint("number", "3 or 4")

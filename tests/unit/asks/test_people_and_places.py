@@ -124,7 +124,7 @@ def test_a_number_without_a_country_needs_a_region() -> None:
 
 
 def test_without_the_extra_international_numbers_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "phonenumbers", None)
+    monkeypatch.setattr(libraries, "phonenumbers", lambda: None)
     assert value("phone_number", "+49 30 123456") == "+4930123456"
     assert value("phone_number", "0049 (30) 123456") == "+4930123456"
     assert "pip install 'prolocutor[asks]'" in hint("phone_number", "030 123456")

@@ -68,7 +68,7 @@ def test_no_text_breaks_a_reader(kind: Ask, text: str) -> None:
 def test_no_text_breaks_a_reader_without_the_extra(kind: Ask, text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for library in ("dateparser", "phonenumbers", "text_to_num"):
-            patch.setattr(libraries, library, None)
+            patch.setattr(libraries, library, lambda: None)
         read(kind, text, KNOWN)
 
 

@@ -88,7 +88,7 @@ def test_a_span_counts_across_the_change_of_clocks() -> None:
 
 
 def test_without_the_extra_clocks_and_plain_words_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "text_to_num", None)
+    monkeypatch.setattr(libraries, "text_to_num", lambda: None)
     assert value("time", "19:30") == "19:30:00"
     assert value("time", "half past seven") == "07:30:00"
 
