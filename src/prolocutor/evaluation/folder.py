@@ -136,9 +136,12 @@ class RunFolder:
 
 
 @contextmanager
-def owned(path: Path) -> Iterator[None]:
-    """Keep other processes from the run for as long as the block runs."""
-    owner = _own(path)
+def owned(path: Path, *, option: str = "--out") -> Iterator[None]:
+    """Make a folder and keep other processes from it for as long as the block runs.
+
+    `option` is that of the command by which a person can choose another one.
+    """
+    owner = _own(path, option)
     try:
         yield
     finally:
@@ -183,12 +186,12 @@ def write_json(file: Path, value: Any) -> None:
     new.replace(file)
 
 
-def _own(path: Path) -> int:
+def _own(path: Path, option: str = "--out") -> int:
     try:
         path.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDONLY)
     except (FileExistsError, NotADirectoryError):
-        raise BadInput(f"{path}: this is no folder; choose another one with --out") from None
+        raise BadInput(f"{path}: this is no folder; choose another one with {option}") from None
     if sys.platform != "win32":
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -13,26 +12,60 @@ import msgspec
 
 from prolocutor.assistant.running import run
 from prolocutor.cli.evaluations.data import options_of
-from prolocutor.cli.evaluations.tables import clean
+from prolocutor.cli.evaluations.pairing_table import table_lines
+from prolocutor.cli.evaluations.recording import Agents
+from prolocutor.cli.overlap import lines_of
 from prolocutor.contracts.pairing import Card
-from prolocutor.errors import BadInput, MissingExtra
+from prolocutor.errors import MissingExtra
 from prolocutor.evaluation.pairing.data import load_pairing_data, only_agents
-from prolocutor.evaluation.pairing.figures import Row
-from prolocutor.evaluation.pairing.measuring import Measured, Plan, measure
-from prolocutor.evaluation.pairing.page import best_of, page_of
+from prolocutor.evaluation.pairing.measuring import Plan, measure
+from prolocutor.evaluation.pairing.overlap import Heard, overlap_of
+from prolocutor.evaluation.pairing.page import page_of
+from prolocutor.evaluation.pairing.record import load_cards, read_cards
 from prolocutor.evaluation.pairing.results import curve_of, results_of
 from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
+from prolocutor.parlai.catalog import FILES, split
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
-_DOMAINS: Final = 60
 _NONE: Final = "none"
-_HEAD: Final = "prec@1  95 %          calls   cost     ECE  of all  AUROC      ms  difference"
+INTERRUPTED: Final = 130
+_LABEL_THEM: Final = (
+    "no question has a right agent, so nothing is measured: name the right ones in the field "
+    "agents of the data, and give the same command again"
+)
 
 
 @click.command(short_help="Measure routers, rankers and budgets on labelled questions.")
 @click.option("--data", required=True, metavar="KIND:PATH", help="The questions; see below.")
 @click.option("--agents", metavar="A,B", help="As if there were these agents alone.")
-@click.option("--cards", metavar="FILE", type=click.Path(path_type=Path), help="JSON of cards.")
+@click.option(
+    "--cards",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="JSON of cards.  [default: cards.json in the folder of the data]",
+)
+@click.option(
+    "--assistant",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="An assistant's file: its skills are the agents, with their cards.",
+)
+@click.option(
+    "--record",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Ask the agents what is not on record in FOLDER yet, and measure by the record.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Questions asked at once.",
+)
+@click.option("--retry-failed", is_flag=True, help="Ask agents again where they failed.")
 @click.option(
     "--router",
     "routers",
@@ -70,6 +103,10 @@ def pairing(
     data: str,
     agents: str | None,
     cards: Path | None,
+    assistant: Path | None,
+    folder: Path | None,
+    concurrency: int,
+    retry_failed: bool,
     routers: Sequence[str],
     rankers: Sequence[str],
     budgets: Sequence[str],
@@ -78,7 +115,7 @@ def pairing(
     permuted: bool,
     json_file: str | None,
     report: str | None,
-) -> None:
+) -> int:
     """Measure who chooses the right agent: before any is asked, after all are, and with few calls.
 
     The measure is precision@1: the share of questions with a right agent for which a right one is
@@ -87,11 +124,23 @@ def pairing(
     Data are a folder of BBAI, or questions as jsonl or csv: text, agents (a list, or a|b), and, for
     rankers, answers (an object, or fields answer_NAME); domain, if any.
 
+    With --assistant and --record every agent is asked every question once. Interrupted at any
+    point, the same command goes on; where all is asked, it asks nobody, and takes the labels as
+    they are now. Without labels it tells which agents answer the same things, and what nobody does.
+
+    \b
+    Exit status: 0 done, 130 if interrupted.
     \b
     Examples:
       prolocutor evaluate pairing --data bbai:bbai-data --report pairing.html
       prolocutor evaluate pairing --data jsonl:questions.jsonl --router knn --ranker unsupervised
+      prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --record asked
+      prolocutor evaluate pairing --data jsonl:asked
     """
+    if cards is not None and assistant is not None:
+        raise click.UsageError("Say either --cards or --assistant.")
+    if folder is not None and assistant is None:
+        raise click.UsageError("--record needs an --assistant to ask.")
     plan = Plan(
         routers=_names(routers, "router"),
         rankers=_names(rankers, "ranker"),
@@ -100,22 +149,39 @@ def pairing(
         seed=seed,
         permuted=permuted,
     )
-    questions = load_pairing_data(data, _cards(cards), **options_of(data, {}))
+    its = Agents(assistant) if assistant is not None else None
+    if its is not None and folder is not None:
+        try:
+            told = its.record(data, folder, concurrency=concurrency, retry_failed=retry_failed)
+        except KeyboardInterrupt:
+            click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
+            return INTERRUPTED
+        for line in told:
+            click.echo(line, err=json_file == "-" or report == "-")
+        data = f"jsonl:{folder}"
+    known = its.cards if its is not None and folder is None else _cards(cards, data)
+    questions = load_pairing_data(data, known, **options_of(data, {}))
     if agents:
         questions = only_agents(questions, _split([agents]))
+    if folder is not None and not any(one.gold for one in questions.test):
+        heard = [Heard(one) for one in questions.test]
+        for line in ("", *lines_of(overlap_of(heard, questions.agents)), "", _LABEL_THEM):
+            click.echo(line)
+        return 0
     found = run(measure(questions, plan, told=_tell))
     results = results_of(found)
     if json_file is not None:
         with click.open_file(json_file, "wb") as out:
             out.write(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
     if json_file != "-":
-        for line in _lines(found):
+        for line in table_lines(found):
             click.echo(line)
     if report is not None:
         curve = run(curve_of(questions, plan, told=_tell))
         with click.open_file(report, "w", encoding="utf-8") as file:
             file.write(page_of(found, curve))
         click.echo(report, err=report == "-")
+    return 0
 
 
 def _names(given: Sequence[str], which: Literal["router", "ranker"]) -> list[str]:
@@ -144,60 +210,13 @@ def _split(given: Sequence[str]) -> list[str]:
     return [part.strip() for one in given for part in one.split(",") if part.strip()]
 
 
-def _cards(file: Path | None) -> list[Card]:
-    if file is None:
-        return []
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=list[Card])
-    except OSError as error:
-        raise BadInput(f"{file}: {error.strerror}", field="cards") from None
-    except msgspec.MsgspecError as error:
-        raise BadInput(f"{file}: {error}", field="cards") from None
+def _cards(file: Path | None, data: str) -> list[Card]:
+    if file is not None:
+        return read_cards(file)
+    kind, path = split(data)
+    return load_cards(Path(path)) if kind in FILES else []
 
 
 def _tell(what: str) -> None:
     if sys.stderr.isatty():
         click.echo(f"{what} ...", err=True)
-
-
-def _lines(found: Measured) -> Iterator[str]:
-    yield (
-        f"{found.n} agents, {len(found.questions):,} questions in {found.groups:,} groups of near "
-        f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"
-    )
-    names, published = ([one.method for one in found.rows], [one.method for one in found.published])
-    width = max(len(name) for name in (*names, *published))
-    yield f"{'':<{width}}  {_HEAD}"
-    for stage, rows in groupby(found.rows, lambda row: row.stage):
-        yield stage
-        for one in found.published:
-            if one.stage == stage:
-                yield f"{one.method:<{width}}  {100 * one.precision_at_1:6.2f}  (published)"
-        for row in rows:
-            yield f"{clean(row.method):<{width}}  {_figures(row)}"
-    yield from _by_domain(found.rows)
-
-
-def _figures(row: Row) -> str:
-    line = f"{100 * row.precision_at_1:6.2f}  {100 * row.low:5.2f}-{100 * row.high:5.2f}"
-    line += f"  {row.mean_calls:6.2f}  {_short(row.cost, '.3g'):>5}"
-    line += f"  {_short(row.ece and 100 * row.ece, '.1f'):>6}"
-    line += (
-        f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"
-    )
-    line += f"  {row.ms:6.2f}"
-    if row.difference is not None:
-        mean, low, high = (100 * one for one in row.difference)
-        line += f"  {mean:+.2f} [{low:+.2f}, {high:+.2f}] from {row.than}"
-    return line
-
-
-def _short(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def _by_domain(rows: Sequence[Row]) -> Iterator[str]:
-    for stage in ("route", "rank"):
-        if (best := best_of(rows, stage)) is not None and 1 < len(best.domains) <= _DOMAINS:
-            parts = (f"{clean(name)} {share:.2f}" for name, share in best.domains.items())
-            yield f"{best.method} by domain: {', '.join(parts)}"

@@ -48,8 +48,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
     and `ece` are of the questions with a right agent; `ece_all` is of all, where whatever is chosen
-    for a question without one is wrong. `ms` is the method's own time. `difference` is the paired one
-    from the method named `than`, with its interval. `coverage`: if only the surest share of the
+    for a question without one is wrong. `ms` is the method's own time. `difference` is the paired
+    one from the method named `than`, with its interval. `coverage`: if only the surest share of the
     questions is answered, so much is right. `auroc` tells how well the probability tells questions
     with a right agent from those without.
     """

@@ -25,8 +25,8 @@ _MOST_AGENTS: Final = 40
 _LONGEST: Final = 400
 _NUMBER: Final = ' class="number"'
 _HEAD: Final = (
-    "method", "precision@1", "95 % interval", "calls", "cost", "ECE", "ECE of all", "AUROC",
-    "ms", "difference",
+    "method", "precision@1", "95 % interval", "calls", "cost", "wait, s", "ECE",
+    "ECE of all", "AUROC", "ms", "difference",
 )  # fmt: skip
 
 _PAGE: Final = """<!doctype html>
@@ -110,6 +110,7 @@ def _line(row: Row) -> str:
         f"{row.low:.1%} to {row.high:.1%}",
         f"{row.mean_calls:.2f}",
         "" if row.cost is None else f"{row.cost:.4g}",
+        "" if row.wait is None else f"{row.wait:.3f}",
         "" if row.ece is None else f"{row.ece:.1%}",
         "" if row.ece_all is None else f"{row.ece_all:.1%}",
         "" if row.auroc is None else f"{row.auroc:.2f}",
