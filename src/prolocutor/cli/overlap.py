@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,18 +9,16 @@ import click
 import msgspec
 
 from prolocutor.cli.data_options import options_of
+from prolocutor.cli.evaluations.overlap_table import overlap_lines
 from prolocutor.cli.evaluations.stored import dialogs_of
-from prolocutor.cli.evaluations.tables import clean
 from prolocutor.cli.places import STORE_OPTION, assistant_file, store_url
 from prolocutor.config.load import load
 from prolocutor.evaluation.pairing.data import load_pairing_data
-from prolocutor.evaluation.pairing.overlap import Heard, Overlap, overlap_of
+from prolocutor.evaluation.pairing.overlap import Heard, overlap_of
 from prolocutor.evaluation.pairing.stored import labelled_of, turns_of_store
 from prolocutor.parlai.catalog import split
 
 _STORE: Final = "store"
-_SHOWN: Final = 10
-_LONGEST: Final = 100
 
 
 @click.command(short_help="Find agents that answer the same things, and gaps.")
@@ -57,7 +54,7 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
         with click.open_file(json_file, "wb") as out:
             out.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
     if json_file != "-":
-        for line in lines_of(found):
+        for line in overlap_lines(found):
             click.echo(line)
 
 
@@ -72,33 +69,3 @@ def _heard_of(data: str) -> list[Heard]:
 def _heard_in(store: str) -> list[Heard]:
     turns = turns_of_store(dialogs_of(store))
     return [Heard(one, turn.spoke) for one, turn in zip(labelled_of(turns), turns, strict=True)]
-
-
-def lines_of(found: Overlap) -> Iterator[str]:
-    """Tell what was found as tables and sentences."""
-    if not found.questions:
-        yield "Nobody was asked anything yet."
-        return
-    yield f"{found.questions:,} questions, {found.labelled:,} of them labelled or rated"
-    width = max(len(clean(one.agent)) for one in found.agents)
-    yield ""
-    yield f"{'agent':<{width}}   asked    well   alone     won"
-    for one in found.agents:
-        counts = "".join(f"{n:8,}" for n in (one.asked, one.well, one.alone, one.won))
-        yield f"{clean(one.agent):<{width}}{counts}"
-    if found.pairs:
-        yield ""
-        yield "answer the same things (of what either answers well, both do)"
-        for pair in found.pairs[:_SHOWN]:
-            yield (
-                f"  {100 * pair.alike:3.0f} %  {clean(pair.smaller)}, {clean(pair.larger)}"
-                f"  ({100 * pair.covered:.0f} % of {clean(pair.smaller)}'s)"
-            )
-    if found.unanswered:
-        yield ""
-        yield f"nobody answers well: {found.nobody:,} questions, such as"
-        for each in found.unanswered[:_SHOWN]:
-            yield f"  {each.times:3} x  {clean(each.text, _LONGEST)}"
-    if found.hints:
-        yield ""
-        yield from (f"hint: {clean(hint, 400)}" for hint in found.hints)

@@ -12,9 +12,9 @@ import msgspec
 
 from prolocutor.assistant.running import run
 from prolocutor.cli.evaluations.data import options_of
+from prolocutor.cli.evaluations.overlap_table import overlap_lines
 from prolocutor.cli.evaluations.pairing_table import table_lines
 from prolocutor.cli.evaluations.recording import Agents
-from prolocutor.cli.overlap import lines_of
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import MissingExtra
 from prolocutor.evaluation.pairing.data import load_pairing_data, only_agents
@@ -165,7 +165,7 @@ def pairing(
         questions = only_agents(questions, _split([agents]))
     if folder is not None and not any(one.gold for one in questions.test):
         heard = [Heard(one) for one in questions.test]
-        for line in ("", *lines_of(overlap_of(heard, questions.agents)), "", _LABEL_THEM):
+        for line in ("", *overlap_lines(overlap_of(heard, questions.agents)), "", _LABEL_THEM):
             click.echo(line)
         return 0
     found = run(measure(questions, plan, told=_tell))
