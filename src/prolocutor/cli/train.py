@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from prolocutor import run
+from prolocutor.assistant.running import run
 from prolocutor.cli.cards import cards_of
 from prolocutor.cli.data_options import SEED_OPTION, options_of
 from prolocutor.cli.evaluations.tables import clean

@@ -1,6 +1,7 @@
 """Overlap: which agents answer the same things, which never win, and what nobody answers well.
 
-Where questions are labelled, an answer is good if its agent is right. Of other questions it is a
+Where questions are labelled, an answer is good if its agent is right; a label that names nobody
+says that none is. Of other questions (all, if nothing is labelled; those of weight 0) it is a
 guess: the ranker that needs no labels holds the answer for likely to be right.
 """
 
@@ -81,7 +82,8 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
 def overlap_of(heard: Sequence[Heard], agents: Sequence[str] = ()) -> Overlap:
     """Compare all agents that answered, and those named in `agents`, who may not have been."""
     heard = [one for one in heard if one.labelled.answers or one.labelled.gold]
-    good = _good_answers([one.labelled for one in heard])
+    told = _are_labelled([one.labelled for one in heard])
+    good = _good_answers([one.labelled for one in heard], told)
     names = dict.fromkeys(agents)
     for one in heard:
         names.update(dict.fromkeys((*one.labelled.answers, *sorted(one.labelled.gold))))
@@ -90,7 +92,7 @@ def overlap_of(heard: Sequence[Heard], agents: Sequence[str] = ()) -> Overlap:
     nobody = [one.labelled.question.text for one, its in zip(heard, good, strict=True) if not its]
     return Overlap(
         questions=len(heard),
-        labelled=sum(_is_labelled(one.labelled) for one in heard),
+        labelled=sum(told),
         nobody=len(nobody),
         agents=shares,
         pairs=pairs[:_MOST_PAIRS],
@@ -99,14 +101,18 @@ def overlap_of(heard: Sequence[Heard], agents: Sequence[str] = ()) -> Overlap:
     )
 
 
-def _good_answers(labelled: Sequence[Labelled]) -> list[frozenset[str]]:
+def _are_labelled(labelled: Sequence[Labelled]) -> list[bool]:
+    some = any(one.weight > 0 and (one.gold or one.agents) for one in labelled)
+    return [some and one.weight > 0 for one in labelled]
+
+
+def _good_answers(labelled: Sequence[Labelled], told: Sequence[bool]) -> list[frozenset[str]]:
     """Give for each question the agents whose answer is good."""
     ranker = fit(Training(labelled=labelled))
-    return [_right(one) if _is_labelled(one) else _likely(one, ranker) for one in labelled]
-
-
-def _is_labelled(one: Labelled) -> bool:
-    return one.weight > 0 and bool(one.gold or one.agents)
+    return [
+        _right(one) if known else _likely(one, ranker)
+        for one, known in zip(labelled, told, strict=True)
+    ]
 
 
 def _right(one: Labelled) -> frozenset[str]:

@@ -48,6 +48,14 @@ def test_agents_that_answer_the_same_things_are_paired_the_most_alike_first() ->
     assert (second.smaller, second.larger, second.alike) == ("c", "a", 1 / 8)
 
 
+def test_a_label_that_names_nobody_says_so_only_among_labels() -> None:
+    question = "what is the capital of Peru"
+    right = heard(question, answers="a")
+
+    assert overlap_of([right, heard("one", "a")]).nobody == 1
+    assert overlap_of([right]).labelled == 0
+
+
 def test_what_nobody_answers_is_grouped_with_its_like() -> None:
     texts = ["book me a table for two please", "Book me a table, for two please!", "sing"]
     found = overlap_of([heard(text) for text in texts] + [heard("fine", "a")])
