@@ -5,7 +5,10 @@ assistant, its processes included, in a random but repeatable order. A reply is 
 the agent whose file has the line, by another one whose file has it too, or if it shows what the
 line expects. A few double questions have to get one reply from all agents concerned.
 
-    python bench/demo_score.py [--seed 1] [--wrong] [--json FILE]
+The demo asks every agent and composes. Beside it stand other ways to choose, without a label: the
+surest agent alone, the ranker, and a router that goes on asking until an answer is likely right.
+
+    python bench/demo_score.py [--seed 1] [--wrong] [--alone] [--json FILE]
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +30,10 @@ from prolocutor.cli.places import DEMO
 from prolocutor.cli.turn_data import Keeper
 from prolocutor.config.build import assistant_from
 from prolocutor.config.load import load
+from prolocutor.config.selecting import Budget, Selecting
+from prolocutor.config.settings import Settings
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.pipeline.plan import Service
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "unit" / "services" / "phrasings"
 GOAL: Final = 0.9
@@ -67,6 +74,29 @@ DOUBLES: Final = (
 )
 
 
+_ROUTED: Final = Selecting(role="router", method="cards")
+_RANKED: Final = Selecting(role="ranker", method="unsupervised")
+
+
+def _selecting(target: Selecting) -> Service:
+    return Service(target.role, target)  # type: ignore[arg-type]
+
+
+OTHERS: Final[dict[str, dict[str, Any]]] = {
+    "all asked, the surest speaks": {"response_selector": None},
+    "all asked, ranked": {"response_selector": _selecting(_RANKED)},
+    "routed until .3 sure, ranked": {
+        "skill_selector": _selecting(_ROUTED),
+        "response_selector": _selecting(_RANKED),
+    },
+    "routed until .3 sure, composed": {"skill_selector": _selecting(_ROUTED)},
+    "routed until .6 sure, composed": {
+        "skill_selector": _selecting(msgspec.structs.replace(_ROUTED, budget=Budget(sure=0.6)))
+    },
+}
+"""Other ways to choose, as changes of the demo's pipeline; none of them knows a label."""
+
+
 class Said(msgspec.Struct, frozen=True):
     """One line to be said: whose it is, and the pattern that a right reply may show."""
 
@@ -87,8 +117,18 @@ class Verdict(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class Way(msgspec.Struct, frozen=True):
+    """How well one way to choose does, and how many agents it asks a turn."""
+
+    name: str
+    right: int
+    said: int
+    doubles: int
+    calls: float
+
+
 class Score(msgspec.Struct, frozen=True):
-    """How often a right agent won; `agents`: name -> [right, said]."""
+    """How often a right agent won; `agents`: name -> [right, said]; `others`: other ways."""
 
     seed: int
     right: int
@@ -96,12 +136,38 @@ class Score(msgspec.Struct, frozen=True):
     share: float
     agents: dict[str, tuple[int, int]]
     doubles: tuple[int, int]
+    calls: float
     wrong: list[Verdict]
+    others: list[Way] = []
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """All that was said to one assistant: a verdict for each line, calls and seconds a turn."""
+
+    singles: list[Verdict]
+    doubles: list[Verdict]
+    calls: float
+    seconds: float
+
+
+class _Calls:
+    """Counts who is asked."""
+
+    def __init__(self) -> None:
+        self.turns = self.asked = 0
+
+    def turn_ended(self, record: TurnRecord) -> None:
+        """Count the agents of one turn."""
+        self.turns += 1
+        self.asked += len(record.asked)
+
+    def breaker_changed(self, service: str, state: str) -> None:
+        """Breakers are not counted."""
 
 
 def main() -> None:
     given = _arguments()
-    score, seconds = asyncio.run(_run(given.seed))
+    score, seconds = asyncio.run(_run(given.seed, alone=given.alone))
     _show(score, seconds)
     if given.wrong:
         _show_wrong(score.wrong)
@@ -110,42 +176,58 @@ def main() -> None:
     sys.exit(score.share < GOAL or score.doubles[0] < score.doubles[1])
 
 
-async def _run(seed: int) -> tuple[Score, float]:
+async def _run(seed: int, *, alone: bool) -> tuple[Score, float]:
     lines = _lines()
     random.Random(seed).shuffle(lines)
+    settings = load(DEMO)
+    heard = await _hear(settings, lines)
+    agents = {
+        name: (
+            sum(v.right for v in heard.singles if v.agent == name),
+            sum(v.agent == name for v in heard.singles),
+        )
+        for name in sorted(owned for owned in {line.agent for line in lines})
+    }
+    right = sum(verdict.right for verdict in heard.singles)
+    every = [*heard.singles, *heard.doubles]
+    score = Score(
+        seed,
+        right,
+        len(lines),
+        round(right / len(lines), 4),
+        agents,
+        (sum(v.right for v in heard.doubles), len(heard.doubles)),
+        heard.calls,
+        sorted((v for v in every if not v.right), key=lambda v: v.agent),
+        [] if alone else [await _other(settings, lines, name) for name in OTHERS],
+    )
+    return score, heard.seconds
+
+
+async def _other(settings: Settings, lines: list[Said], name: str) -> Way:
+    """Say the same to a demo that chooses in another way."""
+    pipeline = msgspec.structs.replace(settings.pipeline, **OTHERS[name])
+    heard = await _hear(msgspec.structs.replace(settings, pipeline=pipeline), lines)
+    doubles = sum(v.right for v in heard.doubles)
+    return Way(name, sum(v.right for v in heard.singles), len(lines), doubles, heard.calls)
+
+
+async def _hear(settings: Settings, lines: list[Said]) -> Heard:
     doubles = [Said(agents, text, expected) for text, agents, expected in DOUBLES]
     owners: dict[str, set[str]] = {}
     for line in lines:
         owners.setdefault(line.text, set()).add(line.agent)
-    settings = load(DEMO)
-    async with assistant_from(settings, store="memory:", observers=[Keeper()]) as assistant:
+    calls = _Calls()
+    async with assistant_from(settings, store="memory:", observers=[Keeper(), calls]) as assistant:
         began = time.perf_counter()
         heard = await _say_all(assistant, lines)
         seconds = time.perf_counter() - began
+        asked = round(calls.asked / calls.turns, 2)
         doubly = await _say_all(assistant, doubles)
-    verdicts = [
-        _judged(one, line, owners[line.text]) for one, line in zip(heard, lines, strict=True)
-    ]
-    both = [_judged_double(one, line) for one, line in zip(doubly, doubles, strict=True)]
-    agents = {
-        name: (
-            sum(v.right for v in verdicts if v.agent == name),
-            sum(v.agent == name for v in verdicts),
-        )
-        for name in sorted(owned for owned in {line.agent for line in lines})
-    }
-    right = sum(verdict.right for verdict in verdicts)
-    wrong = sorted((v for v in [*verdicts, *both] if not v.right), key=lambda v: v.agent)
-    return (
-        Score(
-            seed,
-            right,
-            len(verdicts),
-            round(right / len(verdicts), 4),
-            agents,
-            (sum(v.right for v in both), len(both)),
-            wrong,
-        ),
+    return Heard(
+        [_judged(one, line, owners[line.text]) for one, line in zip(heard, lines, strict=True)],
+        [_judged_double(one, line) for one, line in zip(doubly, doubles, strict=True)],
+        asked,
         seconds,
     )
 
@@ -206,6 +288,11 @@ def _show(score: Score, seconds: float) -> None:
         print(f"{name:<14}{right:>6}{said:>6}{right / said:>8.1%}")
     print(f"{'all':<14}{score.right:>6}{score.said:>6}{score.share:>8.1%}   (goal {GOAL:.0%})")
     print(f"{'doubles':<14}{score.doubles[0]:>6}{score.doubles[1]:>6}")
+    own = Way("the demo", score.right, score.said, score.doubles[0], score.calls)
+    print(f"\n{'':<32}{'right':>6}{'share':>8}{'doubles':>9}{'calls':>7}")
+    for way in (own, *score.others):
+        share = way.right / way.said
+        print(f"{way.name:<32}{way.right:>6}{share:>8.1%}{way.doubles:>9}{way.calls:>7.2f}")
     print(f"\nseed {score.seed}, {1000 * seconds / score.said:.1f} ms a turn")
 
 
@@ -222,6 +309,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1, help="the order (default 1)")
     parser.add_argument("--wrong", action="store_true", help="list what was not answered rightly")
+    parser.add_argument("--alone", action="store_true", help="leave out other ways to choose")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
     return parser.parse_args()
 
