@@ -12,17 +12,18 @@ import msgspec
 
 from prolocutor.assistant.running import run
 from prolocutor.cli.evaluations.data import options_of
+from prolocutor.cli.evaluations.models import Places, model_options, opened
 from prolocutor.cli.evaluations.overlap_table import overlap_lines
 from prolocutor.cli.evaluations.pairing_table import table_lines
 from prolocutor.cli.evaluations.recording import Agents
 from prolocutor.contracts.pairing import Card
 from prolocutor.errors import MissingExtra
-from prolocutor.evaluation.pairing.data import load_pairing_data, only_agents
-from prolocutor.evaluation.pairing.measuring import Plan, measure
+from prolocutor.evaluation.pairing.data import PairingData, load_pairing_data, only_agents
+from prolocutor.evaluation.pairing.measuring import Measured, Plan, measure
 from prolocutor.evaluation.pairing.overlap import Heard, overlap_of
 from prolocutor.evaluation.pairing.page import page_of
 from prolocutor.evaluation.pairing.record import load_cards, read_cards
-from prolocutor.evaluation.pairing.results import curve_of, results_of
+from prolocutor.evaluation.pairing.results import Point, curve_of, results_of
 from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
 from prolocutor.parlai.catalog import FILES, split
 
@@ -95,6 +96,7 @@ _LABEL_THEM: Final = (
     metavar="N",
     help="Into how many parts the questions are dealt.",
 )
+@model_options
 @click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
 @click.option("--permuted", is_flag=True, help="Deal the labels out anew: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
@@ -111,6 +113,9 @@ def pairing(
     rankers: Sequence[str],
     budgets: Sequence[str],
     folds: int,
+    encoder: str | None,
+    pair_scorer: str | None,
+    chat: str | None,
     seed: int,
     permuted: bool,
     json_file: str | None,
@@ -141,9 +146,10 @@ def pairing(
         raise click.UsageError("Say either --cards or --assistant.")
     if folder is not None and assistant is None:
         raise click.UsageError("--record needs an --assistant to ask.")
+    places = Places(encoder=encoder, pair_scorer=pair_scorer, chat=chat)
     plan = Plan(
-        routers=_names(routers, "router"),
-        rankers=_names(rankers, "ranker"),
+        routers=_names(routers, "router", places),
+        rankers=_names(rankers, "ranker", places),
         budgets=_split(budgets) or list(BUDGETS),
         folds=folds,
         seed=seed,
@@ -168,7 +174,7 @@ def pairing(
         for line in ("", *overlap_lines(overlap_of(heard, questions.agents)), "", _LABEL_THEM):
             click.echo(line)
         return 0
-    found = run(measure(questions, plan, told=_tell))
+    found = run(_measured(questions, plan, places))
     results = results_of(found)
     if json_file is not None:
         with click.open_file(json_file, "wb") as out:
@@ -177,28 +183,48 @@ def pairing(
         for line in table_lines(found):
             click.echo(line)
     if report is not None:
-        curve = run(curve_of(questions, plan, told=_tell))
+        curve = run(_curve(questions, plan, places))
         with click.open_file(report, "w", encoding="utf-8") as file:
             file.write(page_of(found, curve))
         click.echo(report, err=report == "-")
     return 0
 
 
-def _names(given: Sequence[str], which: Literal["router", "ranker"]) -> list[str]:
-    """Give those that were named, else all that can be had here without an encoder."""
+async def _measured(questions: PairingData, plan: Plan, places: Places) -> Measured:
+    async with opened(places) as models:
+        return await measure(questions, plan, models=models, told=_tell)
+
+
+async def _curve(questions: PairingData, plan: Plan, places: Places) -> dict[str, list[Point]]:
+    async with opened(places) as models:
+        return await curve_of(questions, plan, models=models, told=_tell)
+
+
+def _names(given: Sequence[str], which: Literal["router", "ranker"], places: Places) -> list[str]:
+    """Give those that were named, else all that can be had here, and tell of those that cannot."""
     if names := _split(given):
         for name in names:
             _load(name, which)
+            if name != _NONE and (option := _missing(name, which, places)):
+                raise click.UsageError(f"the {which} {name} needs {option}")
         return [] if names == [_NONE] else names
     found = []
     for name in ROUTERS if which == "router" else RANKERS:
         try:
-            if needs_of(name, which) <= {"labels"}:
-                _load(name, which)
-                found.append(name)
+            if option := _missing(name, which, places):
+                click.echo(f"left out: the {which} {name} needs {option}", err=True)
+                continue
+            _load(name, which)
+            found.append(name)
         except MissingExtra as error:
             click.echo(f"left out: {error}", err=True)
     return found[::-1] if which == "router" else found
+
+
+def _missing(name: str, which: Literal["router", "ranker"], places: Places) -> str | None:
+    """Give the option that a method cannot do without."""
+    missing = needs_of(name, which) - places.needs
+    return f"--{min(missing).replace('_', '-')}" if missing else None
 
 
 def _load(name: str, which: Literal["router", "ranker"]) -> None:

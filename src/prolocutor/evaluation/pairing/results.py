@@ -10,6 +10,7 @@ import msgspec
 
 from prolocutor.evaluation.pairing.data import PairingData
 from prolocutor.evaluation.pairing.figures import Row
+from prolocutor.evaluation.pairing.fitting import NO_MODELS, Models
 from prolocutor.evaluation.pairing.measuring import Measured, Plan, measure
 from prolocutor.evaluation.pairing.published import Published
 
@@ -57,7 +58,11 @@ def results_of(found: Measured) -> Results:
 
 
 async def curve_of(
-    data: PairingData, plan: Plan, *, told: Callable[[str], None] = lambda _: None
+    data: PairingData,
+    plan: Plan,
+    *,
+    models: Models = NO_MODELS,
+    told: Callable[[str], None] = lambda _: None,
 ) -> dict[str, list[Point]]:
     """Measure each router on growing parts of what is to be learned from; {} if that is none."""
     order = list(range(len(data.learn)))
@@ -68,7 +73,9 @@ async def curve_of(
         told(f"learning curve, {len(part):,} questions")
         bare: dict[str, Any] = {"rankers": [], "budgets": []}
         found = await measure(
-            msgspec.structs.replace(data, learn=part), msgspec.structs.replace(plan, **bare)
+            msgspec.structs.replace(data, learn=part),
+            msgspec.structs.replace(plan, **bare),
+            models=models,
         )
         for row in found.rows:
             if row.method in plan.routers:

@@ -1,0 +1,81 @@
+"""Models of others that some routers and rankers need: encoders and chat endpoints, by options."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final, TypeVar
+
+import click
+import msgspec
+
+from prolocutor.config.chat import Chat
+from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
+from prolocutor.evaluation.pairing.fitting import Models
+from prolocutor.pairing.catalog import Need, load_model_class
+from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pipeline.plan import Addressed
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS: Final = (
+    click.option(
+        "--encoder",
+        metavar="PATH|URL",
+        help="For embedding and similarity: a folder with model.onnx and tokenizer.json, or an "
+        "endpoint for embeddings, http://host/v1?model=NAME.",
+    ),
+    click.option(
+        "--pair-scorer", metavar="PATH", help="For cross-encoder: a folder with such a model."
+    ),
+    click.option(
+        "--chat", metavar="URL", help="For llm: a chat endpoint, http://host/v1?model=NAME."
+    ),
+)
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the models are, as the options say."""
+
+    encoder: str | None = None
+    pair_scorer: str | None = None
+    chat: str | None = None
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What methods may need, labels included."""
+        there: dict[Need, str | None] = {
+            "encoder": self.encoder,
+            "pair_scorer": self.pair_scorer,
+            "chat": self.chat,
+        }
+        return frozenset({"labels", *(need for need, place in there.items() if place)})
+
+
+def model_options(command: Command) -> Command:
+    """Add the options that say where models are."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@asynccontextmanager
+async def opened(places: Places) -> AsyncIterator[Models]:
+    """Open the models, and close them again; `ConfigError` or `NotFound` says what is wrong."""
+    async with AsyncExitStack() as stack:
+        encoder = scorer = complete = None
+        if places.encoder is not None and "://" in places.encoder:
+            endpoint = OpenAiEmbeddings(places.encoder)
+            stack.push_async_callback(endpoint.aclose)
+            encoder = EndpointEncoder(endpoint.embed)
+        elif places.encoder is not None:
+            encoder = load_model_class("onnx")(places.encoder)
+            stack.push_async_callback(encoder.aclose)
+        if places.pair_scorer is not None:
+            scorer = load_model_class("pairs")(places.pair_scorer)
+            stack.push_async_callback(scorer.aclose)
+        if places.chat is not None:
+            chat = Chat("openai_chat", Addressed(places.chat), name="chat")
+            stack.push_async_callback(chat.connector.aclose)
+            complete = chat.complete
+        yield Models(encoder=encoder, pair_scorer=scorer, complete=complete)
