@@ -27,6 +27,7 @@ from prolocutor.assistant.received import MAX_TEXT, check_name, checked_dialog, 
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
 from prolocutor.assistant.rounds import SWITCH_CONFIDENCE, Rounds, round_of
+from prolocutor.assistant.secrets import Secrets
 from prolocutor.assistant.sequel import Sequel, is_told, sequel_of
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
@@ -114,8 +115,10 @@ class Assistant:
         guards = [step.guard for step in self.engine.prepared.every()]
         self.watchdog = Watchdog(lambda: len(self._queues) > 0, guards)
         services = [service.name for _, service in pipeline.services()]
+        self._secrets = Secrets(self.store)
         self._journal = Journal(
             self.store,
+            secrets=self._secrets,
             window=self.engine.prepared.window,
             hypotheses=self.engine.prepared.hypotheses,
             services=services,
@@ -125,7 +128,7 @@ class Assistant:
             self.store,
             skills=self._skills,
             programs=lambda: self.programs,
-            wake=self._wakers.wake,
+            wake=self._told_unasked,
             deadline=deadline,
             new_dialog_attributes=self._journal.new_dialog_attributes,
         )
@@ -361,13 +364,19 @@ class Assistant:
             self._tell(lambda observer: observer.turn_ended(record))
         return result
 
+    def _told_unasked(self, user: str) -> None:
+        self._secrets.forget(user)
+        self._wakers.wake(user)
+
     async def _close_dialog(self, user: str, dialog: str) -> str | None:
+        self._secrets.forget(user)
         closed = await self.store.close_dialog(user, dialog)
         self._ringer.round_ended(user, dialog)
         return closed
 
     async def _delete_person(self, user: str) -> bool:
         self._journal.forget(user)
+        self._secrets.forget(user)
         deleted = await self.store.delete_person(user)
         self._ringer.forget(user)
         self._wakers.wake(user)

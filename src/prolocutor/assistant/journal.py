@@ -9,6 +9,7 @@ from typing import Any
 
 from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.secrets import Secrets, masked
 from prolocutor.assistant.sequel import Sequel
 from prolocutor.contracts.store import Answered, Beginning, Begun, Finished, TurnStore
 from prolocutor.dialog import plain
@@ -28,19 +29,32 @@ class Journal:
     """Begins and finishes turns in the store; what could not be stored is owed and tried again."""
 
     def __init__(
-        self, store: TurnStore, *, window: int | None, hypotheses: int, services: list[str]
+        self,
+        store: TurnStore,
+        *,
+        secrets: Secrets,
+        window: int | None,
+        hypotheses: int,
+        services: list[str],
     ) -> None:
         self._store = store
         self._window = window
         self._hypotheses = hypotheses
         self.new_dialog_attributes = plain.encode({"pipeline": services})
+        self._secrets = secrets
         self._owed: dict[str, Finished] = {}
 
     async def begin(
         self, input: Input, *, user: str, dialog: str, channel: str, request_id: str | None
     ) -> Begun | Answered:
-        """Write down what was said; a turn owed from before is stored first."""
+        """Write down what was said; a turn owed from before is stored first.
+
+        A password is written down for a second run alone, until the turn has ended.
+        """
         await self.pay(user)
+        shown = input
+        if secret := await self._secrets.is_secret(user, dialog, input):
+            shown = masked(input)
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
         started = time.time()
         attributes = plain.encode(input.attributes)
@@ -56,10 +70,10 @@ class Journal:
                 bot_utt_id=bot_utt_id,
                 date_time=format_time(started),
                 started=started,
-                text=input.text,
+                text=shown.text,
                 attributes=attributes,
-                message=human_message(input.text, input.parsed),
-                start=start,
+                message=human_message(shown.text, shown.parsed),
+                start=_start_of(input, secret=True) if secret else start,
                 request_key=request_id,
                 request_hash=(request_id and _digest(input.text, came, dialog)) or None,
                 window=self._window,
@@ -110,7 +124,9 @@ class Journal:
             await self._store.finish(finished)
         except StoreError:
             self._owed[said.user] = finished
+            self._secrets.forget(said.user)
             raise
+        self._secrets.note(said.user, said.dialog_name, sequel.waiting)
         return result
 
     async def settle_debts(self) -> None:
@@ -136,14 +152,15 @@ def input_of(begun: Begun) -> Input:
     """Give what a person sent to begin a turn."""
     said = begun.beginning
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
-    return Input(text=said.text, attributes=plain.decode(said.attributes), **came)
+    return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
 
 
-def _start_of(input: Input) -> bytes:
-    """Give what a second run needs to know of an input beside its words."""
-    if input.parsed is None and input.program is None:
+def _start_of(input: Input, *, secret: bool = False) -> bytes:
+    """Give what a second run needs to know of an input beside its words; of a secret, these too."""
+    if input.parsed is None and input.program is None and not secret:
         return b"{}"
-    came = {"parsed": input.parsed, "program": input.program}
+    text = input.text if secret else None
+    came = {"text": text, "parsed": input.parsed, "program": input.program}
     return plain.encode({key: value for key, value in came.items() if value is not None})
 
 

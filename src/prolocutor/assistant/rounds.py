@@ -22,9 +22,7 @@ from prolocutor.dialog.rounds import NOTHING, RAW, Round, Waiting
 from prolocutor.errors import BadInput
 from prolocutor.pipeline.plan import Service
 from prolocutor.thingtalk.bookkeeping import (
-    Intent,
-    intent_of,
-    intent_of_program,
+    intent_in,
     read_parsed,
     read_prefixed,
 )
@@ -111,7 +109,7 @@ class Rounds:
         if isinstance(skill, str) and skill in self._skills:
             return ask.button(skill, parsed)
         parsed = read_parsed(parsed)
-        intent = _intent(parsed)
+        intent = intent_in(parsed)
         if intent is None:
             return ask.program(parsed)
         decision = ask.intent(intent, parsed)
@@ -147,7 +145,7 @@ class Rounds:
         if isinstance(skill, str) and skill in self._skills:
             return Decision(start=to_skill(input, skill, button_answer(input, parsed)))
         parsed = read_parsed(parsed)
-        intent = _intent(parsed)
+        intent = intent_in(parsed)
         if intent is None:
             program = ProgramStart(begun=begun, parsed=parsed)
             return Decision(start=TurnStart(input=input), program=program)
@@ -210,10 +208,3 @@ _UNASKED: Final = {
     "answer": phrases.NOTHING_ASKED,
     "filter": phrases.NOTHING_ASKED,
 }
-
-
-def _intent(parsed: dict[str, Any]) -> Intent | None:
-    """Give what steers the dialog; None: it is a program."""
-    if "program" in parsed:
-        return intent_of_program(parsed["program"])
-    return intent_of(parsed["code"], parsed["entities"])

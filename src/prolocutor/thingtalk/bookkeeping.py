@@ -90,6 +90,13 @@ def intent_of_program(source: str) -> Intent | None:
     return intent_of(_FORMS.findall(source), {})
 
 
+def intent_in(parsed: dict[str, Any]) -> Intent | None:
+    """Read what `read_parsed` gave; None where it is a program."""
+    if "program" in parsed:
+        return intent_of_program(parsed["program"])
+    return intent_of(parsed["code"], parsed["entities"])
+
+
 def read_parsed(given: Any) -> dict[str, Any]:
     """Read a parsed command: an object or its JSON, bare or in the message that carries it.
 

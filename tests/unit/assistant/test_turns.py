@@ -95,7 +95,7 @@ async def test_a_reply_is_in_the_store_before_it_is_given() -> None:
             await it.reply("hi", user="ann")
 
 
-async def test_a_turn_makes_two_trips_to_the_store() -> None:
+async def test_a_turn_makes_two_trips_to_the_store_after_the_first_look() -> None:
     trips: list[str] = []
 
     class Counts(MemoryStore):
@@ -107,7 +107,7 @@ async def test_a_turn_makes_two_trips_to_the_store() -> None:
     async with assistant(store=Counts()) as it:
         for text in "abc":
             await it.reply(text, user="ann")
-    assert trips == ["begin", "finish"] * 3
+    assert trips == ["round"] + ["begin", "finish"] * 3
 
 
 async def test_a_dialog_goes_on_and_another_name_is_another_dialog() -> None:
