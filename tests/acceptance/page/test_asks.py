@@ -8,7 +8,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.acceptance.page.frames import (
     AWAY,
-    PNG,
     log,
     message,
     said,
@@ -16,7 +15,7 @@ from tests.acceptance.page.frames import (
     words,
 )
 from tests.acceptance.page.scripted import NOTHING, Server, asks
-from tests.acceptance.page.visits import a_page
+from tests.acceptance.page.visits import a_page, paste, upload
 
 pytestmark = pytest.mark.browser
 
@@ -97,10 +96,8 @@ def test_a_place_that_the_browser_keeps_to_itself_is_told(page: Page, server: Se
 
 
 def test_a_picture_can_be_uploaded(page: Page, server: Server) -> None:
-    ask = ask_for(page, server, "picture")
-    ask.get_by_label("Upload a picture").set_input_files(
-        {"name": "lake.png", "mimeType": "image/png", "buffer": PNG}
-    )
+    ask_for(page, server, "picture")
+    upload(page)
 
     address = server.heard()["text"]
     assert re.fullmatch(rf"{server.url}/uploads/[0-9a-f]{{32}}\.png", address)
@@ -111,25 +108,14 @@ def test_a_picture_can_be_uploaded(page: Page, server: Server) -> None:
 
 def test_a_picture_can_be_pasted(page: Page, server: Server) -> None:
     ask_for(page, server, "picture")
-    page.evaluate(
-        """(bytes) => {
-          const clipboardData = new DataTransfer();
-          const parts = [new Uint8Array(bytes)];
-          clipboardData.items.add(new File(parts, "pasted.png", { type: "image/png" }));
-          const pasted = new ClipboardEvent("paste", { clipboardData, bubbles: true });
-          document.body.dispatchEvent(pasted);
-        }""",
-        list(PNG),
-    )
+    paste(page)
 
     assert server.heard()["text"].endswith(".png")
 
 
 def test_what_is_no_picture_is_not_taken(page: Page, server: Server) -> None:
     ask = ask_for(page, server, "picture")
-    ask.get_by_label("Upload a picture").set_input_files(
-        {"name": "lake.png", "mimeType": "image/png", "buffer": b"<svg onload=alert(1)>"}
-    )
+    upload(page, b"<svg onload=alert(1)>")
 
     expect(ask.get_by_role("alert")).to_contain_text("only pictures are taken")
 
@@ -139,9 +125,8 @@ def test_a_large_photograph_is_made_smaller(page: Page, server: Server) -> None:
     large = io.BytesIO()
     image.effect_noise((2000, 1500), 80).save(large, "JPEG", quality=95)
     assert len(large.getvalue()) > 1_000_000
-    ask_for(page, server, "picture").get_by_label("Upload a picture").set_input_files(
-        {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": large.getvalue()}
-    )
+    ask_for(page, server, "picture")
+    upload(page, large.getvalue(), "photo.jpg", "image/jpeg")
 
     assert server.heard()["text"].endswith(".jpg")
 

@@ -9,11 +9,18 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.acceptance.commands import Commands
-from tests.acceptance.page.frames import PNG, log
+from tests.acceptance.page.frames import log
 from tests.acceptance.page.scripted import harmed
-from tests.acceptance.page.visits import a_visit
+from tests.acceptance.page.visits import a_visit, paste, upload
 
 pytestmark = pytest.mark.browser
+
+
+RINGING = "Your timer is over: 1 second."
+MONITOR = "monitor(@org.prolocutor.clock.current());"
+WATCHING = "Okay, I'm going to notify you of the time whenever it changes."
+ADDING = "What shall I put on your list?"
+SURE = "Okay, so you want me to put “milk” on your todo list. Is that right?"
 
 
 @contextmanager
@@ -31,12 +38,6 @@ def say(page: Page, text: str, *replies: str) -> None:
     page.keyboard.press("Enter")
     for reply in replies:
         expect(log(page).get_by_text(reply, exact=True)).to_be_visible()
-
-
-def upload(page: Page) -> None:
-    page.get_by_label("Upload a picture").set_input_files(
-        {"name": "lake.png", "mimeType": "image/png", "buffer": PNG}
-    )
 
 
 def test_a_conversation_is_the_same_in_two_tabs_and_after_a_restart(
@@ -111,3 +112,43 @@ def test_a_timer_rings(browser: Browser, commands: Commands) -> None:
         say(page, "set a timer for 1 second", "Your timer is over: 1 second.")
 
         expect(page).to_have_title("● Prolocutor")
+
+
+def test_all_is_found_again_after_a_kill(browser: Browser, commands: Commands) -> None:
+    with a_visit(browser) as visit:
+        with commands.serving() as serving, a_tab(visit, serving.url) as page:
+            press_paste_upload(page)
+            say(page, "ask for a number", "Which number?")
+            say(page, "what is 15% of 80?", "15% of 80 = 12")
+            say(page, f"\\t {MONITOR}", WATCHING)
+            say(page, "set a timer for 1 second", RINGING)
+            say(page, "set a timer for 2 seconds")
+            say(page, "\\t now => @org.prolocutor.todo.add();", ADDING)
+            serving.process.kill()
+
+        with commands.serving() as serving, a_tab(visit, serving.url) as page:
+            expect(log(page).get_by_text(ADDING)).to_be_visible()
+            say(page, "milk", SURE)
+            expect(log(page).get_by_text("Your timer is over")).to_have_count(1)
+            page.get_by_role("button", name="Yes", exact=True).click()
+            expect(log(page).get_by_text("Your timer is over: 2 seconds")).to_have_count(1)
+            for text in ("You said yes.", "15% of 80 = 12", WATCHING, RINGING):
+                expect(log(page).get_by_text(text, exact=True)).to_have_count(1)
+            expect(log(page).get_by_text("You said http")).to_have_count(2)
+            say(page, "what is on my todo list?", "Your todo list: 1. milk")
+            page.goto(f"{serving.url}/apps")
+            expect(page.get_by_text(MONITOR)).to_have_count(1)
+            page.get_by_role("button", name="Stop").click()
+            expect(page.get_by_text(MONITOR)).to_have_count(0)
+
+
+def press_paste_upload(page: Page) -> None:
+    """Give answers in all ways but typing."""
+    say(page, "ask me", "Do you like questions?")
+    page.get_by_role("button", name="Yes", exact=True).click()
+    expect(log(page).get_by_text("You said yes.")).to_be_visible()
+    for give in (paste, upload):
+        say(page, "ask for a picture")
+        expect(page.locator("[data-ask=picture]")).to_be_visible()
+        give(page)
+        expect(page.locator("[data-ask=picture]")).to_have_count(0)

@@ -38,6 +38,26 @@ def a_page(browser: Browser, server: Server, **options: Any) -> Iterator[Page]:
         yield page
 
 
+def upload(page: Page, body: bytes = PNG, name: str = "lake.png", mime: str = "image/png") -> None:
+    page.get_by_label("Upload a picture").set_input_files(
+        {"name": name, "mimeType": mime, "buffer": body}
+    )
+
+
+def paste(page: Page) -> None:
+    """Paste a picture, as from the clipboard."""
+    page.evaluate(
+        """(bytes) => {
+          const clipboardData = new DataTransfer();
+          const parts = [new Uint8Array(bytes)];
+          clipboardData.items.add(new File(parts, "pasted.png", { type: "image/png" }));
+          const pasted = new ClipboardEvent("paste", { clipboardData, bubbles: true });
+          document.body.dispatchEvent(pasted);
+        }""",
+        list(PNG),
+    )
+
+
 def given(route: Route) -> None:
     """Answer for elsewhere: there are pictures, and nothing else."""
     if route.request.url.endswith(".png"):
