@@ -13,7 +13,6 @@ from prolocutor.channels.page.people import may_see, user_of
 from prolocutor.channels.page.turns import Turns, discreet
 from prolocutor.channels.page.uploads import Uploads
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
-from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.observe.recent import Recent
 from prolocutor.web.exchange import json_object, json_response
@@ -39,6 +38,7 @@ class Page:
         uploads: str | Path | None = None,
     ) -> None:
         files = Files(assistant.name)
+        self._assistant = assistant
         self._store = assistant.store
         self._turns = Turns(assistant.store, recent)
         self._uploads = Uploads(assistant.store, Path(uploads) if uploads is not None else None)
@@ -85,7 +85,7 @@ class Page:
         if not await self._is_theirs(request, utt_id):
             raise NotFound(f"there is no reply {utt_id:.80}", field="utt_id")
         user = user_of(request)
-        await self._store.rate_utterance(utt_id.lower(), rating, user, timestamp())
+        await self._assistant.rate_utterance(utt_id.lower(), rating, user)
         return HttpResponse(status=204)
 
     async def _is_theirs(self, request: HttpRequest, utt_id: str) -> bool:
