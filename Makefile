@@ -57,6 +57,7 @@ bench: $(READY) ## measure turns and write docs/benchmarks.md
 bench-peers: $(READY) ## the same beside the neighbours, each in an environment of its own
 	@$(BIN)/python bench/peers/setup.py
 	@$(BIN)/python bench/turns.py --peers $(ARGS)
+	@$(BIN)/python bench/pairing.py --peers --write
 
 demo-score: $(READY) ## how often a right agent of the demo wins
 	@$(BIN)/python bench/demo_score.py $(ARGS)

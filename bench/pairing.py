@@ -1,10 +1,13 @@
 """Measures what pairing costs: CPU time a question, loading, learning one label, and a large house.
 
     python bench/pairing.py [--data bbai:FOLDER] [--json FILE]
+    python bench/pairing.py --peers          with semantic-router, of `peers/setup.py`
+    python bench/pairing.py --write          put the table into docs/benchmarks.md as well
 
 Without --data it takes the made-up agents of `synthetic_agents.py`. Times are of this process's
-CPU, one thread, the best of a few rounds over all questions. For comparison: a route of
-semantic-router 1.1.1 takes 1.5 to 3 ms without its encoder, and 15 ms with.
+CPU, one thread, the best of a few rounds over all questions. semantic-router gets the same
+questions, the same labelled ones as utterances, and an encoder that takes no time, as no model's
+weights are at hand: what is measured is its routing step.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import asyncio
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,9 +28,13 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import synthetic_agents
-
+from bench import synthetic_agents
+from bench.peers.setup import python_of
+from bench.turns import machine
+from bench.turns.report import PAIRING, WIRE, number, table
 from prolocutor.contracts.pairing import Answer, Card, Question, Training
 from prolocutor.evaluation.pairing.data import PairingData, load_pairing_data
 from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
@@ -35,24 +43,87 @@ from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.knn import KnnRouter
 from prolocutor.pairing.question_agent.loading import load_router_model
 
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs" / "benchmarks.md"
+PEER = "semantic-router"
+PUBLISHED = "1.5 to 3 ms without its encoder, 15 ms with one"
+"""What is published of a route of semantic-router 1.1.1."""
+
+Row = tuple[str, float, str]
+
 ROUNDS = 5
 MANY, EXAMPLES = 1000, 100
 QUESTIONS = 200
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data")
-    parser.add_argument("--json")
-    given = parser.parse_args()
+    given = arguments()
+    if given.peers and not python_of(PEER).exists():
+        sys.exit(f"no environment of {PEER}: run bench/peers/setup.py {PEER}")
     with tempfile.TemporaryDirectory() as folder:
         data = data_of(given.data, Path(folder))
+        beside = neighbour(data, Path(folder)) if given.peers else ()
         rows = []
-        for row in chain(routing(data, Path(folder)), large_house(), ranking(data)):
+        for row in chain(routing(data, Path(folder)), beside, large_house(), ranking(data)):
             rows.append(row)
-            print(f"{row[0]:<52} {row[1]:9.3f} {row[2]}", flush=True)
+            print(f"{row[0]:<66} {row[1]:9.3f} {row[2]}", flush=True)
     if given.json:
         Path(given.json).write_text(json.dumps(rows, indent=1))
+    if given.write:
+        write(section(data, rows, peers=given.peers))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", metavar="KIND:PATH")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--peers", action="store_true", help="measure the neighbour too")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    return parser.parse_args()
+
+
+def section(data: PairingData, rows: Sequence[Row], *, peers: bool) -> str:
+    """The part of the page that tells of pairing."""
+    facts = machine.facts()
+    beside = "Measured in this very run" if peers else "Not measured this time"
+    shown = [[name, f"{number(figure)} {unit}"] for name, figure, unit in rows]
+    return (
+        f"{PAIRING}\nBy `bench/pairing.py` on {facts['date']}, {facts['machine']}; load average "
+        f"{machine.load_average()}. {len(data.cards)} agents, {len(data.learn):,} labelled "
+        f"questions.\nCPU of one thread, the best of {ROUNDS} rounds. {PEER} has the same labelled "
+        f"questions as utterances, and an encoder that looks up\nvectors of 384 numbers that were "
+        f"made before, so that its routing step alone is measured. {beside};\n"
+        f"its published figures are {PUBLISHED}.\n\n"
+        f"{table(['what', 'time'], shown)}\n"
+    )
+
+
+def write(report: str) -> None:
+    """Put the section in the place of the one before, ahead of that of Almond's wire."""
+    page = DOCS.read_text()
+    wire = page[page.index(WIRE) :] if WIRE in page else ""
+    before = page.partition(PAIRING)[0].partition(WIRE)[0].rstrip()
+    DOCS.write_text(f"{before}\n\n{report}" + (f"\n{wire}" if wire else ""))
+
+
+def neighbour(data: PairingData, folder: Path) -> Iterator[Row]:
+    """The routing step of semantic-router, in an environment and a process of its own."""
+    routes: dict[str, list[str]] = {}
+    for one in data.learn:
+        for agent in sorted(one.gold):
+            routes.setdefault(agent, []).append(one.question.text)
+    questions = [one.question.text for one in data.test[:QUESTIONS]]
+    file = folder / "routes.json"
+    file.write_text(json.dumps({"routes": routes, "questions": questions}))
+    words = [python_of(PEER), ROOT / "bench" / "peers" / "run_semantic_router.py", file]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        sys.exit(f"{PEER} failed:\n{ran.stderr}")
+    told = json.loads(ran.stdout)
+    what = f"{told['peer']} {told['version']}: route among {told['routes']}"
+    for way, words_of in (("acall", "awaited"), ("call", "called from plain code")):
+        yield f"{what}, {words_of}", told[f"{way}_cpu_ms"], "CPU ms"
+        yield f"{what}, {words_of}", told[f"{way}_wall_ms"], "ms of waiting"
 
 
 def data_of(spec: str | None, folder: Path) -> PairingData:
@@ -63,10 +134,10 @@ def data_of(spec: str | None, folder: Path) -> PairingData:
     return load_pairing_data(f"jsonl:{folder / 'data'}", cards)
 
 
-def routing(data: PairingData, folder: Path) -> Iterator[tuple[str, float, str]]:
+def routing(data: PairingData, folder: Path) -> Iterator[Row]:
     questions = [one.question for one in data.test[:QUESTIONS]]
     for name in ROUTERS:
-        if "encoder" in needs_of(name, "router"):
+        if not needs_of(name, "router") <= {"labels"}:
             continue
         start = time.process_time()
         router: Any = load_router(name)(Training(cards=data.cards, labelled=data.learn))
@@ -88,14 +159,14 @@ def routing(data: PairingData, folder: Path) -> Iterator[tuple[str, float, str]]
             yield f"{name}: learn one label", spent, "CPU ms"
 
 
-def ranking(data: PairingData) -> Iterator[tuple[str, float, str]]:
+def ranking(data: PairingData) -> Iterator[Row]:
     asked = [one for one in data.test if one.answers]
     pairs = [
         (one.question, [Answer(agent=agent, text=text) for agent, text in one.answers.items()])
         for one in asked[:QUESTIONS]
     ]
     for name in RANKERS if pairs else ():
-        if "encoder" in needs_of(name, "ranker"):
+        if not needs_of(name, "ranker") <= {"labels"}:
             continue
         ranker: Any = load_ranker(name)(Training(cards=data.cards, labelled=asked))
         if isawaitable(ranker):
@@ -104,7 +175,7 @@ def ranking(data: PairingData) -> Iterator[tuple[str, float, str]]:
         yield f"{name}: rank {len(data.cards)} answers", spent, "CPU ms"
 
 
-def large_house() -> Iterator[tuple[str, float, str]]:
+def large_house() -> Iterator[Row]:
     """A thousand agents with a hundred examples each, of words that follow Zipf's law."""
     chance = random.Random(0)
     words = [f"w{number}" for number in range(20_000)]

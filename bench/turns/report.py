@@ -9,6 +9,9 @@ from typing import Any
 
 from bench.turns.contest import Span
 
+PAIRING = "## Routing and ranking"
+"""The heading of what `bench/pairing.py` writes, before the last one of the page."""
+
 WIRE = "## Almond's wire"
 """The heading of what `bench/almond.py` writes, at the end of the page."""
 
@@ -69,9 +72,10 @@ def markdown(head: dict[str, str], sections: Iterable[Section]) -> str:
 
 
 def written(page: Path, report: str) -> None:
-    """Writes a page, and leaves the section of `bench/almond.py` at its end as it is."""
+    """Writes a page, and leaves the sections that others write at its end as they are."""
     before = page.read_text() if page.exists() else ""
-    kept = before[before.index(WIRE) :] if WIRE in before else ""
+    others = [before.index(heading) for heading in (PAIRING, WIRE) if heading in before]
+    kept = before[min(others) :] if others else ""
     page.write_text(f"{report.rstrip()}\n\n{kept}" if kept else report)
 
 

@@ -9,7 +9,7 @@ import pytest
 from bench.turns import profiling
 from bench.turns.bulk import fill
 from bench.turns.contest import Entry, Results, Setting, race
-from bench.turns.report import WIRE, Goal, spread, written
+from bench.turns.report import PAIRING, WIRE, Goal, spread, written
 from bench.turns.workload import AGENTS, make_pipeline, said
 from prolocutor import Assistant
 from prolocutor.stores.sqlite.store import SqliteStore
@@ -45,13 +45,14 @@ def test_the_benchmark_of_the_almond_door_prints_its_table() -> None:
     assert docs() == before
 
 
-def test_the_section_of_the_almond_door_outlives_another_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [WIRE, f"{PAIRING}\nothers\n\n{WIRE}"])
+def test_the_sections_of_other_benchmarks_outlive_another_run(tmp_path: Path, kept: str) -> None:
     page = tmp_path / "benchmarks.md"
-    page.write_text(f"# Benchmarks\nold\n\n{WIRE}\nfigures\n")
+    page.write_text(f"# Benchmarks\nold\n\n{kept}\nfigures\n")
 
     written(page, "# Benchmarks\nnew\n")
 
-    assert page.read_text() == f"# Benchmarks\nnew\n\n{WIRE}\nfigures\n"
+    assert page.read_text() == f"# Benchmarks\nnew\n\n{kept}\nfigures\n"
 
 
 @pytest.mark.parametrize("variant", ["turn-async", "route-inline", "all-async"])
