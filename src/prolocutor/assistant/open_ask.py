@@ -11,6 +11,7 @@ from prolocutor.asks import reading
 from prolocutor.asks.asked import Asked, Understood
 from prolocutor.asks.controls import control_of
 from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
+from prolocutor.asks.wording import plain
 from prolocutor.assistant import pages, phrases
 from prolocutor.assistant.decision import Decision
 from prolocutor.contracts.programs import ProgramStart
@@ -68,6 +69,19 @@ class OpenAsk:
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._switch(outcome.hint)
+
+    def titled(self) -> dict[str, Any] | None:
+        """Give what a button carries whose title was typed, as where buttons cannot be pressed."""
+        said = plain(self._input.text).strip("[]")
+        if self._kind in RAW or not said:
+            return None
+        if any(plain(choice.title) == said for choice in self.waiting.choices):
+            return None
+        for one in self.waiting.prompt:
+            if one["type"] == "button" and plain(one["title"]) == said:
+                json = one.get("json")
+                return json if isinstance(json, dict) else None
+        return None
 
     def again(self) -> Decision:
         """Nothing was said: the same is asked once more."""

@@ -96,6 +96,8 @@ class Rounds:
             lambda: asked_of(begun, input, waiting),
             switch_confidence=self._switch_confidence,
         )
+        if parsed is None:
+            parsed = ask.titled()
         return ask.text() if parsed is None else self._pressed_within(ask, input, parsed)
 
     # -- while something is asked for -------------------------------------------------------

@@ -313,6 +313,31 @@ async def test_yes_and_no_are_in_place_where_buttons_offer_them() -> None:
     assert [one["answer"]["value"] for one in asked(door) if "answer" in one] == [False, "maybe"]
 
 
+@pytest.mark.parametrize("text", ["Always", "always", "[Always]"])
+async def test_a_button_can_be_typed_where_it_cannot_be_pressed(text: str) -> None:
+    always = {"type": "button", "title": "Always", "json": {"payload": "for ever"}}
+    wants = [{"text": "May Bob?", "messages": [always], "ask": "generic", "confidence": 1.0}]
+    door = says("door", wants, hypothesis("so"))
+    async with assistant(door) as it:
+        await it.turn("hi", user="ann")
+        await it.turn(text, user="ann")
+    assert asked(door)[1]["answer"] == {"kind": "button", "value": "for ever", "raw": text}
+
+
+@pytest.mark.parametrize("ask", ["raw_string", "choice"])
+async def test_a_typed_button_is_none_where_the_words_are_an_answer(ask: str) -> None:
+    messages = [
+        {"type": "choice", "title": "Always"},
+        {"type": "button", "title": "Always", "json": {"payload": 1}},
+    ]
+    wants = [{"text": "When?", "messages": messages, "ask": ask, "confidence": 1.0}]
+    door = says("door", wants, hypothesis("so"))
+    async with assistant(door) as it:
+        await it.turn("hi", user="ann")
+        await it.turn("always", user="ann")
+    assert asked(door)[1]["answer"]["kind"] == ask
+
+
 # -- long lists -------------------------------------------------------------------------------
 
 
