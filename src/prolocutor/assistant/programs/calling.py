@@ -68,6 +68,8 @@ class Calls:
                 key=f"{self.person.run_id}/{skill.name}/{self._count}",
                 formatted=asks,
             )
+            if isinstance(reply, dict) and set(reply) == {"error"}:
+                raise Trouble(app, str(reply["error"])[:500])
             return _answers(reply) if asks else self._taken(skill.name, function, reply)
         except ProlocutorError as error:
             raise Trouble(app, str(error)) from None
@@ -104,8 +106,6 @@ class Calls:
         if isinstance(reply, dict) and isinstance(reply.get("results"), list):
             self._keep(skill, reply)
             reply = reply["results"]
-        if isinstance(reply, dict) and set(reply) == {"error"}:
-            raise BadReply(str(reply["error"])[:500])
         results = [] if reply is None else reply if isinstance(reply, list) else [reply]
         names = [each.name for each in function.outputs]
         for place, result in enumerate(results):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from prolocutor.assistant.programs.calling import Calls
 from prolocutor.assistant.programs.comparing import holds, order_of
 from prolocutor.assistant.programs.surroundings import EVENT, Fields, Surroundings, field_of
-from prolocutor.assistant.programs.trouble import Trouble
+from prolocutor.assistant.programs.trouble import Trouble, Unsaid
 from prolocutor.thingtalk.checked import ResolvedCall
 from prolocutor.thingtalk.tree import (
     Aggregate,
@@ -87,19 +88,24 @@ class Evaluation:
 
     async def do(self, call: ResolvedCall, scope: Fields) -> list[Row]:
         """Do an action, and give what came of it, if it gives anything."""
-        results = await self._calls.results(call, self._parameters(call.call, scope))
+        results = await self._calls.results(call, self._parameters(call, scope))
         return [Row(fields=result, call=call) for result in results if call.function.outputs]
 
     async def _call(self, call: Call, scope: Fields) -> list[Row]:
         resolved = self._resolved[call]
-        given = self._parameters(call, scope)
+        given = self._parameters(resolved, scope)
         results = await self._calls.results(resolved, given)
         unsaid = {each.name: None for each in resolved.function.inputs}
         event = {f"{EVENT}.type": f"{resolved.owner.name}:{call.function}"}
         return [Row(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results]
 
-    def _parameters(self, call: Call, scope: Fields) -> dict[str, Any]:
-        return {each.name: self._surroundings.value(each.value, scope) for each in call.arguments}
+    def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
+        arguments = call.call.arguments
+        given = {each.name: self._surroundings.value(each.value, scope) for each in arguments}
+        for each in call.function.inputs:
+            if each.direction == "in req" and given.get(each.name) is None:
+                raise Unsaid(each.canonical)
+        return given
 
     def _whole(self, value: Value, scope: Fields) -> int:
         number = self._surroundings.value(value, scope)
@@ -129,9 +135,8 @@ class Evaluation:
             ordered = self._sorted(rows, aggregate.field, aggregate.operator == "max")
             found = field_of(ordered[0].fields, aggregate.field)
         else:
-            found = _total(values, aggregate.field)
-            if aggregate.operator == "avg":
-                found = _divided(found, len(values))
+            parts = len(values) if aggregate.operator == "avg" else 1
+            found = _total(values, aggregate.field, parts)
         return [Row(fields={aggregate.field: found}, call=call, whole=False)]
 
 
@@ -150,19 +155,18 @@ def _place(length: int) -> Any:
     return place
 
 
-def _total(values: list[Any], field: str) -> Any:
-    """Add numbers, or money of one currency."""
+def _total(values: list[Any], field: str, parts: int) -> Any:
+    """Add numbers, or money of one currency, and divide the sum into parts."""
     codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
     amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
     if len(codes) > 1:
         raise Trouble("", f"{field} is money of several currencies, which have no sum")
     if any(isinstance(one, bool) or not isinstance(one, int | float) for one in amounts):
         raise Trouble("", f"{field} is not always a number")
-    total = sum(amounts)
+    try:
+        total = sum(amounts) if parts == 1 else sum(amounts) / parts
+    except OverflowError:
+        total = float("inf")
+    if isinstance(total, float) and not isfinite(total):
+        raise Trouble("", f"{field} is too large to be added")
     return {"value": total, "code": codes.pop()} if codes else total
-
-
-def _divided(total: Any, count: int) -> Any:
-    if isinstance(total, dict):
-        return {**total, "value": total["value"] / count}
-    return total / count

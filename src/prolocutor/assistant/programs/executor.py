@@ -82,8 +82,6 @@ class Executor:
         except ProlocutorError as error:
             words = phrases.says(_refusal(reading.shown(start.parsed), error))
             return ProgramRun(words=words, refused=not read)
-        except Trouble as trouble:
-            return ProgramRun(words=phrases.says(trouble.sentence))
 
     async def _run(self, checked: Checked, person: Person) -> ProgramRun:
         """Run the statements one after the other."""
@@ -93,7 +91,10 @@ class Executor:
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
             doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
-            told, entry = await self._statement(statement, doer, person, number, running)
+            try:
+                told, entry = await self._statement(statement, doer, person, number, running)
+            except Trouble as trouble:
+                told, entry = [results.text(trouble.sentence)], None
             messages += told
             if entry is not None:
                 entries.append(entry)
@@ -124,7 +125,7 @@ class Executor:
             )
         app, done, due = await self._started(statement, doer, person, number, {})
         going_to = results.text(f"Okay, I'm going to {app.description}.")
-        entry = None if due is None else entry_of(app, person.user, person.dialog_name, due)
+        entry = entry_of(app, person.user, person.dialog_name, due)
         return [going_to, *telling.announced(app, done)], entry
 
     async def _started(
@@ -134,11 +135,13 @@ class Executor:
         person: Person,
         number: int,
         about: dict[str, str | None],
-    ) -> tuple[App, Done, float | None]:
+    ) -> tuple[App, Done, float]:
         """Start a stream: a monitor looks at once. Gives the program and when it is due next."""
         app = self._app(statement, doer, person, number, about)
         (settled,) = check(program_in(app.code), self._devices.manifests).statements
         due = next_due(settled, doer.surroundings, person.at)
+        if due is None:
+            raise Trouble("", "it would never come to that")
         done = Done()
         if monitor_of(statement) is not None:
             done = await doer.happened(statement, None)
@@ -215,7 +218,7 @@ class Executor:
                 if len(await self._entries(user)) >= MOST:
                     raise BadInput(f"{MOST} programs are running; stop one first", field="code")
                 app, done, due = await self._started(statement, doer, person, 0, about)
-                if due is not None and not done.errors:
+                if not done.errors:
                     await self._store.schedule(entry_of(app, user, "main", due))
                     self._expect(due)
         except (ProlocutorError, Trouble) as error:
@@ -253,4 +256,5 @@ class Executor:
 
 def _refusal(source: str, error: ProlocutorError) -> str:
     what = f"“{source}”" if source else "it"
-    return f"Sorry, I cannot run {what}: {error}."
+    why = str(error).rstrip(".")
+    return f"Sorry, I cannot run {what}: {why}{'' if why.endswith('?') else '.'}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from prolocutor.assistant.programs.devices import Devices
 from prolocutor.assistant.programs.evaluating import MOST_ROWS, Evaluation, Row
 from prolocutor.assistant.programs.streams import fresh, monitor_of
 from prolocutor.assistant.programs.surroundings import EVENT, Surroundings
-from prolocutor.assistant.programs.trouble import Trouble
+from prolocutor.assistant.programs.trouble import Trouble, Unsaid
 from prolocutor.thingtalk.checked import CheckedStatement
 from prolocutor.thingtalk.printing import show_statement
 from prolocutor.thingtalk.tree import Slice, Statement
@@ -95,14 +96,18 @@ class Doer:
         return Evaluation(self._calls, statement.calls, self.surroundings, events)
 
     async def _chain(self, statement: CheckedStatement, starts: Sequence[Row], done: Done) -> None:
-        """Run the queries for each event, then the action for each result, or show them."""
+        """Run the queries for each event, then the action for each result, or show them.
+
+        Results that lack what the next call needs go no further; that is told.
+        """
         evaluation = self._evaluation(statement)
         pairs = [(_scope({}, row), row) for row in starts]
         for query in statement.queries:
             found: list[tuple[dict[str, Any], Row]] = []
             for scope, _ in pairs:
-                rows = await evaluation.rows(query, scope)
-                found += [(_scope(scope, row), row) for row in rows]
+                with _told_once(done):
+                    rows = await evaluation.rows(query, scope)
+                    found += [(_scope(scope, row), row) for row in rows]
                 if len(found) >= MOST_ROWS:
                     break
             pairs = found[:MOST_ROWS]
@@ -111,10 +116,11 @@ class Doer:
             done.messages = self._shown(done.rows)
             return
         for scope, _ in pairs:
-            rows = await evaluation.do(statement.action, scope)
-            done.rows += rows
-            told = self._shown(rows) if rows else [results.text(results.DONE)]
-            done.messages += [one for one in told if one not in done.messages]
+            with _told_once(done):
+                rows = await evaluation.do(statement.action, scope)
+                done.rows += rows
+                told = self._shown(rows) if rows else [results.text(results.DONE)]
+                done.messages += [one for one in told if one not in done.messages]
 
     def _shown(self, rows: list[Row]) -> list[Message]:
         if not rows:
@@ -122,6 +128,16 @@ class Doer:
         if rows[0].call is None and not rows[0].fields:
             return [results.text(f"It is {self.surroundings.now:%H:%M}.")]
         return results.shown(rows)
+
+
+@contextmanager
+def _told_once(done: Done) -> Iterator[None]:
+    """Take what a result does not say for an error of its own, told once for all results."""
+    try:
+        yield
+    except Unsaid as unsaid:
+        if unsaid.sentence not in done.errors:
+            done.errors.append(unsaid.sentence)
 
 
 def _more(statement: CheckedStatement) -> list[Message]:

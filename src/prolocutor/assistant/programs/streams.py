@@ -81,6 +81,8 @@ def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float |
             if at.timestamp() > now:
                 dues.append(at.timestamp())
                 break
+    if not dues:
+        raise Trouble("", "an attimer needs a time of day")
     due = min(dues)
     if timer.expiration is not None and due > _moment(timer.expiration, surroundings, now):
         return None

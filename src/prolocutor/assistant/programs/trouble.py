@@ -16,3 +16,10 @@ class Trouble(Exception):
         if not self.app:
             return f"Sorry, that did not work: {self.what}."
         return f"{self.app} had an error: {self.what}."
+
+
+class Unsaid(Trouble):
+    """One result does not say what the next call of the chain needs; the others may."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("", f"there was a result without a value for {name}")
