@@ -27,7 +27,7 @@ _WEIGHTS: Final = {
     "strange": -0.3,
     "form_numeral": 0.15,
     "variety": 0.75,
-    "prior": 0.5,
+    "prior": 1.25,
     "refusal": -2.5,
     "verbatim": -0.2,
     "shape": -0.2,

@@ -1,0 +1,72 @@
+"""What a thumb on a reply teaches."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.observer import Rated
+from prolocutor.contracts.pairing import Card, Question
+from prolocutor.pairing.question_agent.journal import LessonJournal
+from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson
+from prolocutor.pairing.reloading import Kept, Ready
+from prolocutor.pairing.teaching import Teaching, thumb
+
+NAMES = ["red", "green", "blue"]
+
+
+def taught(folder: Path, *ratings: Any, agent: str = "red") -> tuple[KnnRouter, list[Lesson]]:
+    """Give the router after these ratings of one reply, and what is kept of them."""
+    router = KnnRouter([Card(name=name) for name in NAMES])
+    journal = LessonJournal(folder / "lessons")
+    kept: Kept[Any] = Kept(folder, lambda: Ready(router, "knn"))
+    teaching = Teaching(kept, journal, NAMES)
+    for rating in ratings:
+        teaching.reply_rated(Rated(utt_id="1", question="where is it?", agent=agent, rating=rating))
+    return router, journal.read()
+
+
+@pytest.mark.parametrize(
+    ("rating", "right"),
+    [
+        (True, True), (1, True), ("up", True), (" Good ", True), ("👍", True),
+        (False, False), (0, False), (-1, False), ("down", False), ("-1", False),
+        (4, None), (0.5, None), ("so so", None), (None, None), ([1], None),
+    ],
+)  # fmt: skip
+def test_a_thumb_is_read(rating: Any, right: bool | None) -> None:
+    assert thumb(rating) is right
+
+
+def test_thumbs_up_teach_who_is_right_softly(tmp_path: Path) -> None:
+    router, lessons = taught(tmp_path, 1)
+
+    assert lessons == [Lesson("where is it?", {"red": 0.9}, 0.5)]
+    assert router.route(Question(text="where is it?"))[0].agent == "red"
+
+
+def test_thumbs_down_teach_who_is_wrong_and_that_others_may_be_right(tmp_path: Path) -> None:
+    router, lessons = taught(tmp_path, "down")
+
+    assert lessons == [Lesson("where is it?", {"red": 0.0, "green": 0.25, "blue": 0.25}, 0.25)]
+    assert router.route(Question(text="where is it?"))[-1].agent == "red"
+
+
+def test_stars_and_agents_that_are_not_there_teach_nothing(tmp_path: Path) -> None:
+    assert taught(tmp_path, 5, 3)[1] == []
+    assert taught(tmp_path, 1, agent="guide")[1] == []
+
+
+def test_a_label_that_cannot_be_kept_does_not_count_and_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    router = KnnRouter([Card(name=name) for name in NAMES])
+    kept: Kept[Any] = Kept(tmp_path, lambda: Ready(router, "knn"))
+    teaching = Teaching(kept, LessonJournal(tmp_path / "no" / "lessons"), NAMES)
+
+    teaching.reply_rated(Rated(utt_id="1", question="where?", agent="red", rating=1))
+
+    assert list(router.lessons) == []
+    assert "a rating of red taught nothing" in caplog.text
