@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import lightgbm
@@ -39,7 +40,11 @@ from prolocutor.pairing.question_response.trees import (
     tree_of,
 )
 from prolocutor.pairing.question_response.wording import Wording
-from prolocutor.pairing.question_response.wording_training import learn_wording, soft_regression
+from prolocutor.pairing.question_response.wording_training import (
+    LearnedWording,
+    TermTable,
+    soft_regression,
+)
 
 _LEAST_RIGHT: Final = 20
 _INNER_FOLDS: Final = 5
@@ -91,6 +96,7 @@ class Lessons(msgspec.Struct, frozen=True):
     """
 
     texts: list[str]
+    terms: TermTable
     plain: Copy
     hidden: Copy
     few: Copy
@@ -155,8 +161,10 @@ def _lessons(
             copy.rows.append([start + place for place in kept])
         start += len(answers)
     pairs = [(one, agent) for one, _ in taught for agent in one.answers]
+    texts = [one.answers[agent] for one, agent in pairs]
     return Lessons(
-        texts=[one.answers[agent] for one, agent in pairs],
+        texts=texts,
+        terms=TermTable(texts),
         plain=plain,
         hidden=hidden,
         few=few,
@@ -196,7 +204,7 @@ def _learn(
     ]
     return Blend(
         agent_log=agent_log,
-        wording=_wording(lessons, questions),
+        wording=lessons.terms.wording(_learned_wording(lessons, questions)),
         forest=joined(forests, 1 / len(forests)),
         linear=_linear(rows, (votes + right) / 2, weights),
         linear_share=_LINEAR_SHARE,
@@ -239,8 +247,9 @@ def _unseen_wording(
     """Score the wording of each question's answers by a model of the other questions."""
     told: dict[int, list[float]] = {}
     for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
-        wording = _wording(lessons, known)
-        told |= {one: _told(wording, lessons, one) for one in unseen}
+        learned = _learned_wording(lessons, known)
+        scores = iter(lessons.terms.scores(lessons.plain.of(unseen), learned).tolist())
+        told |= {one: list(islice(scores, len(lessons.plain.rows[one]))) for one in unseen}
     return told
 
 
@@ -270,10 +279,9 @@ def _splits(
             yield known, unseen
 
 
-def _wording(lessons: Lessons, questions: Sequence[int]) -> Wording:
+def _learned_wording(lessons: Lessons, questions: Sequence[int]) -> LearnedWording:
     rows = lessons.plain.of(questions)
-    texts = [lessons.texts[row] for row in rows]
-    return learn_wording(texts, lessons.votes[rows], lessons.weights[rows])
+    return lessons.terms.learn(rows, lessons.votes[rows], lessons.weights[rows])
 
 
 def _linear(rows: Floats, target: Floats, weights: Floats) -> Linear:

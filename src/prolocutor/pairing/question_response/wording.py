@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import log, sqrt
 from typing import Final
@@ -42,17 +41,3 @@ def term_counts(text: str) -> Counter[str]:
     terms.update(f"{first} {second}" for first, second in pairwise(found))
     terms[f"#{min(_LONGEST, len(found) // _LENGTH_STEP)}"] += 1
     return terms
-
-
-def inverse_frequencies(
-    documents: Iterable[Sequence[str] | Counter[str]], least: int = 2
-) -> dict[str, float]:
-    """Give the smooth inverse document frequency of terms in at least so many documents."""
-    counts: Counter[str] = Counter()
-    size = 0
-    for document in documents:
-        size += 1
-        counts.update(set(document))
-    return {
-        term: 1 + log((1 + size) / (1 + seen)) for term, seen in counts.items() if seen >= least
-    }

@@ -3,44 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
-from typing import Any
+from math import log
+from typing import Any, Final
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.linear_model import LogisticRegression
 
 from prolocutor.pairing.question_response.trees import Floats
-from prolocutor.pairing.question_response.wording import (
-    Wording,
-    inverse_frequencies,
-    term_counts,
-)
+from prolocutor.pairing.question_response.wording import Wording, term_counts
+
+_LEAST_SEEN: Final = 2
 
 
-def learn_wording(texts: Sequence[str], votes: Floats, weights: Floats) -> Wording:
-    """Learn which words right answers have: logistic regression on shares of votes."""
-    counted = [term_counts(text) for text in texts]
-    idf = inverse_frequencies(counted)
-    place = {term: number for number, term in enumerate(idf)}
-    data: list[float] = []
-    columns: list[int] = []
-    ends = [0]
-    for terms in counted:
-        known = [
-            (place[term], (1 + log(n)) * idf[term]) for term, n in terms.items() if term in idf
-        ]
-        norm = sqrt(sum(value * value for _, value in known)) or 1.0
-        columns += [column for column, _ in known]
-        data += [value / norm for _, value in known]
-        ends.append(len(columns))
-    table = csr_matrix((data, columns, ends), shape=(len(counted), len(place)))
-    model = soft_regression(table, votes, weights, strength=3.0)
-    learned = model.coef_[0].tolist()
-    return Wording(
-        {term: (idf[term], learned[number]) for term, number in place.items()},
-        float(model.intercept_[0]),
-    )
+class LearnedWording(msgspec.Struct, frozen=True):
+    """What was learned of each term of a table; `idf` is 0 for those that are too rare."""
+
+    idf: Floats
+    weight: Floats
+    offset: float
+
+
+class TermTable:
+    """The terms of texts, counted once for all models that learn from parts of them."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        places: dict[str, int] = {}
+        data: list[float] = []
+        columns: list[int] = []
+        ends = [0]
+        for text in texts:
+            for term, times in term_counts(text).items():
+                columns.append(places.setdefault(term, len(places)))
+                data.append(1 + log(times))
+            ends.append(len(columns))
+        self._terms = list(places)
+        self._table = csr_matrix((data, columns, ends), shape=(len(texts), len(places)))
+
+    def learn(self, rows: NDArray[np.int64], votes: Floats, weights: Floats) -> LearnedWording:
+        """Learn which words right answers have: logistic regression on shares of votes."""
+        part = self._table[rows]
+        seen = np.bincount(part.indices, minlength=len(self._terms))
+        idf = np.where(seen >= _LEAST_SEEN, 1 + np.log((1 + len(rows)) / (1 + seen)), 0.0)
+        known = np.flatnonzero(idf)
+        model = soft_regression(_scaled(part, idf)[:, known], votes, weights, strength=3.0)
+        weight = np.zeros(len(idf))
+        weight[known] = model.coef_[0]
+        return LearnedWording(idf, weight, float(model.intercept_[0]))
+
+    def scores(self, rows: NDArray[np.int64], learned: LearnedWording) -> Floats:
+        """Give what `Wording.score` gives for the texts of these rows."""
+        found: Floats = _scaled(self._table[rows], learned.idf) @ learned.weight + learned.offset
+        return found
+
+    def wording(self, learned: LearnedWording) -> Wording:
+        """Give what was learned, for texts of any words."""
+        known = np.flatnonzero(learned.idf).tolist()
+        idf, weight = learned.idf.tolist(), learned.weight.tolist()
+        terms = {self._terms[place]: (idf[place], weight[place]) for place in known}
+        return Wording(terms, learned.offset)
+
+
+def _scaled(table: Any, idf: Floats) -> Any:
+    """Weigh terms by their rarity, and bring each row to length 1."""
+    made = table.copy()
+    made.data = made.data * idf[made.indices]
+    norms = np.sqrt(made.multiply(made).sum(axis=1)).A1
+    lengths = np.repeat(np.where(norms > 0, norms, 1.0), np.diff(made.indptr))
+    made.data = made.data / lengths
+    return made
 
 
 def soft_regression(
