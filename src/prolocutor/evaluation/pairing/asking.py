@@ -15,6 +15,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.received import MAX_TEXT, checked_input
+from prolocutor.assistant.secrets import Secrets
 from prolocutor.assistant.sequel import Sequel
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import Call, Question
@@ -99,6 +100,7 @@ class Asker:
             window=prepared.window,
             hypotheses=prepared.hypotheses,
             services=[step.name for step in prepared.every()],
+            secrets=Secrets(self._store),
         )
 
     async def ask(self, question: Question, agents: Sequence[str]) -> Replies:

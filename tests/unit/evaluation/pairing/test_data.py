@@ -91,7 +91,12 @@ def test_a_part_to_train_on_is_learned_from(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [{"agents": ["a"]}, {"text": "a", "agents": 3}, {"text": "a", "agents": ["a"], "answers": [1]}],
+    [
+        {"agents": ["a"]},
+        {"text": "a", "agents": 3},
+        {"text": "a", "agents": ["a"], "answers": [1]},
+        {"text": "a", "agents": ["a"], "calls": {"a": {"price": 1}}},
+    ],
 )
 def test_what_is_no_question_is_refused(tmp_path: Path, line: dict[str, Any]) -> None:
     with pytest.raises(BadData):

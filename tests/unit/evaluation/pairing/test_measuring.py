@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Answer, Labelled, Pairing, Question, Training
+from prolocutor.contracts.pairing import Answer, Call, Labelled, Pairing, Question, Training
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing import fitting
-from prolocutor.evaluation.pairing.budgets import policy_of
+from prolocutor.evaluation.pairing.budgets import policy_of, spend
+from prolocutor.evaluation.pairing.data import PairingData
 from prolocutor.evaluation.pairing.figures import Row
 from prolocutor.evaluation.pairing.measuring import Measured, Plan, measure
 from prolocutor.evaluation.pairing.results import curve_of
@@ -201,3 +202,52 @@ def test_data_without_right_agents_are_refused() -> None:
 
     with pytest.raises(BadInput, match="no question has a right agent"):
         measured(nobody)
+
+
+def recorded() -> PairingData:
+    """The same questions with calls: music answers after 3 s, the others after 1 s; bank fails."""
+    known = data(answers=True)
+    test = []
+    for one in known.test:
+        calls = {
+            name: Call(seconds=3.0 if name == "music" else 1.0, confidence=0.5 + (name == "music"))
+            for name in ("weather", "music")
+        }
+        calls["bank"] = Call(seconds=1.0, price=0.5, error="it fell")
+        answers = {name: text for name, text in one.answers.items() if name != "bank"}
+        test.append(msgspec.structs.replace(one, calls=calls, answers=answers))
+    return msgspec.structs.replace(known, test=test)
+
+
+def test_calls_cost_and_waiting_are_as_recorded() -> None:
+    found = measured(recorded(), routers=["cards"], rankers=["unsupervised"], budgets=["all"])
+
+    everybody = row(found, "unsupervised")
+    assert everybody.mean_calls == 3
+    assert everybody.cost == pytest.approx(0.01 + 0.02 + 0.5)
+    assert everybody.wait == 3.0
+    assert row(found, "unsupervised, all").wait == 3.0
+    routed = row(found, "cards")
+    assert routed.mean_calls == 1
+    assert routed.wait is not None
+    assert 1.0 < routed.wait < 3.0
+    assert row(measured(), "knn").wait is None
+
+
+def test_steps_are_waited_for_one_after_the_other() -> None:
+    policy = policy_of("sure:1")
+
+    async def rank(called: Sequence[str]) -> Sequence[Pairing]:
+        return [Pairing(name, 0.1) for name in called]
+
+    steps, _ = asyncio.run(spend(policy, CARDS, {}, ["weather", "music", "bank"], rank))
+
+    assert [len(step) for step in steps] == [2, 1]
+
+
+def test_whoever_says_to_be_surest_is_a_baseline_where_that_is_recorded() -> None:
+    found = measured(recorded(), rankers=["unsupervised"])
+
+    share = sum("music" in one.gold for one in found.questions) / found.answerable
+    assert row(found, "everybody, highest confidence").precision_at_1 == pytest.approx(share)
+    assert all("highest confidence" not in one.method for one in measured().rows)
