@@ -12,15 +12,18 @@ from typing import Any, Final
 import click
 
 from prolocutor.assistant.running import run
-from prolocutor.cli.cards import cards_of
 from prolocutor.cli.data_options import SEED_OPTION, options_of
 from prolocutor.cli.evaluations.tables import clean
-from prolocutor.cli.places import assistant_file
+from prolocutor.cli.partners import load_assistant
+from prolocutor.config.agent_cards import cards_of
+from prolocutor.contracts.pairing import Card
 from prolocutor.evaluation.pairing.data import load_pairing_data
 from prolocutor.evaluation.pairing.figures import Row
 from prolocutor.evaluation.pairing.fitting import Role
+from prolocutor.evaluation.pairing.record import load_cards
 from prolocutor.evaluation.pairing.training import Trained, Wanted, steps_of
 from prolocutor.evaluation.pairing.training import train as learn
+from prolocutor.parlai.catalog import FILES, split
 
 _ENSEMBLE: Final = "ensemble"
 
@@ -80,14 +83,22 @@ def train(
       prolocutor train router --data csv:questions.csv --assistant assistant.yaml --out router
       prolocutor train ranker --data store: --out ranker
     """
-    cards = [] if assistant is None else cards_of(assistant_file(assistant))
-    questions = load_pairing_data(data, cards, **options_of(data, {}))
+    questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
     wanted = Wanted(role=role, method=method, prior=prior, folds=folds, seed=seed)
     with _progress(steps_of(questions, wanted)) as told:
         trained = run(learn(questions, wanted, out, told=told))
     for line in lines_of(trained):
         click.echo(line)
     click.echo(f"{trained.model} is in {out}")
+
+
+def _cards(data: str, assistant: Path | None) -> list[Card]:
+    """Give the cards of an assistant's skills, else those beside the data."""
+    if assistant is not None:
+        settings = load_assistant(assistant)
+        return cards_of(settings.pipeline.skills, settings.folder)
+    kind, path = split(data)
+    return load_cards(Path(path)) if kind in FILES else []
 
 
 @contextmanager

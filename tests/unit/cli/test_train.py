@@ -81,7 +81,7 @@ def test_that_training_does_not_help_is_said_plainly(
         (["--data", "jsonl:bad.jsonl"], "bad.jsonl:2: agents: 3 are no names of agents"),
         (["--data", "jsonl:nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
         (["--data", "jsonl:q.jsonl", "--method", "linaer"], "no router 'linaer'"),
-        (["--data", "jsonl:q.jsonl", "--assistant", "bad.yaml"], "bad.yaml: skills.a.card: "),
+        (["--data", "jsonl:q.jsonl", "--assistant", "bad.yaml"], "skills.a.card: "),
         (["--data", "q.jsonl"], "is not KIND:PATH"),
     ],
 )
