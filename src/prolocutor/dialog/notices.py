@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+NOTIFICATION: Final = "notification"
+"""The key by which a message tells that a running program says it: `{appId, raw, type, text?}`, or
+`{appId, error}`. `text` is the message's own without what stands before it. The messages that
+follow it, up to the closing, belong to it."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

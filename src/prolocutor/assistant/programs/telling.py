@@ -7,6 +7,7 @@ from typing import Any
 from prolocutor.assistant.programs import results
 from prolocutor.assistant.programs.apps import App
 from prolocutor.assistant.programs.statements import Done
+from prolocutor.dialog.notices import NOTIFICATION
 
 Message = dict[str, Any]
 
@@ -29,12 +30,16 @@ def notified(app: App, done: Done) -> list[Message]:
     """Give what is said unasked; an error once, until the program has run well again."""
     messages = with_icon(done.messages, app)
     texts = [one for one in messages if one["type"] == "text"]
+    found = {"appId": app.id, **_found(done)}
+    title = f"Notification from {app.name}"
     if messages and len(texts) == len(messages) == 1:
-        messages = [{**messages[0], "text": f"Notification from {app.name}: {texts[0]['text']}"}]
+        said = texts[0]["text"]
+        told = {**found, "text": said}
+        messages = [{**messages[0], "text": f"{title}: {said}", NOTIFICATION: told}]
     elif messages:
-        messages = [results.text(f"Notification from {app.name}"), *messages]
+        messages = [{**results.text(title), "icon": app.icon, NOTIFICATION: found}, *messages]
     new = [error for error in done.errors if app.error is None]
-    return [*messages, *map(results.text, new)]
+    return [*messages, *(_failed(app, error) for error in new)]
 
 
 def with_icon(messages: list[Message], app: App) -> list[Message]:
@@ -44,12 +49,7 @@ def with_icon(messages: list[Message], app: App) -> list[Message]:
 
 def created(app: App, about: dict[str, str | None], done: Done) -> dict[str, Any]:
     """Tell whoever started a program over HTTP what came of it."""
-    call = done.rows[0].call if done.rows else None
-    result = {
-        "raw": results.objects(done.rows),
-        "type": f"{call.owner.name}:{call.function.name}" if call is not None else None,
-        "formatted": with_icon(done.messages, app),
-    }
+    result = {**_found(done), "formatted": with_icon(done.messages, app)}
     return {
         "uniqueId": app.id,
         "description": app.description,
@@ -70,3 +70,14 @@ def refused(code: str, about: dict[str, str | None], error: Exception) -> dict[s
         "results": [],
         "errors": [str(error)],
     }
+
+
+def _found(done: Done) -> dict[str, Any]:
+    call = done.rows[0].call if done.rows else None
+    kind = f"{call.owner.name}:{call.function.name}" if call is not None else None
+    return {"raw": results.objects(done.rows), "type": kind}
+
+
+def _failed(app: App, error: str) -> Message:
+    told = {"appId": app.id, "error": error}
+    return {**results.text(error), "icon": app.icon, NOTIFICATION: told}

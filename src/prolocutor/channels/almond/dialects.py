@@ -13,6 +13,7 @@ import msgspec
 
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
+from prolocutor.dialog.notices import NOTIFICATION
 
 Frame = dict[str, Any]
 
@@ -96,6 +97,7 @@ def _read(row: FeedRow) -> Frame | None:
     if row.message is None:
         return None
     frame: Frame = plain.decode(row.message)
+    frame.pop(NOTIFICATION, None)
     if frame.get("type") != "command":
         frame["icon"] = frame.get("icon") or None
     return frame

@@ -22,6 +22,7 @@ from prolocutor.channels.almond.links import Links
 from prolocutor.channels.almond.notify import Notify
 from prolocutor.channels.almond.people import PREFIX, Party, party_of, stranger
 from prolocutor.channels.almond.popular import Popular
+from prolocutor.channels.almond.results import Results
 from prolocutor.contracts.channel import Route, Socket, SocketRoute
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput
@@ -64,6 +65,7 @@ class Almond:
         for base in SOCKETS:
             self.routes.append(SocketRoute(f"{base}/conversation", self._converse))
             self.routes.append(SocketRoute(f"{base}/anonymous", self._converse_anonymously))
+            self.routes.append(SocketRoute(f"{base}/results", self._tell_results))
         for base in API:
             self.routes += (
                 Route("POST", f"{base}/converse", converse.post),
@@ -97,14 +99,20 @@ class Almond:
             return
         await self._serve(socket, lambda: stranger(_conversation(socket)))
 
+    async def _tell_results(self, socket: Socket) -> None:
+        try:
+            party = _party(socket)
+        except BadInput as error:
+            _refuse(socket, error)
+            return
+        await Results(self._assistant, party, socket).run()
+
     async def _serve(self, socket: Socket, whose: Callable[[], Party]) -> None:
         try:
             party, opening = whose(), _opening(socket)
             dialect = dialect_of(socket.query("protocol"), SECOND)
         except BadInput as error:
-            refusal = refusal_of(error)
-            socket.send(encoded(error_frame(refusal.error, refusal.code)))
-            socket.close(POLICY_VIOLATION, refusal.code)
+            _refuse(socket, error)
             return
         if _is_set(socket, "sync_devices"):
             opening.devices = frames(await self._devices.of(party))
@@ -125,6 +133,12 @@ class Almond:
         if not result.repeated:
             await self._popular.count(input.parsed)
         return result
+
+
+def _refuse(socket: Socket, error: BadInput) -> None:
+    refusal = refusal_of(error)
+    socket.send(encoded(error_frame(refusal.error, refusal.code)))
+    socket.close(POLICY_VIOLATION, refusal.code)
 
 
 def _party(socket: Socket) -> Party:
