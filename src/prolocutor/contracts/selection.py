@@ -24,6 +24,8 @@ More = Callable[..., "Sequence[str] | Selection | Enough | None"]
 class Selection(msgspec.Struct, frozen=True):
     """Whom to ask at once (`first`), who decides whom to ask next (`more`), and the `reason`.
 
+    What of a reason quotes people stands in brackets at its end, and is left out where they are.
+
     Whenever a called skill settles, the engine calls `more(hypotheses_so_far, seconds_left)`: the
     agent state of all hypotheses so far, in declared order, and the seconds left for skills; a
     `more` with a parameter `settled` gets the names of the skills that have settled as well, those

@@ -9,6 +9,7 @@ import msgspec
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.dialog.ids import format_time
+from prolocutor.observe.reasons import bare
 
 log = logging.getLogger("prolocutor.turns")
 
@@ -50,6 +51,7 @@ class TurnLog:
             "services": {f"{one.stage}.{one.name}": _shown(one) for one in record.services},
             "faults": record.faults,
             "remarks": record.remarks,
+            "reasons": record.reasons if self._texts else [bare(one) for one in record.reasons],
         }
         if self._texts:
             fields["text"] = record.text

@@ -107,3 +107,11 @@ def test_a_log_may_have_a_stack() -> None:
     made = logging.LogRecord("a", logging.INFO, "f", 1, "m", (), None, sinfo="the stack")
 
     assert json.loads(JsonLines().format(made))["stack"] == "the stack"
+
+
+def test_reasons_are_logged_without_what_may_quote_people_unless_that_is_asked_for() -> None:
+    why = {"service": "s", "asked": ["a"], "reason": "2 are asked (a 0.9; right for: my secret)"}
+
+    told = [logged(record(reasons=[why]), texts=texts)["reasons"] for texts in (False, True)]
+
+    assert told == [[{**why, "reason": "2 are asked"}], [why]]

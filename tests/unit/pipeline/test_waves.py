@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.contracts.selection import Selection, enough
+from prolocutor.contracts.selection import Enough, Selection, enough
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
 from tests.unit.pipeline.talk import (
@@ -353,3 +353,39 @@ async def test_a_preferred_skill_wins_unless_another_is_clearly_better(
     skills = [skill("other", "other", other), skill("preferred", "preferred", 0.5)]
     turn = await take(Pipeline(skills=skills), preferred="preferred")
     assert turn.draft.spoken().active_skill == winner
+
+
+async def test_who_chooses_may_see_who_has_settled_those_that_failed_included() -> None:
+    seen: list[list[str]] = []
+
+    def more(hypotheses: Any, seconds_left: float, settled: list[str]) -> Any:
+        seen.append(sorted(settled))
+        return ["c"] if len(settled) == 2 else None
+
+    pipeline = Pipeline(
+        skill_selector=selects(["a", "b"], more),
+        skills=[says("a", ValueError("no")), skill("b"), skill("c")],
+    )
+    turn = await take(pipeline)
+
+    assert seen[-2:] == [["a", "b"], ["a", "b", "c"]]
+    assert spoke(turn) == ["b", "c"]
+
+
+async def test_reasons_are_on_record_in_the_order_of_the_waves() -> None:
+    def more(hypotheses: Any, seconds_left: float) -> Any:
+        if len(hypotheses) == 1:
+            return Selection(["b"], reason="one is too few")
+        return Enough("two are enough")
+
+    pipeline = Pipeline(
+        skill_selector=says("selector", lambda request: Selection(["a"], more, "a knows most")),
+        skills=[skill("a"), skill("b")],
+    )
+    turn = await take(pipeline)
+
+    assert turn.waves.reasons == [
+        {"service": "selector", "asked": ["a"], "reason": "a knows most"},
+        {"service": "selector", "asked": ["b"], "reason": "one is too few"},
+        {"service": "selector", "asked": [], "reason": "two are enough"},
+    ]

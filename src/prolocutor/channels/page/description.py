@@ -47,6 +47,7 @@ _SCHEMAS: Final[Json] = {
             "hypotheses": _MAYBE_LIST,
             "faults": _MAYBE_LIST,
             "remarks": _MAYBE_LIST,
+            "reasons": _MAYBE_LIST,
         },
     },
     "ReplyRating": {

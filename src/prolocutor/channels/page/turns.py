@@ -11,6 +11,7 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import Archive
 from prolocutor.dialog.agent_state import hypothesis_to_state
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.observe.reasons import bare
 from prolocutor.observe.recent import Recent
 
 Json = dict[str, Any]
@@ -34,10 +35,16 @@ class Turns:
 
 
 def discreet(turn: Json) -> Json:
-    """Leave out the words of errors: they tell of addresses and code, which is for operators."""
+    """Leave out what is for operators: the words of errors, which tell of addresses and code, and
+    what stands in brackets in reasons, which may quote others."""
     services = [{**one, "error": one["code"]} for one in turn["services"] or ()]
     faults = [{**one, "what": "something was wrong with its reply"} for one in turn["faults"] or ()]
-    return {**turn, "services": turn["services"] and services, "faults": turn["faults"] and faults}
+    return {
+        **turn,
+        "services": turn["services"] and services,
+        "faults": turn["faults"] and faults,
+        "reasons": turn["reasons"] and [bare(one) for one in turn["reasons"]],
+    }
 
 
 def of_record(record: TurnRecord) -> Json:
@@ -59,6 +66,7 @@ def of_record(record: TurnRecord) -> Json:
         "hypotheses": [_hypothesis(one) for one in record.hypotheses],
         "faults": record.faults,
         "remarks": record.remarks,
+        "reasons": record.reasons,
     }
 
 
@@ -90,6 +98,7 @@ def of_stored(utterances: Sequence[HumanUtterance | BotUtterance]) -> Json | Non
         "hypotheses": [_hypothesis(hypothesis_to_state(one)) for one in hypotheses],
         "faults": None,
         "remarks": None,
+        "reasons": None,
     }
 
 

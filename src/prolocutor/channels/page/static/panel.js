@@ -60,6 +60,8 @@ function Turn({ turn }) {
     ${services.length
       ? html`<${Timeline} services=${services} seconds=${turn.seconds} />`
       : html`<p class="faint">It is not known any more.</p>`}
+    <${Notes} title="Who was asked, and why" notes=${list(turn.reasons).map((one) => ({
+      service: list(one?.asked).map(text).join(", ") || "enough", what: one?.reason }))} />
     <${Notes} title="Not sure enough" notes=${list(turn.remarks)} />
     <${Notes} title="What went wrong" notes=${list(turn.faults)} />`;
 }

@@ -1,0 +1,65 @@
+"""What a file says of its skills, inline or in a file of their own."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor.config.agent_cards import MAX_BYTES, card_of
+from prolocutor.contracts.pairing import Card
+from prolocutor.errors import ConfigError
+
+A2A = {
+    "name": "Weather",
+    "description": "Knows the weather.",
+    "url": "https://weather.example",
+    "skills": [
+        {"id": "rain", "description": "Tells rain.", "examples": ["will it rain?"]},
+        {"id": "snow", "description": "Tells snow."},
+    ],
+}
+
+
+def test_a_card_has_what_pairing_knows_and_leaves_the_rest_to_others(tmp_path: Path) -> None:
+    written = {"description": "Knows.", "price": 1, "manifest": "x.tt", "quota": None}
+
+    assert card_of("a", written, tmp_path) == Card(name="a", description="Knows.", price=1.0)
+
+
+def test_a_file_is_a_card_and_keys_beside_it_count_more(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("description: Old.\nexamples: [how]\nlatency: 2\n")
+
+    card = card_of("a", {"file": "a.yaml", "description": "New."}, tmp_path)
+
+    assert card == Card(name="a", description="New.", examples=["how"], latency=2.0)
+
+
+def test_an_agent_card_of_a2a_tells_its_skills(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(A2A))
+
+    assert card_of("a", {"file": "a.json"}, tmp_path) == Card(
+        name="a",
+        description="Knows the weather.\nTells rain.\nTells snow.",
+        examples=["will it rain?"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        ({"price": "dear"}, "the card of 'a': Expected `float | null`"),
+        ({"file": 7}, "expected the name of a file"),
+        ({"file": "gone.yaml"}, "the card gone.yaml cannot be read: No such file"),
+        ({"file": "list.yaml"}, "is no map of at most 1 MB"),
+        ({"file": "long.yaml"}, "is no map of at most 1 MB"),
+        ({"file": "bad.yaml"}, "the card bad.yaml cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_is_told(tmp_path: Path, written: dict[str, Any], what: str) -> None:
+    (tmp_path / "list.yaml").write_text("[1]")
+    (tmp_path / "long.yaml").write_text(f"description: {'x' * MAX_BYTES}")
+    (tmp_path / "bad.yaml").write_text("{")
+
+    with pytest.raises(ConfigError, match=what.replace("|", r"\|")):
+        card_of("a", written, tmp_path)
