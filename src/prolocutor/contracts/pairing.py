@@ -65,7 +65,7 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How it went to ask an agent: `seconds`, the `price` paid, how sure it was, what went wrong."""
+    """How asking an agent went: `seconds`, the `price` paid, how sure it was, what went wrong."""
 
     seconds: float
     price: float | None = None
