@@ -266,6 +266,12 @@ class Assistant:
         )
         return await self._enqueue(user, lambda: self._ringer.notify(entry))
 
+    async def start_program(
+        self, user: str, code: str, about: dict[str, str | None]
+    ) -> dict[str, Any]:
+        """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
+        return await self._enqueue(user, lambda: self.programs.create(user, code, about))
+
     async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
         """Give what a dialog waits for now, None if nothing is asked for."""
         return rounds.decode(await self.store.round(user, checked_dialog(dialog))).waiting

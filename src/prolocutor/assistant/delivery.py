@@ -34,12 +34,17 @@ class NotNow(Exception):
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said because an entry is due, what is waited for then, and what takes its place."""
+    """What is said because an entry is due, what is waited for then, and what takes its place.
+
+    `entries` and `struck` change the rest of the agenda.
+    """
 
     messages: list[dict[str, Any]] = []
     waiting: Waiting | None = None
     skill: str = ""
     again: Entry | None = None
+    entries: Sequence[Entry] = ()
+    struck: Sequence[tuple[str, str]] = ()
 
     @property
     def asks(self) -> bool:
@@ -103,6 +108,8 @@ class Deliveries:
                 round=rounds.encode(Round(waiting=due.waiting)) if due.asks else None,
                 entry=entry,
                 again=due.again,
+                entries=due.entries,
+                struck=due.struck,
                 date_time=timestamp(),
                 new_human_id=human_id,
                 new_dialog_id=dialog_id,
@@ -144,7 +151,8 @@ class Deliveries:
             messages=list(words.messages),
             waiting=waiting,
             skill=words.skill,
-            again=next(iter(run.entries), None),
+            entries=run.entries,
+            struck=run.struck,
         )
 
 

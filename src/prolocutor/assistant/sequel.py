@@ -52,13 +52,14 @@ def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
     if waiting is not None and reply.ask is not None and waiting is not decision.kept:
         draft.show(pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
-    run = decision.run
+    run, said = decision.run, begun.beginning
+    scheduled = scheduling.entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
     return Sequel(
         waiting=waiting,
         round=None if encoded == begun.round else encoded,
         closing=closing_of(waiting),
-        entries=[*scheduling.entries(begun, lines), *(run.entries if run else ())],
+        entries=[*scheduled, *(run.entries if run else ())],
         struck=[*scheduling.struck(lines), *(run.struck if run else ())],
     )
 

@@ -52,5 +52,5 @@ class Programs(Protocol):
     async def due(self, entry: Entry) -> ProgramRun:
         """Do what an entry of the agenda is for that a program left there (`Notice.program`).
 
-        What it raises puts the entry off. Without words nothing is said. The entry is settled with
-        what is said: the first of `entries`, if there is one, takes its place."""
+        What it raises puts the entry off. Without words nothing is said. The entry is taken off
+        the agenda with what is said; one of `entries` may take its place."""

@@ -232,9 +232,10 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
     `messages` become feed rows as in `Finished`, the last with `closing`; none: no row at all.
     `round` is what the dialog waits for from now on (None: as before). `entry` is taken off the
-    agenda, or replaced by `again`. `date_time` is the agent state time. The `new_…` ids are used
-    where the person or an active dialog of that name does not exist: they are made, as by `begin`,
-    if there are messages or a round.
+    agenda, or replaced by `again`; what is in `struck` and `entries` changes it as in `Finished`.
+    `date_time` is the agent state time. The `new_…` ids are used where the person or an active
+    dialog of that name does not exist: they are made, as by `begin`, if there are messages or a
+    round.
     """
 
     user: str
@@ -244,6 +245,8 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     round: bytes | None = None
     entry: Entry | None = None
     again: Entry | None = None
+    entries: Sequence[Entry] = ()
+    struck: Sequence[tuple[str, str]] = ()
     date_time: str
     channel_type: str = "assistant"
     new_human_id: str
@@ -309,9 +312,9 @@ class Agenda(Protocol):
     async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
         """Write an entry, in place of one of the same user, skill and key.
 
-        A person has at most `limit` entries (one at least): beyond that the earliest by `due` of
-        the others goes, and the earliest that is left then counts it in `dropped`, together with
-        all that it had counted."""
+        A person has at most `limit` entries (one at least): beyond that one of the others goes,
+        the earliest by `due` of the skill that has most, and the earliest that is left then counts
+        it in `dropped`, together with all that it had counted."""
 
     async def strike(self, user: str, skill: str, key: str) -> bool:
         """Take an entry off the agenda; False if there is none."""

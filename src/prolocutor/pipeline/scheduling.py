@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
 
-from prolocutor.contracts.store import Begun, Entry
+from prolocutor.contracts.store import Entry
 from prolocutor.dialog import notices, outputs
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import EVERY, LATEST, zone_of
@@ -40,17 +40,18 @@ def check(item: dict[str, Any], path: str) -> None:
         _check_key(key, f"{path}.unschedule[{place}]")
 
 
-def entries(begun: Begun, chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[Entry]:
+def entries(
+    user: str, dialog_name: str, since: float, chosen: Iterable[tuple[str, dict[str, Any]]]
+) -> list[Entry]:
     """Give the agenda entries of the chosen hypotheses, each with its skill.
 
-    Seconds count from when the person spoke, so that a second run of a turn comes to the same.
+    Seconds count from `since`, when the person spoke, so that a second run comes to the same.
     """
-    said = begun.beginning
     made = []
     for skill, value in chosen:
         for line in value.get("schedule") or ():
             wait = line.get("in")
-            due = _time(line["at"]) if wait is None else said.started + wait
+            due = _time(line["at"]) if wait is None else since + wait
             notice = Notice(
                 messages=line["messages"],
                 ask=line.get("ask"),
@@ -60,8 +61,8 @@ def entries(begun: Begun, chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[
                 first=due if line.get("every") else None,
             )
             entry = Entry(
-                user=said.user,
-                dialog_name=said.dialog_name,
+                user=user,
+                dialog_name=dialog_name,
                 skill=skill,
                 key=line["key"],
                 due=due,

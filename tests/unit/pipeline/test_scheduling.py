@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
+from prolocutor.contracts.store import Entry
 from prolocutor.dialog import plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import scheduling
-from prolocutor.stores.memory import MemoryStore
-from prolocutor.testing.sample_turns import begin
 
 RING = [{"type": "text", "text": "Ring!"}]
 
@@ -21,10 +20,14 @@ def line(**changes: Any) -> dict[str, Any]:
     return {key: value for key, value in whole.items() if value is not None}
 
 
-async def due(**changes: Any) -> float:
-    """Tell when a line is due in a turn that began at 1000."""
-    begun = await begin(MemoryStore(), started=1000.0)
-    [entry] = scheduling.entries(begun, [("timer", {"schedule": [line(**changes)]})])
+def scheduled(given: dict[str, Any]) -> list[Entry]:
+    """Give the entries of a hypothesis in a turn of ann's that began at 1000."""
+    return scheduling.entries("ann", "main", 1000.0, [("timer", given)])
+
+
+def due(**changes: Any) -> float:
+    """Tell when a line is due."""
+    [entry] = scheduled({"schedule": [line(**changes)]})
     return entry.due
 
 
@@ -39,10 +42,10 @@ async def due(**changes: Any) -> float:
         ({"in": None, "at": "1970-01-01T01:00:00+01:00"}, 0.0),
     ],
 )
-async def test_a_time_is_absolute_or_counts_from_when_the_person_spoke(
+def test_a_time_is_absolute_or_counts_from_when_the_person_spoke(
     when: dict[str, Any], seconds: float
 ) -> None:
-    assert await due(**when) == seconds
+    assert due(**when) == seconds
 
 
 @pytest.mark.parametrize(
@@ -79,19 +82,17 @@ def test_what_cannot_be_scheduled_is_refused_by_its_path(bad: dict[str, Any], pa
     assert caught.value.path == path
 
 
-async def test_an_entry_says_who_speaks_and_what_is_asked() -> None:
-    begun = await begin(MemoryStore())
+def test_an_entry_says_who_speaks_and_what_is_asked() -> None:
     given = {"schedule": [line(ask="yesno")]}
-    [entry] = scheduling.entries(begun, [("timer", given)])
+    [entry] = scheduled(given)
     body = {"messages": RING, "ask": "yesno", "skill": "timer"}
     assert (entry.user, entry.skill, entry.key) == ("ann", "timer", "t")
     assert plain.decode(entry.body) == body
 
 
-async def test_what_comes_again_says_how_and_since_when() -> None:
-    begun = await begin(MemoryStore(), started=1000.0)
+def test_what_comes_again_says_how_and_since_when() -> None:
     given = {"schedule": [line(every="day", timezone="Europe/Berlin")]}
-    [entry] = scheduling.entries(begun, [("timer", given)])
+    [entry] = scheduled(given)
     body = plain.decode(entry.body)
     assert (body["every"], body["timezone"], body["first"]) == ("day", "Europe/Berlin", 1060.0)
 

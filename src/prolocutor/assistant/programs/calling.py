@@ -121,9 +121,9 @@ class Calls:
             self.learned |= learned
             self.person.attributes.update(learned)
         scheduling.check(reply, "$")
-        if self.person.begun is not None:
-            self.entries += scheduling.entries(self.person.begun, [(skill, reply)])
-            self.struck += scheduling.struck([(skill, reply)])
+        person, lines = self.person, [(skill, reply)]
+        self.entries += scheduling.entries(person.user, person.dialog_name, person.at, lines)
+        self.struck += scheduling.struck(lines)
 
 
 def app_name(owner: Class, devices: Devices) -> str:

@@ -178,7 +178,8 @@ class Executor:
             (statement,) = check(program_in(app.code), self._devices.manifests).statements
             run_id = f"{app.id}-{app.runs}"
             person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
-            doer = Doer(self._devices, self._calls(person), app.id)
+            calls = self._calls(person)
+            doer = Doer(self._devices, calls, app.id)
             due = next_due(statement, doer.surroundings, now)
             done = await doer.happened(statement, app.seen)
         except (ProlocutorError, Trouble, msgspec.ValidationError, ValueError) as error:
@@ -187,10 +188,10 @@ class Executor:
         failure = next(iter(done.errors), None)
         app_after = replace(app, seen=done.seen, error=failure, runs=app.runs + 1)
         messages = telling.notified(app, done)
-        if due is None:
-            return ProgramRun(words=Words(messages=messages))
-        again = entry_of(app_after, entry.user, entry.dialog_name, due)
-        return ProgramRun(words=Words(messages=messages), entries=[again])
+        again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
+        return ProgramRun(
+            words=Words(messages=messages), entries=[*again, *calls.entries], struck=calls.struck
+        )
 
     async def apps(self, user: str) -> list[dict[str, Any]]:
         """Give the running programs of a person, as Almond's clients list them."""
@@ -204,13 +205,15 @@ class Executor:
         """Run a program of one statement that lacks nothing, or start it if it goes on.
 
         `about` has its `name`, `description` and `icon`. Gives `{uniqueId, description, code, icon,
-        results, errors}`; an action is not asked to be confirmed.
+        results, errors}`; an action is not asked to be confirmed. Called between the turns of the
+        person.
         """
         person = unasked(user, "main", new_id(), self._clock(), None, text=code)
         try:
             await self._get_ready()
             statement = self._only_statement(code, person)
-            doer = Doer(self._devices, self._calls(person), f"{person.run_id}-0")
+            calls = self._calls(person)
+            doer = Doer(self._devices, calls, f"{person.run_id}-0")
             if statement.stream is None:
                 done = await doer.do(statement)
                 app = self._app(statement, doer, person, 0, about)
@@ -219,11 +222,19 @@ class Executor:
                     raise BadInput(f"{MOST} programs are running; stop one first", field="code")
                 app, done, due = await self._started(statement, doer, person, 0, about)
                 if not done.errors:
-                    await self._store.schedule(entry_of(app, user, "main", due))
-                    self._expect(due)
+                    calls.entries.append(entry_of(app, user, "main", due))
+            await self._put_down(user, calls)
         except (ProlocutorError, Trouble) as error:
             return telling.refused(code, about, error)
         return telling.created(app, about, done)
+
+    async def _put_down(self, user: str, calls: Calls) -> None:
+        """Change the agenda as a program wants it that no turn and no entry stands for."""
+        for skill, key in calls.struck:
+            await self._store.strike(user, skill, key)
+        for entry in calls.entries:
+            await self._store.schedule(entry)
+            self._expect(entry.due)
 
     def _only_statement(self, code: str, person: Person) -> CheckedStatement:
         checked = check(program_in(code), self._devices.manifests)

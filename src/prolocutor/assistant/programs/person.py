@@ -17,7 +17,7 @@ class Person(msgspec.Struct, kw_only=True):
     """For whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
 
     `run_id` (a turn's id, or one of its own) is the same in a second run, and `text` is what they
-    said. `begun` is there in a turn.
+    said. `is_again`: what runs for them was begun before and cut off.
     """
 
     user: str
@@ -28,18 +28,13 @@ class Person(msgspec.Struct, kw_only=True):
     human: dict[str, Any]
     bot: dict[str, Any]
     dialog_id: str = ""
-    begun: Begun | None = None
+    is_again: bool = False
 
     @property
     def attributes(self) -> dict[str, Any]:
         """What is known of them."""
         known: dict[str, Any] = self.human.setdefault("attributes", {})
         return known
-
-    @property
-    def is_again(self) -> bool:
-        """Whether what runs for them was begun before and cut off."""
-        return self.begun is not None and self.begun.attempt > 1
 
     @property
     def timezone(self) -> str | None:
@@ -92,7 +87,7 @@ def of_turn(begun: Begun) -> Person:
         human=plain.decode(begun.human.state),
         bot=plain.decode(begun.bot.state),
         dialog_id=begun.dialog_id,
-        begun=begun,
+        is_again=begun.attempt > 1,
     )
 
 

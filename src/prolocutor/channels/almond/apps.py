@@ -54,7 +54,7 @@ class Apps:
         if not isinstance(code, str) or not code.strip():
             raise BadInput("code is needed, the text of a program", field="code")
         about = {key: _text(body, key) for key in ("name", "description", "icon")}
-        created = await self._assistant.programs.create(user, code, about)
+        created = await self._assistant.start_program(user, code, about)
         errors = created.get("errors")
         if errors:
             refused = {**created, "error": str(errors[0]), "code": "bad_input", "field": "code"}

@@ -52,6 +52,7 @@ class MemoryAgenda:
             take_entry(kept, entry.user, entry.skill, entry.key)
         if delivery.again is not None:
             put_entry(kept, delivery.again)
+        change(kept, delivery.user, delivery.struck, delivery.entries)
         if delivery.messages or delivery.round is not None:
             person = kept.person_for(delivery)
             dialog = kept.dialog_for(person, delivery)
@@ -78,13 +79,23 @@ class MemoryAgenda:
         return True
 
 
+def change(
+    kept: Kept, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[Entry]
+) -> None:
+    """Take entries off, by skill and key, and write others."""
+    for skill, key in struck:
+        take_entry(kept, user, skill, key)
+    for entry in entries:
+        put_entry(kept, entry)
+
+
 def put_entry(kept: Kept, entry: Entry, limit: int = MOST_ENTRIES) -> None:
-    """Write an entry; beyond the limit the earliest of the others goes, and is counted."""
+    """Write an entry; beyond the limit one of the others goes, and is counted."""
     take_entry(kept, entry.user, entry.skill, entry.key)
     theirs = kept.agenda.setdefault(entry.user, {})
     dropped = 0
     while theirs and len(theirs) >= limit:
-        gone = _earliest_first(theirs.values())[0]
+        gone = _to_drop(list(theirs.values()))
         del theirs[gone.skill, gone.key]
         dropped += gone.dropped + 1
     kept.noted += 1
@@ -99,6 +110,22 @@ def put_entry(kept: Kept, entry: Entry, limit: int = MOST_ENTRIES) -> None:
 def take_entry(kept: Kept, user: str, skill: str, key: str) -> bool:
     """Take an entry off the agenda; False if there is none."""
     return kept.agenda.get(user, {}).pop((skill, key), None) is not None
+
+
+def _to_drop(noted: list[Noted]) -> Entry:
+    """Give the earliest entry of the skill that has most."""
+    skills: dict[str, list[Noted]] = {}
+    for one in noted:
+        skills.setdefault(one.entry.skill, []).append(one)
+    most = min(
+        skills.values(),
+        key=lambda own: (
+            -len(own),
+            min(one.entry.due for one in own),
+            min(one.number for one in own),
+        ),
+    )
+    return _earliest_first(most)[0]
 
 
 def _earliest_first(noted: Iterable[Noted]) -> list[Entry]:

@@ -19,7 +19,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import splicing
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.stores.memory.agenda import put_entry, take_entry
+from prolocutor.stores.memory.agenda import change
 from prolocutor.stores.memory.kept import Kept, KeptDialog, KeptUtterance, OpenOne, Person, Request
 
 
@@ -74,10 +74,7 @@ class MemoryTurns:
         person.say_all(dialog, finished.messages or (None,), finished.closing)
         if finished.round is not None:
             dialog.round = finished.round
-        for skill, key in finished.struck:
-            take_entry(kept, person.user, skill, key)
-        for entry in finished.entries:
-            put_entry(kept, entry)
+        change(kept, person.user, finished.struck, finished.entries)
         if beginning.request_key is not None:
             person.requests[beginning.request_key].outcome = finished.outcome
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from typing import Final
 
 from prolocutor.contracts.store import MOST_ENTRIES, Entry
@@ -13,6 +14,7 @@ _TAKE: Final = named("take_entry")
 _TAKE_AS_GIVEN: Final = named("take_entry_as_given")
 _COUNT: Final = named("count_entries")
 _EARLIEST: Final = named("earliest_entry")
+_TO_DROP: Final = named("entry_to_drop")
 _DROP: Final = named("drop_entry")
 _COUNT_DROPPED: Final = named("count_dropped")
 _PUT_RECORD: Final = named("put_record")
@@ -26,7 +28,7 @@ class Agenda:
         self._execute = connection.execute
 
     def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
-        """Write an entry; beyond the limit the earliest of the others goes, and is counted."""
+        """Write an entry; beyond the limit one of the others goes, and is counted."""
         self.strike(entry.user, entry.skill, entry.key)
         dropped = self._make_room(entry.user, limit)
         self._execute(_PUT, _values(entry))
@@ -37,6 +39,15 @@ class Agenda:
     def strike(self, user: str, skill: str, key: str) -> bool:
         """Take an entry off the agenda; False if there is none."""
         return self._execute(_TAKE, (user, skill, key)).rowcount > 0
+
+    def change(
+        self, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[Entry]
+    ) -> None:
+        """Take entries off, by skill and key, and write others."""
+        for skill, key in struck:
+            self.strike(user, skill, key)
+        for entry in entries:
+            self.schedule(entry)
 
     def settle(self, entry: Entry | None, again: Entry | None) -> bool:
         """Take the entry off, or put `again` in its place; False if it is not there as given."""
@@ -55,11 +66,11 @@ class Agenda:
         return self._execute(_DELETE_RECORD, (user, kind, key)).rowcount > 0
 
     def _make_room(self, user: str, limit: int) -> int:
-        """Drop the earliest entries so that one more can be written; give how many are gone."""
+        """Drop entries so that one more can be written; give how many are gone."""
         (count,) = self._execute(_COUNT, (user,)).fetchone()
         gone = 0
         for _ in range(count - max(1, limit) + 1):
-            number, dropped = self._execute(_EARLIEST, (user,)).fetchone()
+            number, dropped = self._execute(_TO_DROP, (user,)).fetchone()
             self._execute(_DROP, (number,))
             gone += dropped + 1
         return gone

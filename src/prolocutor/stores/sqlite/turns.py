@@ -123,10 +123,7 @@ class Turns:
             dialog.trim()
         self._add_said(person, finished)
         self._set_round(begun.dialog, dialog, finished.round)
-        for skill, key in finished.struck:
-            self._agenda.strike(person.user, skill, key)
-        for entry in finished.entries:
-            self._agenda.schedule(entry)
+        self._agenda.change(person.user, finished.struck, finished.entries)
         self._rows.closed += (begun.person, beginning.turn_id)
         if dialog is None:
             # What is not remembered must be in the file before anyone looks for it there.
@@ -136,6 +133,7 @@ class Turns:
         """Add what the assistant says unasked and settle its entry; False if that is gone."""
         if not self._agenda.settle(delivery.entry, delivery.again):
             return False
+        self._agenda.change(delivery.user, delivery.struck, delivery.entries)
         if not delivery.messages and delivery.round is None:
             return True
         person = self._heads.person(delivery.user) or self._newcomers.person(delivery)

@@ -107,6 +107,13 @@ class AgendaKit(OpenedStore):
             ("b", 0),
         ]
 
+    async def test_a_skill_that_has_most_entries_drops_its_own(self, store: Store) -> None:
+        await store.schedule(an_entry("ann", "rare", 0.0, skill="todo"), limit=3)
+        for n in range(5):
+            await store.schedule(an_entry("ann", str(n), float(n + 1)), limit=3)
+
+        assert _keys(await store.entries("ann")) == ["rare", "3", "4"]
+
     async def test_an_entry_in_the_place_of_another_drops_none(self, store: Store) -> None:
         for key in ("a", "b", "b"):
             await store.schedule(an_entry("ann", key), limit=2)
@@ -149,6 +156,17 @@ class AgendaKit(OpenedStore):
         assert await store.feed_end("ann") == 1
 
     # With a turn
+
+    async def test_a_delivery_strikes_and_schedules_beside_its_entry(self, store: Store) -> None:
+        due, other, new = (an_entry("ann", key) for key in ("due", "other", "new"))
+        for entry in (due, other):
+            await store.schedule(entry)
+        changes = {"struck": [("timer", "other"), ("timer", "none")], "entries": [new]}
+
+        assert await store.deliver(a_delivery("ann", entry=due, **changes)) is True
+        assert await store.deliver(a_delivery("ann", entry=due, entries=[other])) is False
+
+        assert await store.entries("ann") == [new]
 
     async def test_a_turn_strikes_and_schedules(self, store: Store) -> None:
         for key in ("a", "b"):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from prolocutor.assistant.programs.apps import PROGRAMS
 from prolocutor.assistant.programs.devices import KIND, Devices
 from prolocutor.assistant.programs.executor import Executor
 from prolocutor.contracts.programs import ProgramStart
+from prolocutor.contracts.store import Entry
 from prolocutor.dialog import plain
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Service
 from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.sqlite.store import SqliteStore
 from tests.unit.assistant.programs.gadgets import (
     Gadgets,
     Keys,
@@ -95,6 +100,45 @@ async def test_what_a_function_wants_to_keep_is_kept() -> None:
         [entry] = await it.store.entries("ann", "gadgets")
     assert gadgets.requests[-1]["human"]["attributes"] == {"said": 1}
     assert entry.key == "k"
+
+
+LATER = {
+    "results": [{"text": "a", "author": "b"}],
+    "schedule": [{"key": "k", "in": 60, "messages": [{"type": "text", "text": "Ring!"}]}],
+    "unschedule": ["old"],
+}
+
+
+@pytest.mark.parametrize("how", ["created", "unasked"])
+async def test_what_a_function_puts_on_the_agenda_is_there_without_a_turn(how: str) -> None:
+    gadgets = Gadgets()
+    old = Entry(user="ann", skill="gadgets", key="old", due=1e10, body=b"{}")
+    async with running(gadgets) as it:
+        if how == "unasked":
+            await program(it, "monitor(@com.twitter.home_timeline());")
+        gadgets.tables["home_timeline"] = LATER
+        await it.store.schedule(old)
+        if how == "unasked":
+            [watching] = await it.store.entries("ann", PROGRAMS)
+            await it.store.schedule(replace(watching, due=1.0))
+            await it.notify("ann", "That is all.")
+        else:
+            await it.start_program("ann", "@com.twitter.home_timeline();", {})
+        own = await it.store.entries("ann", "gadgets")
+        programs = await it.programs.apps("ann")
+    assert [one.key for one in own] == ["k"]
+    assert len(programs) == (how == "unasked")
+
+
+async def test_programs_that_are_created_at_once_are_no_more_than_may_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("prolocutor.assistant.programs.executor.MOST", 2)
+    async with running(Gadgets(), store=SqliteStore(tmp_path / "dialogs.db")) as it:
+        source = "monitor(@com.twitter.home_timeline());"
+        await asyncio.gather(*(it.start_program("ann", source, {}) for _ in range(5)))
+        programs = await it.programs.apps("ann")
+    assert len(programs) == 2
 
 
 WATCH = (

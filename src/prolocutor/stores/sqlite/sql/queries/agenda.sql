@@ -17,6 +17,12 @@ SELECT count(*) FROM agenda WHERE user = ?;
 -- name: earliest_entry
 SELECT entry, dropped FROM agenda WHERE user = ? ORDER BY due, entry LIMIT 1;
 
+-- name: entry_to_drop
+SELECT entry, dropped FROM agenda WHERE user = ?1 AND skill = (
+  SELECT skill FROM agenda WHERE user = ?1 GROUP BY skill
+  ORDER BY count(*) DESC, min(due), min(entry) LIMIT 1
+) ORDER BY due, entry LIMIT 1;
+
 -- name: drop_entry
 DELETE FROM agenda WHERE entry = ?;
 
