@@ -8,7 +8,7 @@ import msgspec
 
 from prolocutor.assistant.result import TurnResult
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.dialog.rendering import plain_text
+from prolocutor.dialog.rendering import said_as_text
 
 TurnData = dict[str, Any]
 """`turn_id, dialog_id, human_utt_id, user, text, reply` (the bot utterance as agent state),
@@ -46,7 +46,4 @@ def turn_data(text: str, result: TurnResult) -> TurnData:
 
 def spoken(turn: TurnData) -> str:
     """Give what is said in a turn, as text: the messages of the reply, or its text."""
-    reply = turn["reply"]
-    attributes = reply["attributes"]
-    messages = attributes.get("messages") or [{"type": "text", "text": reply["text"]}]
-    return plain_text(messages, attributes.get("ask"))
+    return said_as_text(turn["reply"])

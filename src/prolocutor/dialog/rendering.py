@@ -6,7 +6,7 @@ fallback, a question to be answered by yes or no ends in `[yes/no]`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final, TypeAlias
 
 from prolocutor.dialog.rounds import Ask
@@ -24,6 +24,19 @@ def plain_text(messages: list[Message], ask: Ask | None = None) -> str:
     lines = [line for message in messages if (line := _line(message)).strip()]
     text = "\n".join(lines)
     return f"{text} {_YES_OR_NO}" if text and ask == "yesno" else text
+
+
+def said_as_text(state: dict[str, Any], *, without: Collection[str] = ()) -> str:
+    """Write what a bot utterance in agent-state JSON says: its messages, or its text alone.
+
+    `without` are kinds of messages that a door shows in a way of its own.
+    """
+    attributes, text = state["attributes"], [{"type": "text", "text": state["text"]}]
+    messages, ask = attributes.get("messages"), attributes.get("ask")
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+        messages = []
+    said = [one for one in messages if one.get("type") not in without]
+    return plain_text(said, ask) or plain_text(text, ask)
 
 
 def _line(message: Message) -> str:

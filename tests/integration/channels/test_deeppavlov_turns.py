@@ -1,8 +1,14 @@
 """Talking through the DeepPavlov door."""
 
+import aiohttp
 import pytest
 
-from prolocutor.testing.channel_kit import Answer, Door
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.services.demo import demonstration
+from prolocutor.testing.channel_kit import Answer, Door, Gate, running
+from prolocutor.web.listener import make_app
 from tests.integration.channels.fakes import deeppavlov, get, post
 
 
@@ -25,6 +31,25 @@ async def test_a_reply_has_the_keys_of_deeppavlovs() -> None:
     assert dialog is not None
     assert dialog.utterances[-1].utt_id == reply["utt_id"]
     assert dialog.channel_type == "http_client"
+
+
+async def test_a_rich_reply_is_said_as_text_beside_its_messages() -> None:
+    pipeline = Pipeline(skills=[Service("demonstration", demonstration.answer)])
+    async with (
+        Assistant(pipeline, store="memory:") as it,
+        running(make_app(it, [DeepPavlov(it)])) as url,
+        aiohttp.ClientSession(url) as http,
+    ):
+        door = Door(url, http, it, make_app(it), Gate())
+        asked = (await post(door, user_id="ann", payload="choose"))[1]
+        wrong = (await post(door, user_id="ann", payload="seven"))[1]
+
+    first = "Which one would you like?"
+    colours = ["1. Red: The colour of roses", "2. Blue: The colour of violets"]
+    assert asked["response"].splitlines() == [first, *colours]
+    assert asked["attributes"]["messages"][0]["text"] == first
+    assert wrong["response"].splitlines()[0].startswith("Sorry")
+    assert wrong["response"].splitlines()[-2:] == colours
 
 
 async def test_debug_output_shows_hypotheses_and_annotations() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.dialog.outputs import KINDS, checked_messages
-from prolocutor.dialog.rendering import plain_text
+from prolocutor.dialog.rendering import plain_text, said_as_text
 
 MESSAGES: dict[str, tuple[dict[str, Any], str]] = {
     "text": ({"type": "text", "text": "Hello."}, "Hello."),
@@ -145,3 +145,25 @@ JSON = st.recursive(
 def test_messages_of_any_shape_have_a_text(kind: str, fields: dict[str, Any]) -> None:
     message = json.loads(json.dumps({**fields, "type": kind}))
     assert isinstance(plain_text([message], "yesno"), str)
+
+
+def said(text: str, *messages: Any, ask: str | None = None, **more: Any) -> str:
+    """What is said as text by a reply of this text and these messages."""
+    state = {"text": text, "attributes": {"messages": [*messages], "ask": ask}}
+    return said_as_text(state, **more)
+
+
+def test_a_reply_is_said_with_all_its_messages() -> None:
+    choices = [{"type": "choice", "title": title, "idx": n} for n, title in enumerate("AB")]
+    question = {"type": "text", "text": "Which?"}
+
+    assert said("Which?", question, *choices, ask="choice") == "Which?\n1. A\n2. B"
+    assert said("Which?", question, *choices, without=["choice"]) == "Which?"
+    assert said("1. A\n2. B", *choices, without=["choice"]) == "1. A\n2. B"
+
+
+def test_a_reply_without_messages_is_said_with_its_text() -> None:
+    assert said_as_text({"text": "Hello.", "attributes": {}}) == "Hello."
+    assert said("Really?", ask="yesno") == "Really? [yes/no]"
+    assert said("Hello.", "no message") == "Hello."
+    assert said("") == ""

@@ -9,6 +9,7 @@ from prolocutor.assistant.result import TurnResult
 from prolocutor.channels.deeppavlov.people import speaker
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Socket, Visitor
 from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.errors import BadInput
 from prolocutor.web.exchange import json_object, parse_object
@@ -68,7 +69,7 @@ class Turns:
             "dialog_id": result.dialog_id,
             "utt_id": state["utt_id"],
             "user_id": user,
-            "response": state["text"],
+            "response": said_as_text(state),
             "attributes": state["attributes"],
             "active_skill": state["active_skill"],
         }

@@ -14,6 +14,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, Socket, SocketRoute, Visitor
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.web.exchange import parse_object
 from prolocutor.web.refusals import refusal_of
@@ -80,7 +81,8 @@ class Parlai:
             text, user=self.prefix + user, attributes=attributes, channel="parlai"
         )
         state = result.state
-        return {"text": state["text"], "quick_replies": quick_replies(state), "user": user}
+        text = said_as_text(state, without=_BUTTONS)
+        return {"text": text, "quick_replies": quick_replies(state), "user": user}
 
 
 def speaker(visitor: Visitor, given: str | None) -> str:
