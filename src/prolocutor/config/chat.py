@@ -1,13 +1,14 @@
-"""Chat: a chat endpoint for those who choose by asking a model; it ends with their service."""
+"""Chat: the endpoints that selectors ask, which end with their service."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.catalog import make_connector
+from prolocutor.connectors.catalog import GROUP, connector_class
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import Request
 from prolocutor.dialog.ids import new_id
@@ -16,6 +17,13 @@ from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.pipeline.plan import Addressed
 
 _SECONDS: Final = 60.0
+
+ENDPOINTS: Final = {
+    "openai_embeddings": EntryPoint(
+        "openai_embeddings", "prolocutor.connectors.openai_embeddings:OpenAiEmbeddings", GROUP
+    )
+}
+"""Endpoints that are no services, by the name of their connector."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -40,16 +48,24 @@ class Asked(msgspec.Struct, frozen=True):
         return self.messages
 
 
+def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -> Any:
+    """Make the connector to an endpoint; `ConfigError` unless it has this verb of its own."""
+    point = ENDPOINTS.get(connector)
+    made: Any = connector_class(connector) if point is None else point.load()
+    if not hasattr(made, verb):
+        raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
+    try:
+        named = {"name": name} if point is None else {}
+        return made(endpoint.address, **named, **endpoint.options)
+    except TypeError as error:
+        raise ConfigError(f"the connector {connector!r} cannot be made: {error}") from None
+
+
 class Chat:
     """The way to a chat endpoint, by a connector that gives a bare text (`complete`)."""
 
     def __init__(self, connector: str, endpoint: Addressed, *, name: str) -> None:
-        made: Any = make_connector(
-            connector, endpoint.address, name=name, batched=False, **endpoint.options
-        )
-        if not hasattr(made, "complete"):
-            raise ConfigError(f"the connector {connector!r} reaches no chat endpoint")
-        self.connector = made
+        self.connector = connector_of(connector, endpoint, name=name, verb="complete")
         self._name = name
 
     async def complete(self, messages: list[dict[str, str]]) -> str:
@@ -60,17 +76,19 @@ class Chat:
 
 
 class Ending:
-    """The way to a selector of ours; its chat endpoint ends when it does."""
+    """The way to a selector of ours; the model that it asks ends when it does."""
 
-    def __init__(self, target: Callable[..., Any], chat: Chat, *, name: str) -> None:
+    def __init__(
+        self, target: Callable[..., Any], end: Callable[[], Awaitable[None]], *, name: str
+    ) -> None:
         self._selector = PythonConnector(target, name=name)
-        self._chat = chat
+        self._end = end
 
     async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
         """Ask the selector."""
         return await self._selector.send(requests)
 
     async def aclose(self) -> None:
-        """Close the connections to the endpoint, and what the selector holds."""
-        await self._chat.connector.aclose()
+        """Close what the model holds, and the selector."""
+        await self._end()
         await self._selector.aclose()

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 from prolocutor.channels.catalog import channel_class
 from prolocutor.config.agent_cards import card_of
-from prolocutor.config.chat import Chat
+from prolocutor.config.chat import connector_of
 from prolocutor.config.faults import did_you_mean
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
@@ -14,6 +14,7 @@ from prolocutor.config.selecting import Selecting, check_method
 from prolocutor.config.services import Written
 from prolocutor.connectors.catalog import checked_class, connector_class
 from prolocutor.errors import BadInput, ConfigError, NotFound
+from prolocutor.pairing.catalog import needs_of
 from prolocutor.pairing.unsure import CLARIFY, FALLBACK
 from prolocutor.pipeline.plan import Addressed
 from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
@@ -66,7 +67,8 @@ def _check_selector(written: Written, loaded: Loaded, findings: Findings) -> Non
     try:
         check_method(target)
         if target.connector is not None and target.endpoint is not None:
-            Chat(target.connector, target.endpoint, name=written.service.name)
+            verb = "complete" if "chat" in needs_of(target.method, target.role) else "embed"
+            connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         findings.add(loaded.find(f"{written.path}.{target.role}"), str(error))
     names = {skill.name for skill in loaded.settings.pipeline.skills}

@@ -108,6 +108,8 @@ SERVICE: Final = Table(
 
 MODEL: Final = Folder(what="the folder of a model")
 
+ENCODER: Final = Folder(what="the folder of an encoder")
+
 BUDGET: Final = Table(
     what="a budget ({policy: ...})",
     keys={

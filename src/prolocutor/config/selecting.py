@@ -67,7 +67,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
 class Selecting(msgspec.Struct, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it: its service's `target` until it is made.
 
-    `connector` and `endpoint` reach the model that a method asks, if it does.
+    `connector` and `endpoint` reach the model that a method asks, if it does; `encoder` is the
+    folder of one that runs here. `seconds` is how long an endpoint may take, where that is said.
     """
 
     role: Role
@@ -75,6 +76,8 @@ class Selecting(msgspec.Struct, frozen=True, kw_only=True):
     model: Path | None = None
     connector: str | None = None
     endpoint: Addressed | None = None
+    encoder: Path | None = None
+    seconds: float | None = None
     budget: Budget = Budget()
     unsure: Unsure = Unsure(below=0.0)
 
@@ -90,8 +93,13 @@ def check_method(selecting: Selecting) -> None:
     if "chat" in needs and selecting.endpoint is None:
         what = "connector: openai_chat, call: {url: ..., model: ...}"
         raise ConfigError(f"the {role} {method!r} asks a chat endpoint: give {what}")
-    if selecting.endpoint is not None and "chat" not in needs:
-        raise ConfigError(f"the {role} {method!r} asks no chat endpoint; leave out call")
+    if "encoder" in needs and selecting.endpoint is None and selecting.encoder is None:
+        what = "encoder: FOLDER, or connector: openai_embeddings, call: {url: ..., model: ...}"
+        raise ConfigError(f"the {role} {method!r} needs an encoder: give {what}")
+    if selecting.endpoint is not None and not needs & {"chat", "encoder"}:
+        raise ConfigError(f"the {role} {method!r} asks no endpoint; leave out call")
+    if selecting.encoder is not None and "encoder" not in needs:
+        raise ConfigError(f"the {role} {method!r} needs no encoder; leave it out")
     if selecting.model is None:
         if "labels" in needs:
             raise ConfigError(

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from prolocutor.config.agent_cards import cards_of
-from prolocutor.config.chat import Chat, Ending
+from prolocutor.config.chat import Chat, Ending, connector_of
 from prolocutor.config.selecting import Role, Selecting, check_method, learns_online
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, Training
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import catalog
+from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.question_agent.journal import LessonJournal
 from prolocutor.pairing.question_agent.loading import load_router_model
@@ -25,7 +26,7 @@ from prolocutor.pairing.routing import Routing
 from prolocutor.pairing.skill_selector import RoutedSelector
 from prolocutor.pairing.teaching import Teaching
 from prolocutor.pairing.unsure import Unsure
-from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.pipeline.plan import Addressed, Pipeline, Service
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Limits
 
@@ -62,7 +63,7 @@ class _Maker:
         self._seconds = limits.end_of(Stage.SKILL)
         self.learners: list[Observer] = []
         self._cards = cards
-        self._chats: dict[Role, Chat] = {}
+        self._ends: dict[Role, Callable[[], Awaitable[None]]] = {}
         router = self._found("router", wanted, self._router)
         self._routing = None if router is None else Routing(router)
         self._ranker = self._found("ranker", wanted, self._ranker_of)
@@ -80,8 +81,8 @@ class _Maker:
         if not isinstance(target, Selecting):
             return service
         selector = self._selector(target)
-        chat = self._chats.get(target.role)
-        made = selector if chat is None else Ending(selector, chat, name=service.name)
+        end = self._ends.get(target.role)
+        made = selector if end is None else Ending(selector, end, name=service.name)
         return msgspec.structs.replace(service, target=made)
 
     def _selector(self, selecting: Selecting) -> Callable[..., Any]:
@@ -157,14 +158,28 @@ class _Maker:
         return Kept(folder, load)
 
     def _unlearned(self, selecting: Selecting, fit: Fit[Method]) -> Ready[Method]:
-        """Make a method from cards, and from the endpoint that it asks."""
-        training = Training(cards=self._cards)
-        if selecting.endpoint is not None:
+        """Make a method from cards, and from the model that it asks."""
+        role, training = selecting.role, Training(cards=self._cards, seconds=selecting.seconds)
+        if selecting.encoder is not None:
+            encoder = catalog.load_model_class("onnx")(selecting.encoder)
+            self._ends[role] = encoder.aclose
+            training = msgspec.structs.replace(training, encoder=encoder)
+        elif selecting.endpoint is not None:
             assert selecting.connector is not None
-            chat = Chat(selecting.connector, selecting.endpoint, name=selecting.role)
-            self._chats[selecting.role] = chat
-            training = msgspec.structs.replace(training, complete=chat.complete)
+            asked = self._asked(selecting, selecting.connector, selecting.endpoint)
+            training = msgspec.structs.replace(training, **asked)
         return Ready(_fitted(fit(training)), selecting.method)
+
+    def _asked(self, selecting: Selecting, connector: str, endpoint: Addressed) -> dict[str, Any]:
+        """Reach an endpoint, and give what it is to those who learn."""
+        role = selecting.role
+        if "chat" in catalog.needs_of(selecting.method, role):
+            chat = Chat(connector, endpoint, name=role)
+            self._ends[role] = chat.connector.aclose
+            return {"complete": chat.complete}
+        way = connector_of(connector, endpoint, name=role, verb="embed")
+        self._ends[role] = way.aclose
+        return {"encoder": EndpointEncoder(way.embed)}
 
 
 def _fitted(method: Method | Awaitable[Method]) -> Method:

@@ -11,7 +11,7 @@ import msgspec
 
 from prolocutor.config.faults import did_you_mean
 from prolocutor.config.kinds import Data, Findings, Kind, Table, Text, named, shown
-from prolocutor.config.schema import BUDGET, MODEL, PATH, SERVICE, SERVICE_NAME, UNSURE
+from prolocutor.config.schema import BUDGET, ENCODER, MODEL, PATH, SERVICE, SERVICE_NAME, UNSURE
 from prolocutor.config.selecting import Selecting
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, Node
@@ -20,6 +20,9 @@ from prolocutor.pipeline.stages import SINGLE, Stage
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_ASKING: Final = 0.75
+"""The share of its time-out in which a selector may ask a model; then it does without."""
+
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
 PAIRING: Final[dict[Stage, Literal["router", "ranker"]]] = {
     Stage.SKILL_SELECTOR: "router",
@@ -134,6 +137,10 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
         target = _target(call, findings, foreign="connector" in entries)
     values = SERVICE.values(Node(entries, node.steps, node.line, node.column), findings)
     _check_together(target, values, entries, findings)
+    selecting: object = target
+    if isinstance(selecting, Selecting) and "timeout" in values:
+        seconds = _ASKING * values["timeout"]
+        target = cast(Target, msgspec.structs.replace(selecting, seconds=seconds))
     service = Service(values.pop("name", name), target, **values)
     return Written(stage, service, node, call or method or node)
 
@@ -147,10 +154,11 @@ def _selecting(
 ) -> object:
     """Read a selector by pairing, and take its own keys out of `entries`.
 
-    A `connector` and its `call` are the way to the model that is asked whom to choose.
+    A `connector` and its `call` are the way to the model that is asked.
     """
     kinds: dict[str, Kind] = {
         "model": MODEL,
+        "encoder": ENCODER,
         **({"budget": BUDGET} if role == "router" else {"unsure": UNSURE}),
     }
     name = Text(what=f"the name of a {role}").read(method, findings)
@@ -165,7 +173,7 @@ def _selecting(
         endpoint = _target(call, findings, foreign=True)
         values["endpoint"] = Addressed(endpoint, {}) if isinstance(endpoint, str) else endpoint
     elif call is not None or connector is not None:
-        what = f"a {role} that asks a chat endpoint needs connector and call; others have neither"
+        what = f"a {role} that asks an endpoint needs connector and call; others have neither"
         findings.add(call or connector or method, what)
     return "" if name is UNREAD else Selecting(role=role, method=name, **values)
 

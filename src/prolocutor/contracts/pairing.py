@@ -97,6 +97,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     and what was answered, as a log holds them. Questions without `answers` teach routers only.
     `priors` are a router's probabilities for each of `labelled`, from a router that has not learned
     from that question; {} where there are none, and nothing at all for a method without labels.
+    `seconds` is how long `complete` may be waited for, None: as long as usual.
     """
 
     cards: Sequence[Card] = ()
@@ -105,6 +106,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     encoder: Encoder | None = None
     pair_scorer: PairScorer | None = None
     complete: Complete | None = None
+    seconds: float | None = None
     seed: int = 0
 
 

@@ -46,6 +46,13 @@ async def serving(agents: Mapping[str, Agent]) -> AsyncIterator[str]:
     app = web.Application()
     for name, agent in agents.items():
         app.router.add_post(f"/{name}", agent.answer)
+    async with listening(app) as address:
+        yield address
+
+
+@asynccontextmanager
+async def listening(app: web.Application) -> AsyncIterator[str]:
+    """Serve an application on loopback and give its address."""
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

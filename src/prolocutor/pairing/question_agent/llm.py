@@ -34,7 +34,7 @@ def fit(training: Training) -> LlmRouter:
     """Make the router of cards and a chat endpoint; `BadInput` if there is none."""
     if training.complete is None:
         raise BadInput("the router llm needs a chat endpoint to ask", field="router")
-    return LlmRouter(training.cards, training.complete)
+    return LlmRouter(training.cards, training.complete, seconds=training.seconds or SECONDS)
 
 
 class LlmRouter:

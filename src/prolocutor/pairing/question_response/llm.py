@@ -32,7 +32,8 @@ def fit(training: Training) -> LlmRanker:
     """Make the ranker of a chat endpoint; `BadInput` if there is none."""
     if training.complete is None:
         raise BadInput("the ranker llm needs a chat endpoint to ask", field="ranker")
-    return LlmRanker(training.complete, unsupervised.fit(training))
+    unlearned = unsupervised.fit(training)
+    return LlmRanker(training.complete, unlearned, seconds=training.seconds or SECONDS)
 
 
 class LlmRanker:
