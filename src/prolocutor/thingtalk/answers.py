@@ -74,7 +74,8 @@ def of_typed(value: Any, type_name: str) -> Answer | None:
 def of_time(parts: list[Any]) -> Answer | None:
     """Make an answer of hour, minute and second."""
     try:
-        return Answer(dt.time(*(int(part) for part in parts[:3])).isoformat(), "time")
+        hour, minute, second = (int(part) for part in [*parts, 0, 0][:3])
+        return Answer(dt.time(hour, minute, second).isoformat(), "time")
     except (ValueError, TypeError, OverflowError):
         return None
 

@@ -9,6 +9,7 @@ import aiohttp
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.door import Almond
+from prolocutor.contracts.store import Store
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.services.demo import demonstration
 from prolocutor.testing.channel_kit import Door, Gate, at_the_door, running
@@ -29,11 +30,12 @@ async def demonstrated(
     skill: Callable[..., Any] = demonstration.answer,
     *,
     limits: Limits | None = None,
+    store: str | Store = "memory:",
     **options: Any,
 ) -> AsyncIterator[Door]:
     """The door before an assistant of nothing but the demonstration, or another skill."""
     pipeline = Pipeline(skills=[Service("demonstration", skill)])
-    async with Assistant(pipeline, store="memory:", **options) as assistant:
+    async with Assistant(pipeline, store=store, **options) as assistant:
         app = make_app(assistant, [Almond(assistant)], limits=limits)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, Gate())
