@@ -9,22 +9,33 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, Question, Training
 from prolocutor.pairing.model_files import Model, TrainingCard
-from prolocutor.pairing.question_agent import knn, linear_training
+from prolocutor.pairing.question_agent import latent_training, linear_training
 from prolocutor.pairing.question_agent.follow_ups import pairings
-from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson
+from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson, lesson_of
+from prolocutor.pairing.question_agent.latent import LatentIndex
 from prolocutor.pairing.question_agent.linear import LinearRouter
 
 
 def fit(training: Training) -> EnsembleRouter:
     """Make a linear router and the nearest neighbours of the same labels."""
-    return EnsembleRouter(linear_training.fit(training), knn.fit(training))
+    linear = linear_training.fit(training)
+    lessons = [lesson_of(one) for one in training.labelled if one.agents]
+    index = latent_training.fit(linear, [one.text for one in lessons])
+    neighbours = KnnRouter(training.cards, nearness=index)
+    neighbours.learn_all(lessons)
+    return EnsembleRouter(linear, neighbours, index)
 
 
 class EnsembleRouter:
-    """Chooses by the mean of two probabilities; what it learns online its neighbours learn."""
+    """Chooses by the mean of two probabilities; what it learns online its neighbours learn.
 
-    def __init__(self, linear: LinearRouter, neighbours: KnnRouter) -> None:
-        self._linear, self._neighbours = linear, neighbours
+    `index` is what finds the neighbours, unless they are found by words alone.
+    """
+
+    def __init__(
+        self, linear: LinearRouter, neighbours: KnnRouter, index: LatentIndex | None = None
+    ) -> None:
+        self._linear, self._neighbours, self._index = linear, neighbours, index
 
     @property
     def agents(self) -> Sequence[str]:
@@ -72,6 +83,7 @@ class EnsembleRouter:
             linear,
             method="ensemble",
             parts=linear.parts | neighbours.parts,
+            arrays=linear.arrays | (self._index.arrays() if self._index else {}),
             settings=linear.settings | {"linear_agents": linear.agents},
             agents=list(self.agents),
         )
@@ -87,4 +99,5 @@ class EnsembleRouter:
         """Make the router of a model; `ConfigError` if the model is another's."""
         known = model.settings.get("linear_agents", model.agents)
         linear = LinearRouter.of_model(msgspec.structs.replace(model, agents=known))
-        return cls(linear, KnnRouter.of_model(model, cards, keep=keep))
+        index = LatentIndex.of_model(model, linear, len(model.parts.get("lessons", ())))
+        return cls(linear, KnnRouter.of_model(model, cards, keep=keep, nearness=index), index)

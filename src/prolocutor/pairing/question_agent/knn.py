@@ -1,14 +1,13 @@
 """Nearest neighbours: a router that learns online, a label at a time.
 
-BM25 over the labelled questions; the nearest vote, the nearer the more; how often each agent is
-right, and while there are few labels what the cards say, is the vote of those who are not there.
+The nearest labelled questions vote, by BM25 unless another `Nearness` is given, the nearer the
+more; how often each agent is right, and while there are few labels what the cards say, is the vote
+of those who are not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
-from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -19,15 +18,11 @@ from prolocutor.pairing.agent_cards import checked
 from prolocutor.pairing.model_files import Model, TrainingCard, training_card
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import pairings
-from prolocutor.pairing.text import Bm25, shape, stem, words
+from prolocutor.pairing.question_agent.nearness import Near, Nearness, WordIndex
 
-_NEIGHBOURS: Final = 25
-_POWER: Final = 2
 _PRIOR: Final = 1.0
 _CARDS: Final = 20.0
 _FEW: Final = 500
-_MOST_POSTINGS: Final = 3000
-_SECOND: Final = itemgetter(1)
 
 
 class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -54,20 +49,25 @@ class KnnRouter:
     """Chooses as the likest questions were labelled.
 
     `keep` is called with each lesson before it counts, such as the `write` of a journal: what is
-    kept can be learned again. Agents are those of the cards, and those that lessons name.
+    kept can be learned again. `nearness` finds the neighbours; it is given all lessons in order.
+    Agents are those of the cards, and those that lessons name.
     """
 
     def __init__(
-        self, cards: Sequence[Card] = (), *, keep: Callable[[Lesson], Any] | None = None
+        self,
+        cards: Sequence[Card] = (),
+        *,
+        keep: Callable[[Lesson], Any] | None = None,
+        nearness: Nearness | None = None,
     ) -> None:
         self._agents: list[str] = [card.name for card in checked(cards)] if cards else []
         self._cards = CardsRouter(cards) if cards else None
         self._keep = keep
         self._lessons: list[Lesson] = []
-        self._index: Bm25[int] = Bm25()
+        self._index: Nearness = nearness or WordIndex()
         self._right: dict[str, float] = {}
         self._weight = 0.0
-        self._latest: tuple[str, int, list[tuple[int, float]]] = ("", 0, [])
+        self._latest: tuple[str, int, Near] = ("", 0, [])
 
     @property
     def agents(self) -> Sequence[str]:
@@ -106,16 +106,11 @@ class KnnRouter:
         """Give the probability of each agent: of the votes, those for it."""
         prior = self._prior(text)
         votes = [_PRIOR * one for one in prior]
-        near = self._nearest(text)
-        if not near:
-            return votes
-        most = near[0][1]
-        alike = min(1.0, most / (sum(map(self._index.idf, set(_terms(text)))) or 1.0))
         total = _PRIOR
         places = {agent: place for place, agent in enumerate(self.agents)}
-        for number, score in near:
+        for number, alike in self._nearest(text):
             lesson = self._lessons[number]
-            weight = alike * lesson.weight * (score / most) ** _POWER
+            weight = alike * lesson.weight
             total += weight
             for agent, share in lesson.agents.items():
                 votes[places[agent]] += weight * share
@@ -147,9 +142,10 @@ class KnnRouter:
         cards: Sequence[Card] = (),
         *,
         keep: Callable[[Lesson], Any] | None = None,
+        nearness: Nearness | None = None,
     ) -> KnnRouter:
         """Make the router of a model, for the agents that have cards and those that it knows."""
-        router = cls(cards, keep=keep)
+        router = cls(cards, keep=keep, nearness=nearness)
         try:
             router.learn_all(msgspec.convert(model.parts["lessons"], list[Lesson]))
         except (KeyError, msgspec.ValidationError) as error:
@@ -165,14 +161,13 @@ class KnnRouter:
             self._right[agent] += share * lesson.weight
         self._weight += lesson.weight
         self._lessons.append(lesson)
-        self._index.add(len(self._lessons) - 1, _terms(lesson.text))
+        self._index.add(len(self._lessons) - 1, lesson.text)
 
-    def _nearest(self, text: str) -> list[tuple[int, float]]:
+    def _nearest(self, text: str) -> Near:
         """Give the nearest lessons; those of the latest text are kept, to tell the reason from."""
         known, number, near = self._latest
         if known != text or number != len(self._lessons):
-            scores = self._index.search(_terms(text), _MOST_POSTINGS)
-            near = nlargest(_NEIGHBOURS, scores, key=_SECOND)
+            near = self._index.nearest(text)
             self._latest = text, len(self._lessons), near
         return near
 
@@ -187,7 +182,3 @@ class KnnRouter:
         return [
             (right + _CARDS * guess) / total for right, guess in zip(known, guessed, strict=True)
         ]
-
-
-def _terms(text: str) -> list[str]:
-    return [shape(word) or stem(word) for word in words(text)]

@@ -59,12 +59,21 @@ class LinearRouter:
 
     def scores(self, text: str) -> list[float]:
         """Give the distance of each agent from its border."""
-        places, values = vector_of(text, self._terms, self._idf)
+        places, values = self.vector(text)
         found = self._intercepts
         if places:
             found = found + np.asarray(values, np.float32) @ self._weights[places]
         scores: list[float] = found.tolist()
         return scores
+
+    @property
+    def size(self) -> int:
+        """The number of terms that it knows."""
+        return len(self._idf)
+
+    def vector(self, text: str) -> Vector:
+        """Give the places of a text's terms and their weights."""
+        return vector_of(text, self._terms, self._idf)
 
     def reason(self, text: str, agent: str) -> str:
         """Name the words that spoke for an agent most."""

@@ -20,6 +20,7 @@ from prolocutor.pairing.groups import folds_of, near_duplicates
 from prolocutor.pairing.question_agent.linear import (
     LinearRouter,
     Terms,
+    Vector,
     char_terms,
     vector_of,
     word_terms,
@@ -79,7 +80,7 @@ def _curve(labelled: Sequence[Labelled], agents: Sequence[str], seed: int) -> Si
 def _trained(labelled: Sequence[Labelled], agents: Sequence[str], curve: Sigmoid) -> LinearRouter:
     texts = [one.question.text for one in labelled]
     terms, idf = _terms_of(texts)
-    matrix = _matrix(texts, terms, idf)
+    matrix = matrix_of([vector_of(text, terms, idf) for text in texts], len(idf))
     weights = np.zeros((len(idf), len(agents)), np.float32)
     intercepts = np.full(len(agents), _NEVER, np.float32)
     for column, agent in enumerate(agents):
@@ -117,13 +118,13 @@ def _document_counts(documents: Iterable[Iterable[str]]) -> Counter[str]:
     return counts
 
 
-def _matrix(texts: Sequence[str], terms: Sequence[Terms], idf: Sequence[float]) -> Any:
+def matrix_of(vectors: Iterable[Vector], width: int) -> Any:
+    """Give a sparse row for each vector."""
     places: list[int] = []
     values: list[float] = []
     ends = [0]
-    for text in texts:
-        own_places, own_values = vector_of(text, terms, idf)
+    for own_places, own_values in vectors:
         places += own_places
         values += own_values
         ends.append(len(places))
-    return csr_matrix((values, places, ends), shape=(len(texts), len(idf)))
+    return csr_matrix((values, places, ends), shape=(len(ends) - 1, width))

@@ -1,0 +1,112 @@
+"""Latent: lessons that are near in what questions are about, though their words differ.
+
+The terms of a linear router are brought to the directions along which the questions that it learned
+from differ most (latent semantic analysis, Deerwester and others 1990); nearness is the cosine
+there. Trained by `latent_training.py`; to search needs NumPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import nlargest
+from typing import Any, Final
+
+import numpy as np
+
+from prolocutor.errors import ConfigError
+from prolocutor.pairing.model_files import Array, Model
+from prolocutor.pairing.question_agent.linear import LinearRouter
+from prolocutor.pairing.question_agent.nearness import NEIGHBOURS, SECOND, Near, WordIndex
+
+_POWER: Final = 4
+_LOUDEST: Final = 10.0
+_LOUDEST_LATER: Final = 300.0
+_NAMES: Final = ("latent_rows", "latent_directions", "latent_lessons")
+
+
+class LatentIndex:
+    """Finds the lessons that it was trained on by their vectors, and later ones by their words.
+
+    `rows` gives each place of the router's terms its row of `directions`, or -1; `lessons` is a row
+    of length 1 for each lesson, by number. All are NumPy arrays.
+    """
+
+    def __init__(self, linear: LinearRouter, rows: Any, directions: Any, lessons: Any) -> None:
+        self._linear = linear
+        self._rows, self._directions, self._lessons = rows, directions, lessons
+        self._later = WordIndex()
+
+    def add(self, number: int, text: str) -> None:
+        """Add a lesson; the next `nearest` sees it."""
+        if number >= len(self._lessons):
+            self._later.add(number, text)
+
+    def nearest(self, text: str) -> Near:
+        """Give the nearest lessons; weights are from 0 to 10, of later ones from 0 to 300.
+
+        So a later lesson of the very same words outvotes all others; one that shares half of what
+        they tell counts for two.
+        """
+        later = [
+            (number, _LOUDEST_LATER * alike**_POWER) for number, alike in self._later.nearest(text)
+        ]
+        vector = self._vector(text)
+        if vector is None:
+            return later
+        cosines = self._lessons @ vector
+        count = min(NEIGHBOURS, len(cosines))
+        first = np.argpartition(-cosines, count - 1)[:count]
+        first = first[cosines[first] > 0]
+        weights = _LOUDEST * cosines[first] ** _POWER
+        near = zip(first.tolist(), weights.tolist(), strict=True)
+        return nlargest(NEIGHBOURS, [*later, *near], key=SECOND)
+
+    def arrays(self) -> dict[str, Array]:
+        """Give what was learned, by name, to be saved."""
+        learned = (self._rows, self._directions, self._lessons)
+        return {
+            name: Array("<i4" if name == _NAMES[0] else "<f4", one.shape, one.tobytes())
+            for name, one in zip(_NAMES, learned, strict=True)
+        }
+
+    @classmethod
+    def of_model(cls, model: Model, linear: LinearRouter, lessons: int) -> LatentIndex | None:
+        """Make the index of a model that has one; `ConfigError` if its shapes do not fit."""
+        if not any(name in model.arrays for name in _NAMES):
+            return None
+        try:
+            rows, directions, known = (_numbers(model.arrays[name]) for name in _NAMES)
+            fits = (
+                rows.shape == (linear.size,)
+                and directions.shape[1:] == known.shape[1:]
+                and rows.max(initial=-1) < len(directions)
+                and 0 < len(known) <= lessons
+            )
+        except (KeyError, ValueError) as error:
+            raise _misfit(model, repr(error)) from None
+        if not fits:
+            raise _misfit(model, f"{rows.shape}, {directions.shape}, {known.shape}")
+        return cls(linear, rows, directions, known)
+
+    def _vector(self, text: str) -> Any:
+        places, values = self._linear.vector(text)
+        if not places:
+            return None
+        return direction_of(places, values, self._rows, self._directions)
+
+
+def direction_of(places: Sequence[int], values: Sequence[float], rows: Any, directions: Any) -> Any:
+    """Give the vector of a text's terms, of length 1; None if no direction knows any of them."""
+    found = rows[places]
+    known = found >= 0
+    vector = np.asarray(values, np.float32)[known] @ directions[found[known]]
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else None
+
+
+def _numbers(one: Array) -> Any:
+    return np.frombuffer(one.data, one.dtype).reshape(one.shape)
+
+
+def _misfit(model: Model, what: str) -> ConfigError:
+    return ConfigError(f"the model {model.id} has latent arrays that do not fit: {what}")

@@ -1,0 +1,54 @@
+"""Nearness: which lessons are like a text, and how much each of them may say."""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from operator import itemgetter
+from typing import Final, Protocol
+
+from prolocutor.pairing.text import Bm25, shape, stem, words
+
+Near = list[tuple[int, float]]
+"""Numbers of lessons and the weight of each, the heaviest first."""
+
+NEIGHBOURS: Final = 25
+SECOND: Final = itemgetter(1)
+_POWER: Final = 2
+_MOST_POSTINGS: Final = 3000
+
+
+class Nearness(Protocol):
+    """Finds the lessons that are like a text, among those added."""
+
+    def add(self, number: int, text: str) -> None:
+        """Add a lesson; the next `nearest` sees it."""
+        ...
+
+    def nearest(self, text: str) -> Near:
+        """Give the nearest lessons, at most `NEIGHBOURS`."""
+        ...
+
+
+class WordIndex:
+    """Finds by common words, with BM25: the likest weighs as much as it is like the text."""
+
+    def __init__(self) -> None:
+        self._index: Bm25[int] = Bm25()
+
+    def add(self, number: int, text: str) -> None:
+        """Add a lesson; the next `nearest` sees it."""
+        self._index.add(number, _terms(text))
+
+    def nearest(self, text: str) -> Near:
+        """Give the nearest lessons; weights are from 0 to 1."""
+        terms = _terms(text)
+        near = nlargest(NEIGHBOURS, self._index.search(terms, _MOST_POSTINGS), key=SECOND)
+        if not near:
+            return []
+        most = near[0][1]
+        alike = min(1.0, most / (sum(map(self._index.idf, set(terms))) or 1.0))
+        return [(number, alike * (score / most) ** _POWER) for number, score in near]
+
+
+def _terms(text: str) -> list[str]:
+    return [shape(word) or stem(word) for word in words(text)]
