@@ -26,7 +26,7 @@ class RankedSelector:
 
     `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
     asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is what happens
-    when no answer is likely to be right: null (nobody knows), a clarifying question, or the word of
+    when no answer is likely to be right: it abstains (nobody knows), a clarifying question, or the word of
     one skill. The attribute tells the versions of router and ranker too.
     """
 
@@ -43,8 +43,8 @@ class RankedSelector:
         self._cards = {card.name: card for card in cards}
         self._unsure = unsure or Unsure(below=0.0)
 
-    async def __call__(self, request: Mapping[str, Any]) -> Reply | None:
-        """Choose one of the hypotheses, or none."""
+    async def __call__(self, request: Mapping[str, Any]) -> Reply:
+        """Choose one of the hypotheses, or abstain."""
         question, hypotheses = question_of(request), request["hypotheses"]
         ranker: Ready[Ranker] = latest(self._ranker)
         routed = await self._routed(request)
@@ -59,7 +59,8 @@ class RankedSelector:
         own = next((one for one in hypotheses if slot_of(one) == self._unsure.skill), None)
         if own is not None:
             return _reply(own, own["confidence"], told.because(_NOBODY))
-        return self._clarifying(question, told) if self._unsure.then == CLARIFY else None
+        asking = self._clarifying(question, told) if self._unsure.then == CLARIFY else None
+        return asking or {"abstain": True}
 
     def _clarifying(self, question: Question, told: _Told) -> Reply | None:
         """Ask who should answer, if there is more than one to choose from."""

@@ -87,7 +87,7 @@ def _candidate_annotations(turn: Context, asking: Asking) -> None:
 def _choice(turn: Context, asking: Asking) -> None:
     draft = turn.draft
     value = asking.only().value
-    if value is None:
+    if isinstance(value, dict) and value.get("abstain") is True:
         draft.abstain()
         return
     choice = replies.choice(value, lambda one: draft.find(one) is not None)

@@ -83,9 +83,9 @@ async def test_a_skill_that_had_to_be_asked_speaks_however_unlikely_it_is() -> N
     assert (reply["skill_name"], "router" in reply["attributes"]["pairing"]) == ("red", False)
 
 
-async def test_nobody_knows_is_null() -> None:
-    assert await choose(answer("red.0", 0.4), unsure=Unsure(below=0.5)) is None
-    assert await choose(unsure=Unsure(below=0.5)) is None
+async def test_where_nobody_knows_it_abstains() -> None:
+    assert await choose(answer("red.0", 0.4), unsure=Unsure(below=0.5)) == {"abstain": True}
+    assert await choose(unsure=Unsure(below=0.5)) == {"abstain": True}
 
 
 async def test_the_person_is_asked_who_should_answer_and_the_words_are_kept() -> None:
@@ -105,7 +105,7 @@ async def test_the_person_is_asked_who_should_answer_and_the_words_are_kept() ->
 async def test_with_one_agent_alone_there_is_nothing_to_choose_from() -> None:
     unsure = Unsure(below=0.5, then="clarify", choices=1)
 
-    assert await choose(answer("red.0", 0.4), unsure=unsure) is None
+    assert await choose(answer("red.0", 0.4), unsure=unsure) == {"abstain": True}
 
 
 async def test_the_skill_for_that_speaks_when_nobody_knows_and_only_then() -> None:
