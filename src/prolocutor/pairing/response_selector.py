@@ -26,8 +26,8 @@ class RankedSelector:
 
     `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
     asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is what happens
-    when no answer is likely to be right: it abstains (nobody knows), a clarifying question, or the word of
-    one skill. The attribute tells the versions of router and ranker too.
+    when no answer is likely to be right: it abstains (nobody knows), asks a clarifying question, or
+    gives the word to one skill. The attribute tells the versions of router and ranker too.
     """
 
     def __init__(
