@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ MOST_CALLS: Final = 50
 
 MOST_RESULTS: Final = 1000
 """Results of one call that are looked at."""
+
+LONGEST_STRETCH: Final = 0.02
+"""Seconds for which a program keeps the event loop to itself."""
 
 Result = dict[str, Any]
 
@@ -44,6 +48,7 @@ class Calls:
         self._caller = caller
         self._records = records
         self._ends = monotonic() + seconds
+        self._paused = monotonic()
         self._count = 0
 
     async def results(self, call: ResolvedCall, parameters: dict[str, Any]) -> list[Result]:
@@ -73,6 +78,15 @@ class Calls:
             return _answers(reply) if asks else self._taken(skill.name, function, reply)
         except ProlocutorError as error:
             raise Trouble(app, str(error)) from None
+
+    async def pause(self) -> None:
+        """Let others have the event loop now and then; `Trouble` where no time is left."""
+        now = monotonic()
+        if now >= self._ends:
+            raise Trouble("", "it took too long")
+        if now - self._paused > LONGEST_STRETCH:
+            await asyncio.sleep(0)
+            self._paused = monotonic()
 
     async def _request(self, call: ResolvedCall, parameters: dict[str, Any]) -> dict[str, Any]:
         state = self.person.state()

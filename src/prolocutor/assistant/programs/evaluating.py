@@ -17,6 +17,7 @@ from prolocutor.thingtalk.tree import (
     Aggregate,
     AtTimer,
     Call,
+    Condition,
     Expression,
     Filter,
     Index,
@@ -65,12 +66,7 @@ class Evaluation:
             case Monitor() | Timer() | AtTimer():
                 return self._events
             case Filter(source, condition):
-                rows = await self.rows(source, scope)
-                return [
-                    row
-                    for row in rows
-                    if holds(condition, {**scope, **row.fields}, self._surroundings)
-                ]
+                return await self._filtered(await self.rows(source, scope), condition, scope)
             case Projection(source, fields):
                 return [_projected(row, fields) for row in await self.rows(source, scope)]
             case Sort(source, field, direction):
@@ -98,6 +94,14 @@ class Evaluation:
         unsaid = {each.name: None for each in resolved.function.inputs}
         event = {f"{EVENT}.type": f"{resolved.owner.name}:{call.function}"}
         return [Row(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results]
+
+    async def _filtered(self, rows: list[Row], condition: Condition, scope: Fields) -> list[Row]:
+        kept = []
+        for row in rows:
+            await self._calls.pause()
+            if holds(condition, {**scope, **row.fields}, self._surroundings):
+                kept.append(row)
+        return kept
 
     def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
         arguments = call.call.arguments

@@ -72,12 +72,12 @@ def _timer(timer: Timer, surroundings: Surroundings, now: float) -> float:
 
 
 def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float | None:
-    here = dt.datetime.fromtimestamp(now, dt.UTC).astimezone(surroundings.zone)
+    today = dt.datetime.fromtimestamp(now, surroundings.zone).date()
     dues = []
     for value in timer.times:
         time = _time(surroundings.value(value, {}))
         for days in (0, 1, 2):
-            at = dt.datetime.combine(here.date() + dt.timedelta(days), time, here.tzinfo)
+            at = dt.datetime.combine(today + dt.timedelta(days), time, surroundings.zone)
             if at.timestamp() > now:
                 dues.append(at.timestamp())
                 break

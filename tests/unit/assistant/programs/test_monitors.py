@@ -18,6 +18,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.programs import executor
 from prolocutor.assistant.programs.apps import PROGRAMS, app_of
 from prolocutor.assistant.programs.evaluating import Row
+from prolocutor.assistant.programs.filling import program_in
 from prolocutor.assistant.programs.person import unasked
 from prolocutor.assistant.programs.streams import fresh, next_due
 from prolocutor.assistant.programs.surroundings import Surroundings
@@ -186,6 +187,20 @@ async def _gaps(at: float, interval: int, late: float, times: int) -> list[float
         now[0] = entry.due + late
         [entry] = (await it.due(entry)).entries
     return [later - earlier for earlier, later in itertools.pairwise(dues)]
+
+
+def test_a_time_of_day_is_that_of_the_servers_summer_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    (statement,) = check(program_in("attimer(time=[new Time(12, 30)]);"), manifests()).statements
+    spring = datetime(2026, 3, 28, 13, tzinfo=UTC).timestamp()
+    person = unasked("ann", "main", "r", spring, None)
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        due = next_due(statement, Surroundings(person), spring)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert due == datetime(2026, 3, 29, 10, 30, tzinfo=UTC).timestamp()
 
 
 async def test_a_bare_timer_tells_the_time() -> None:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from tests.unit.assistant.programs.gadgets import Gadgets, program, running, service, texts
+from prolocutor.assistant.programs.executor import Executor
+from prolocutor.contracts.programs import ProgramRun, ProgramStart
+from prolocutor.stores.memory import MemoryStore
+from tests.unit.assistant.programs.gadgets import (
+    Gadgets,
+    begun,
+    program,
+    running,
+    service,
+    texts,
+)
 from tests.unit.assistant.talks import assistant
 
 MANIFEST = """
@@ -86,3 +97,33 @@ async def test_a_question_in_a_refusal_ends_as_one() -> None:
     async with running(Gadgets()) as it:
         turn = await program(it, "@org.prolocutor.gadget.ask();")
     assert texts(turn)[0].endswith("did you mean org.prolocutor.gadgets?")
+
+
+class Many:
+    """A caller whose skill gives as many results as are looked at."""
+
+    async def call(self, service: str, request: dict[str, Any], **how: Any) -> Any:
+        return [{"n": n} for n in range(1000)]
+
+
+async def long_filter(seconds: float) -> tuple[ProgramRun, int]:
+    """Filter a lot, and tell how often the event loop went round meanwhile."""
+    executor = Executor([service(Gadgets(), MANIFEST)], Many(), MemoryStore(), deadline=seconds)
+    source = f"{ALL} filter {' || '.join(200 * ['n == -1'])};"
+    start = ProgramStart(begun=await begun(), parsed={"program": source})
+    running, rounds = asyncio.ensure_future(executor.run(start)), 0
+    while not running.done():
+        await asyncio.sleep(0)
+        rounds += 1
+    return await running, rounds
+
+
+async def test_a_long_filter_leaves_room_for_others() -> None:
+    run, rounds = await long_filter(60.0)
+    assert run.words.messages[-1]["text"] == "Sorry, I did not find any result."
+    assert rounds > 5
+
+
+async def test_a_filter_ends_when_its_time_is_over() -> None:
+    run, _ = await long_filter(0.05)
+    assert run.words.messages[-1]["text"] == "Sorry, that did not work: it took too long."
