@@ -162,8 +162,8 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
                 2,
                 "skills.a.call",
                 (
-                    "the connector 'openai_chat' cannot be made: got an unexpected keyword argument "
-                    "'modle'"
+                    "the connector 'openai_chat' cannot be made: got an unexpected keyword "
+                    "argument 'modle'"
                 ),
             ),
         ),
