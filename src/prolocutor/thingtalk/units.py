@@ -108,8 +108,3 @@ def units_of(base: str) -> list[str]:
 def to_base(value: float, unit: str) -> float:
     """Convert a measure to its base unit; `KeyError` for an unknown unit."""
     return (value - _ZERO_AT.get(unit, 0)) * _FACTORS[_BASE[unit]][unit]
-
-
-def from_base(value: float, unit: str) -> float:
-    """Convert a measure from its base unit; `KeyError` for an unknown unit."""
-    return value / _FACTORS[_BASE[unit]][unit] + _ZERO_AT.get(unit, 0)
