@@ -202,31 +202,33 @@ class Executor:
         return await self._store.strike(user, PROGRAMS, unique_id)
 
     async def create(self, user: str, code: str, about: dict[str, str | None]) -> dict[str, Any]:
-        """Run a program of one statement that lacks nothing, or start it if it goes on.
+        """Run a program that lacks nothing, or start it if it is one statement that goes on.
 
         `about` has its `name`, `description` and `icon`. Gives `{uniqueId, description, code, icon,
-        results, errors}`; an action is not asked to be confirmed. Called between the turns of the
-        person.
+        results, errors}`, one result a statement; an action is not asked to be confirmed. Called
+        between the turns of the person.
         """
         person = unasked(user, "main", new_id(), self._clock(), None, text=code)
+        made: list[tuple[App, Done]] = []
         try:
             await self._get_ready()
-            statement = self._only_statement(code, person)
             calls = self._calls(person)
-            doer = Doer(self._devices, calls, f"{person.run_id}-0")
-            if statement.stream is None:
-                done = await doer.do(statement)
-                app = self._app(statement, doer, person, 0, about)
-            else:
-                if len(await self._entries(user)) >= MOST:
-                    raise BadInput(f"{MOST} programs are running; stop one first", field="code")
-                app, done, due = await self._started(statement, doer, person, 0, about)
-                if not done.errors:
-                    calls.entries.append(entry_of(app, user, "main", due))
+            for number, statement in enumerate(self._whole(code, person).statements):
+                doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
+                if statement.stream is None:
+                    done = await doer.do(statement)
+                    app = self._app(statement, doer, person, number, about)
+                else:
+                    if len(await self._entries(user)) >= MOST:
+                        raise BadInput(f"{MOST} programs are running; stop one first", field="code")
+                    app, done, due = await self._started(statement, doer, person, number, about)
+                    if not done.errors:
+                        calls.entries.append(entry_of(app, user, "main", due))
+                made.append((app, done))
             await self._put_down(user, calls)
         except (ProlocutorError, Trouble) as error:
             return telling.refused(code, about, error)
-        return telling.created(app, about, done)
+        return telling.created(made)
 
     async def _put_down(self, user: str, calls: Calls) -> None:
         """Change the agenda as a program wants it that no turn and no entry stands for."""
@@ -236,16 +238,17 @@ class Executor:
             await self._store.schedule(entry)
             self._expect(entry.due)
 
-    def _only_statement(self, code: str, person: Person) -> CheckedStatement:
+    def _whole(self, code: str, person: Person) -> Checked:
+        """Read a program; `BadInput` where it lacks something, or does too much at once."""
         checked = check(program_in(code), self._devices.manifests)
         place = asking.unknown_place(checked.program, person)
         slots = [*checked.slots, *([asking.slot_of(place)] if place else [])]
         if slots:
             names = ", ".join(slot.name for slot in slots)
             raise BadInput(f"values are missing, which only a conversation asks for: {names}")
-        if len(checked.statements) != 1:
-            raise BadInput("one statement at a time can be created", field="code")
-        return checked.statements[0]
+        if checked.kind == "stream" and len(checked.statements) != 1:
+            raise BadInput("what goes on has to be created alone", field="code")
+        return checked
 
     # -- both -------------------------------------------------------------------------------
 

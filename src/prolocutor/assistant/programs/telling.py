@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from prolocutor.assistant.programs import results
@@ -47,16 +48,16 @@ def with_icon(messages: list[Message], app: App) -> list[Message]:
     return [{"icon": app.icon, **one} for one in messages]
 
 
-def created(app: App, about: dict[str, str | None], done: Done) -> dict[str, Any]:
-    """Tell whoever started a program over HTTP what came of it."""
-    result = {**_found(done), "formatted": with_icon(done.messages, app)}
+def created(made: Sequence[tuple[App, Done]]) -> dict[str, Any]:
+    """Tell whoever started a program over HTTP what came of its statements."""
+    first, _ = made[0]
     return {
-        "uniqueId": app.id,
-        "description": app.description,
-        "code": app.code,
-        "icon": about.get("icon") or app.icon,
-        "results": [result],
-        "errors": done.errors,
+        "uniqueId": first.id,
+        "description": " and ".join(dict.fromkeys(app.description for app, _ in made)),
+        "code": " ".join(app.code for app, _ in made),
+        "icon": first.icon,
+        "results": [_result(app, done) for app, done in made],
+        "errors": [error for _, done in made for error in done.errors],
     }
 
 
@@ -81,3 +82,12 @@ def _found(done: Done) -> dict[str, Any]:
 def _failed(app: App, error: str) -> Message:
     told = {"appId": app.id, "error": error}
     return {**results.text(error), "icon": app.icon, NOTIFICATION: told}
+
+
+def _result(app: App, done: Done) -> dict[str, Any]:
+    call = done.rows[0].call if done.rows else None
+    return {
+        "raw": results.objects(done.rows),
+        "type": f"{call.owner.name}:{call.function.name}" if call is not None else None,
+        "formatted": with_icon(done.messages, app),
+    }
