@@ -72,7 +72,7 @@ def skill(request: dict[str, Any]) -> Any:
     return [{"text": f"to ring {turn}", "confidence": 1.0, "schedule": [line]}]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(LIVES)
 def test_nothing_is_lost_and_nothing_comes_twice(lives: list[Any]) -> None:
     with TemporaryDirectory() as folder:
