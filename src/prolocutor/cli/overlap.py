@@ -21,7 +21,7 @@ from prolocutor.parlai.catalog import split
 _STORE: Final = "store"
 
 
-@click.command(short_help="Find agents that answer the same things, and gaps.")
+@click.command(short_help="Find agents that answer the same things.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--data", metavar="KIND:PATH", help="Questions with answers, instead of a store.")
 @STORE_OPTION
