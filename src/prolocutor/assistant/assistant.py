@@ -291,13 +291,19 @@ class Assistant:
         `NotFound` for an unknown utterance.
         """
         await self.store.rate_utterance(utt_id, rating, user, timestamp())
-        learners = [one for one in self.observers if isinstance(one, RatingObserver)]
+        learners = self._learners()
         turn = await self.store.turn(utt_id) if learners else []
         if len(turn) != 2:
             return
         asked, reply = turn
         assert isinstance(reply, BotUtterance)
-        rated = Rated(utt_id=utt_id, question=asked.text, agent=reply.active_skill, rating=rating)
+        rated = Rated(
+            utt_id=utt_id,
+            user=await self.store.owner_of(utt_id) or "",
+            question=asked.text,
+            agent=reply.active_skill,
+            rating=rating,
+        )
         for learner in learners:
             self._guarded(partial(learner.reply_rated, rated))
 
@@ -385,8 +391,13 @@ class Assistant:
         self._secrets.forget(user)
         deleted = await self.store.delete_person(user)
         self._ringer.forget(user)
+        for learner in self._learners():
+            self._guarded(partial(learner.person_deleted, user))
         self._wakers.wake(user)
         return deleted
+
+    def _learners(self) -> list[RatingObserver]:
+        return [one for one in self.observers if isinstance(one, RatingObserver)]
 
     async def _recover(self, turn: OpenTurn) -> None:
         """Take up a turn that was cut off: once more if it is young, else close it."""

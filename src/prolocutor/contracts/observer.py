@@ -74,9 +74,10 @@ class Observer(Protocol):
 
 
 class Rated(msgspec.Struct, frozen=True, kw_only=True):
-    """A reply that somebody rated: what was asked, who answered, and what the rating is."""
+    """A reply that somebody rated: what `user` asked, who answered, and what the rating is."""
 
     utt_id: str
+    user: str = ""
     question: str
     agent: str
     rating: Any
@@ -84,7 +85,10 @@ class Rated(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class RatingObserver(Protocol):
-    """An observer that is told of ratings as well; must not block and must not raise."""
+    """An observer that learns from ratings; must not block and must not raise."""
 
     def reply_rated(self, rated: Rated) -> None:
         """Take note of one rating, which has been stored."""
+
+    def person_deleted(self, user: str) -> None:
+        """Forget what this person said."""

@@ -51,16 +51,24 @@ class Teaching:
         if right is None or rated.agent not in self._agents:
             return
         if right:
-            lesson = Lesson(rated.question, {rated.agent: SURE}, UP)
+            lesson = Lesson(rated.question, {rated.agent: SURE}, UP, rated.user)
         else:
             others = [agent for agent in self._agents if agent != rated.agent]
             shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
-            lesson = Lesson(rated.question, {rated.agent: 0.0, **shares}, DOWN)
+            lesson = Lesson(rated.question, {rated.agent: 0.0, **shares}, DOWN, rated.user)
         try:
             self._journal.write(lesson)
             self._pupil.latest.method.learn_all([lesson])
         except (OSError, ProlocutorError) as error:
             log.error("a rating of %s taught nothing: %s", rated.agent, error)
+
+    def person_deleted(self, user: str) -> None:
+        """Forget what a person taught, in the journal and in the router in use."""
+        try:
+            if self._journal.forget(user):
+                self._pupil.reload()
+        except (OSError, ProlocutorError) as error:
+            log.error("what a deleted person taught could not be forgotten: %s", error)
 
 
 def thumb(rating: object) -> bool | None:

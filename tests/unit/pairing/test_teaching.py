@@ -70,3 +70,24 @@ def test_a_label_that_cannot_be_kept_does_not_count_and_is_logged(
 
     assert list(router.lessons) == []
     assert "a rating of red taught nothing" in caplog.text
+
+
+def test_what_a_person_taught_goes_when_they_are_deleted(tmp_path: Path) -> None:
+    journal = LessonJournal(tmp_path / "lessons")
+
+    def load() -> Ready[Any]:
+        router = KnnRouter([Card(name=name) for name in NAMES])
+        router.learn_all(journal.read())
+        return Ready(router, "knn")
+
+    kept: Kept[Any] = Kept(tmp_path, load)
+    teaching = Teaching(kept, journal, NAMES)
+    for user, question in [("ann", "where is it?"), ("bob", "how much is it?")]:
+        rated = Rated(utt_id="1", user=user, question=question, agent="red", rating=1)
+        teaching.reply_rated(rated)
+
+    teaching.person_deleted("ann")
+    teaching.person_deleted("nobody")
+
+    assert [lesson.text for lesson in kept.latest.method.lessons] == ["how much is it?"]
+    assert [lesson.user for lesson in journal.read()] == ["bob"]

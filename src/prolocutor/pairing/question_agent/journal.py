@@ -43,6 +43,19 @@ class LessonJournal:
         if self._sync:
             os.fsync(self._file)
 
+    def forget(self, user: str) -> bool:
+        """Take out what this person said; False if there is nothing of theirs."""
+        lessons = self.read()
+        kept = [lesson for lesson in lessons if lesson.user != user]
+        if len(kept) == len(lessons):
+            return False
+        self.close()
+        fresh = self._path.with_name(f".{self._path.name}-fresh")
+        fresh.write_bytes(b"".join(msgspec.json.encode(lesson) + b"\n" for lesson in kept))
+        fresh.chmod(0o600)
+        fresh.replace(self._path)
+        return True
+
     def close(self) -> None:
         """Close the file; the next lesson opens it again."""
         if self._file is not None:

@@ -26,11 +26,15 @@ _FEW: Final = 500
 
 
 class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it."""
+    """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
+
+    `user` is whose words they are, "" where nobody in particular said them.
+    """
 
     text: str
     agents: dict[str, float]
     weight: float = 1.0
+    user: str = ""
 
 
 def fit(training: Training) -> KnnRouter:
