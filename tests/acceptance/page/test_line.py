@@ -98,6 +98,7 @@ def test_earlier_messages_can_be_asked_for(page: Page, server: Server) -> None:
 
 
 def test_more_than_the_last_ten_messages_are_found_again(page: Page, server: Server) -> None:
+    server.opened()
     server.begin(*(message(n, text=f"number {n}") for n in range(51, 61)), NOTHING)
     page.reload()
 
