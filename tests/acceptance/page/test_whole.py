@@ -63,9 +63,6 @@ def test_a_conversation_is_the_same_in_two_tabs_and_after_a_restart(
 
         with commands.serving() as serving, a_tab(visit, serving.url) as page:
             expect(log(page).get_by_text("You said http")).to_be_visible()
-            earlier = page.get_by_role("button", name="Earlier messages")
-            if earlier.is_visible():
-                earlier.click()
             expect(log(page).get_by_text("15% of 80 = 12")).to_be_visible()
             expect(log(page).get_by_text("You chose Blue.")).to_have_count(1)
             sent = log(page).get_by_role("img", name="The picture that you sent")
