@@ -16,8 +16,8 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time, new_ids
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import StoreError
+from prolocutor.pipeline.reply import Reply
 from prolocutor.pipeline.turn import Turn
-from prolocutor.pipeline.updates import Reply
 
 log = logging.getLogger(__name__)
 

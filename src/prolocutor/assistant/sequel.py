@@ -14,7 +14,8 @@ from prolocutor.contracts.store import NO_ASK, NO_ROUND, Begun, Entry
 from prolocutor.dialog import outputs, plain, rounds
 from prolocutor.dialog.rounds import NOTHING, Round, Waiting
 from prolocutor.pipeline import scheduling
-from prolocutor.pipeline.updates import ITSELF, Draft, Reply
+from prolocutor.pipeline.reply import ITSELF, Reply
+from prolocutor.pipeline.updates import Draft
 
 PREFERRED_TURNS: Final = 5
 """Turns in a row for which a skill that can go on may win by being preferred alone."""

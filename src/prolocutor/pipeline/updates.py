@@ -7,55 +7,19 @@ store keeps and what the next turn's window splices.
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from prolocutor.contracts.store import Beginning, Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Words
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.dialog.rendering import plain_text
+from prolocutor.pipeline import window
 from prolocutor.pipeline.attributes import next_version
 from prolocutor.pipeline.candidates import Candidate, Order, Slots, filled, object_of, slots_of
 from prolocutor.pipeline.replies import Choice, Fault
+from prolocutor.pipeline.reply import ITSELF, Reply, attributes_of, rewritten
 from prolocutor.pipeline.requests import Shown
-
-ITSELF: Final = "assistant"
-"""What `Reply.by` is where the assistant speaks for itself."""
-
-
-class _Bot(msgspec.Struct):
-    date_time: str
-    active_skill: str
-
-
-_bot = msgspec.json.Decoder(_Bot).decode
-
-
-class Reply(msgspec.Struct, kw_only=True):
-    """The reply as far as it has come; `by` says which way it came about.
-
-    `messages` and `ask` stand in the attributes as well. `silent`: it is not to be spoken.
-    """
-
-    by: str
-    text: str
-    orig_text: str
-    active_skill: str
-    confidence: float
-    chosen: list[str]
-    attributes: bytes
-    annotations: Slots
-    messages: list[dict[str, Any]] = []
-    ask: str | None = None
-    silent: bool = False
-
-    @property
-    def says_something(self) -> bool:
-        """Whether there is anything to be spoken."""
-        return bool(self.text.strip() or self.messages)
 
 
 class Draft:
@@ -138,13 +102,14 @@ class Draft:
             current = [self._current_human(self._shown_front)]
             if self.reply is not None:
                 current.append(self._current_bot())
-            earlier = self._earlier(None if size is None else max(0, size - len(current)))
+            room = None if size is None else max(0, size - len(current))
+            earlier = window.earlier(self.begun.window, room)
             if only is not None:
-                earlier = _turns_of(only, earlier)
-            window = [*earlier, *current]
-            bodies = b",".join([said.body for said in window])
+                earlier = window.turns_of(only, earlier)
+            every = [*earlier, *current]
+            bodies = b",".join([said.body for said in every])
             state = b"".join((self._head(), bodies, b"]"))
-            shown = Shown(state, window, self._human_state(), self._bot_state())
+            shown = Shown(state, every, self._human_state(), self._bot_state())
             self._shown[size, only] = shown
         return shown
 
@@ -186,7 +151,7 @@ class Draft:
         if messages is None:
             messages = first.get("messages")
             if messages and choice.text != first["text"]:
-                messages = _rewritten(messages, choice.text)
+                messages = rewritten(messages, choice.text)
         ask = choice.ask if choice.ask is not None else first.get("ask")
         annotations: Slots = {}
         if choice.annotations is not None:
@@ -207,7 +172,7 @@ class Draft:
                 active_skill=self._slot_of(choice.skill_name, chosen),
                 confidence=choice.confidence,
                 chosen=[candidate.id for candidate in chosen],
-                attributes=encode(_attributes_of(attributes, messages, ask)),
+                attributes=encode(attributes_of(attributes, messages, ask)),
                 annotations=annotations,
                 messages=messages or [],
                 ask=ask,
@@ -273,7 +238,7 @@ class Draft:
         texts = [one["text"] for one in messages if one["type"] == "text"]
         text = texts[0] if texts else plain_text(messages)
         rich = words.ask is not None or len(messages) > len(texts[:1])
-        told = _attributes_of(attributes, messages if rich else None, words.ask)
+        told = attributes_of(attributes, messages if rich else None, words.ask)
         self.say(ITSELF, words.skill, text, {}, told)
         reply = self.spoken()
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
@@ -282,14 +247,14 @@ class Draft:
         """Give the reply other messages, and another ask; its texts stay."""
         reply = self.spoken()
         reply.messages, reply.ask = messages, ask
-        reply.attributes = encode(_attributes_of(decode(reply.attributes), messages, ask))
+        reply.attributes = encode(attributes_of(decode(reply.attributes), messages, ask))
         self._bot_changed()
 
     def rewrite(self, text: str) -> None:
         """Give the reply another text; `orig_text` stays, and the first text message follows."""
         reply = self.spoken()
         if reply.messages:
-            self.show(_rewritten(reply.messages, text), reply.ask)
+            self.show(rewritten(reply.messages, text), reply.ask)
         reply.text = text
         self._bot_changed()
 
@@ -366,36 +331,10 @@ class Draft:
         return (self.bot or self.begun.bot).state
 
     def _head(self) -> bytes:
-        """Give the agent state up to its first utterance: ids, dates, both profiles."""
         if self._encoded_head is None:
-            begun = self.begun
-            bots = [said for said in begun.window if said.by_bot]
-            front = {
-                "dialog_id": begun.dialog_id,
-                "_id": begun.id,
-                "_active": "True",
-                "channel_type": begun.beginning.channel_type,
-                "date_start": begun.date_start,
-                "date_finish": _bot(bots[-1].body).date_time if bots else None,
-            }
-            self._encoded_head = b'%b,"rating":%b,"attributes":%b,"human":%b,"bot":%b,%b' % (
-                encode(front)[:-1],
-                begun.rating,
-                begun.dialog_attributes,
-                self._human_state(),
-                self._bot_state(),
-                b'"utterances":[',
-            )
+            states = self._human_state(), self._bot_state()
+            self._encoded_head = window.head(self.begun, *states)
         return self._encoded_head
-
-    def _earlier(self, number: int | None) -> list[Said]:
-        """Give the last so many earlier utterances (None: all), from a human one on."""
-        window = self.begun.window
-        if number is not None and len(window) > number:
-            window = window[len(window) - number :]
-        while window and window[0].by_bot:
-            window = window[1:]
-        return window
 
     def _encoded_hypotheses(self) -> bytes:
         return b"[%b]" % b",".join([one.encoded for one in self.candidates()])
@@ -438,20 +377,6 @@ class Draft:
             self.bot = next_version(self.begun.bot, for_bot, max_attributes, fault)
 
 
-def _attributes_of(
-    own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
-) -> dict[str, Any]:
-    """Give the attributes of a reply: what there is of messages and ask stands among them."""
-    if not own and not messages and ask is None:
-        return {}
-    attributes = {key: value for key, value in (own or {}).items() if key not in _RICH}
-    if messages:
-        attributes["messages"] = messages
-    if ask is not None:
-        attributes["ask"] = ask
-    return attributes
-
-
 def _front(said: Beginning, text: str) -> bytes:
     """Give the front of the human utterance's body."""
     return b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
@@ -462,26 +387,5 @@ def _front(said: Beginning, text: str) -> bytes:
     )
 
 
-_RICH: Final = frozenset({"messages", "ask"})
-
-
-def _rewritten(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Give messages whose first text is another."""
-    for place, message in enumerate(messages):
-        if message["type"] == "text":
-            return [*messages[:place], {**message, "text": text}, *messages[place + 1 :]]
-    return messages
-
-
 def _says_something(candidate: Candidate) -> bool:
     return bool(candidate.value["text"].strip() or candidate.value.get("messages"))
-
-
-def _turns_of(skill: str, window: list[Said]) -> list[Said]:
-    """Give the turns in which a skill spoke: what it was told, and its reply."""
-    turns = [
-        (before, said)
-        for before, said in pairwise(window)
-        if said.by_bot and not before.by_bot and _bot(said.body).active_skill == skill
-    ]
-    return [said for turn in turns for said in turn]
