@@ -1,6 +1,6 @@
 """Scores the demo assistant: how often a right agent's answer wins, over all phrasings mixed.
 
-Every line of `tests/unit/services/phrasings/*.txt` is said by a person of its own to the real
+Every line of `tests/demo/phrasings/*.txt` is said by a person of its own to the real
 assistant, its processes included, in a random but repeatable order. A reply is right if it is by
 the agent whose file has the line, by another one whose file has it too, or if it shows what the
 line expects. A few double questions have to get one reply from all agents concerned.

@@ -19,9 +19,9 @@ from typing import NoReturn
 import uvicorn.lifespan.off  # noqa: F401 - what uvicorn loads by name
 import uvloop  # noqa: F401
 
-import prolocutor.channels.deeppavlov.door
 import prolocutor.cli.serve
 import prolocutor.connectors.python
+import prolocutor.deeppavlov.door.door
 import prolocutor.stores.sqlite.store  # noqa: F401
 from prolocutor.cli.main import run
 

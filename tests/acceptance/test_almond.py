@@ -20,7 +20,7 @@ from tests.acceptance.commands import Commands, Serving
 ASSISTANT = """
 skills:
   demonstration:
-    call: prolocutor.services.demo.demonstration:answer
+    call: prolocutor_demo.demonstration:answer
     inline: true
 """
 

@@ -14,21 +14,21 @@ from typing import Any, Literal, Self, TypeVar
 from prolocutor.asks.libraries import load_ahead
 from prolocutor.assistant.agenda import Ringer
 from prolocutor.assistant.bounds import check_number, check_text
-from prolocutor.assistant.decision import Decision
 from prolocutor.assistant.delivery import Deliveries
 from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import Message, notification
-from prolocutor.assistant.open_ask import cancelled
-from prolocutor.assistant.program_turns import learn, run_program
 from prolocutor.assistant.programs.executor import Executor
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.received import MAX_TEXT, check_name, checked_dialog, checked_input
 from prolocutor.assistant.recording import record_of
 from prolocutor.assistant.result import TurnResult
-from prolocutor.assistant.rounds import SWITCH_CONFIDENCE, Rounds, round_of
+from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.effects import Sequel, is_told, sequel_of
+from prolocutor.assistant.rounds.inputs import SWITCH_CONFIDENCE, Rounds, round_of
+from prolocutor.assistant.rounds.open_ask import cancelled
+from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.secrets import Secrets
-from prolocutor.assistant.sequel import Sequel, is_told, sequel_of
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
 from prolocutor.connectors.dotted import resolve

@@ -11,10 +11,10 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.asks.libraries import load_ahead
-from prolocutor.assistant import pages
 from prolocutor.assistant.feed import reply_messages
 from prolocutor.assistant.notification import NOTIFICATIONS
-from prolocutor.assistant.sequel import closing_of, waiting_for
+from prolocutor.assistant.rounds import pages
+from prolocutor.assistant.rounds.effects import closing_of, waiting_for
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import Delivery, Entry, Store
 from prolocutor.dialog import notices, outputs, rounds

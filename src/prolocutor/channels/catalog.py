@@ -21,7 +21,7 @@ GROUP: Final = "prolocutor.channels"
 
 OURS: Final = {
     "almond": "prolocutor.channels.almond.door:Almond",
-    "deeppavlov": "prolocutor.channels.deeppavlov.door:DeepPavlov",
+    "deeppavlov": "prolocutor.deeppavlov.door.door:DeepPavlov",
     "page": "prolocutor.channels.page.door:Page",
     "parlai": "prolocutor.channels.parlai.door:Parlai",
 }

@@ -13,7 +13,7 @@ import click
 
 from prolocutor.errors import ConfigError
 
-DEMO: Final = Path(__file__).parents[1] / "services" / "demo" / "assistant" / "assistant.yaml"
+DEMO: Final = Path(__file__).parents[2] / "prolocutor_demo" / "assistant" / "assistant.yaml"
 FILE_NAME: Final = "assistant.yaml"
 STORE_NAME: Final = "prolocutor.db"
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.deeppavlov.door.door import DeepPavlov
 from prolocutor.testing.channel_kit import Door, at_the_door
 from prolocutor.web.auth import Auth
 

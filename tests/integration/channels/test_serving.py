@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.deeppavlov.door.door import DeepPavlov
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.auth import Auth
@@ -24,7 +24,7 @@ from tests.integration.channels.fakes import deeppavlov, post
 PROGRAM = """
 import asyncio, sys
 import uvloop
-from prolocutor.channels.deeppavlov.door import DeepPavlov
+from prolocutor.deeppavlov.door.door import DeepPavlov
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve

@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.contracts.pairing import Card
+from prolocutor.deeppavlov.door.door import DeepPavlov
 from prolocutor.pairing import reloading
 from prolocutor.pairing.model_files import HEAD, save_model
 from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
-from prolocutor.assistant import phrases
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.rounds import phrases
 from prolocutor.dialog import plain
 from tests.unit.assistant.askers import (
     CHOICES,

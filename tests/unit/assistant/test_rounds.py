@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD
-from prolocutor.assistant import pages, phrases
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.rounds import pages, phrases
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import Begun, Entry
 from prolocutor.dialog import plain, rounds

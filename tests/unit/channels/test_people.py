@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from prolocutor.channels.deeppavlov.people import may_see, rater, speaker
 from prolocutor.contracts.channel import Visitor
+from prolocutor.deeppavlov.door.people import may_see, rater, speaker
 from prolocutor.errors import BadInput, Forbidden
 
 OPERATOR, ANN, NOBODY = (

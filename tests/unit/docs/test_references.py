@@ -12,7 +12,6 @@ import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.channels import catalog as doors
 from prolocutor.channels.almond.door import Almond
-from prolocutor.channels.deeppavlov.door import DeepPavlov
 from prolocutor.channels.page.door import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
@@ -22,6 +21,7 @@ from prolocutor.config.selecting import Budget
 from prolocutor.config.settings import Settings
 from prolocutor.connectors import catalog as connectors
 from prolocutor.contracts.channel import Route
+from prolocutor.deeppavlov.door.door import DeepPavlov
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.outputs import ASKS, KINDS
@@ -31,9 +31,9 @@ from prolocutor.observe.metrics import Metrics
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Limits
-from prolocutor.services.demo.demonstration import WORDS
 from prolocutor.web.house import House
 from prolocutor.web.places import Places
+from prolocutor_demo.demonstration import WORDS
 from tests.pages import ROOT, blocks, table
 
 REFERENCE = ROOT / "docs" / "reference"

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.services.demo.together.composing import choose
+from prolocutor.services.together.composing import choose
 
 
 def said(skill: str, text: str, confidence: float, part: int = 0, **more: Any) -> dict[str, Any]:

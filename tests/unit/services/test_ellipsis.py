@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from prolocutor.services.demo.together.clauses import clauses_of
+from prolocutor.services.together.clauses import clauses_of
 
 
 @pytest.mark.parametrize(

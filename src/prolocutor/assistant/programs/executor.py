@@ -12,7 +12,6 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.assistant import phrases
 from prolocutor.assistant.programs import asking, reading, results, telling
 from prolocutor.assistant.programs.apps import MOST, PROGRAMS, App, app_of, entry_of, listed
 from prolocutor.assistant.programs.calling import Calls
@@ -23,6 +22,7 @@ from prolocutor.assistant.programs.person import Person, of_turn, unasked
 from prolocutor.assistant.programs.statements import Doer, Done
 from prolocutor.assistant.programs.streams import monitor_of, next_due
 from prolocutor.assistant.programs.trouble import Trouble
+from prolocutor.assistant.rounds import phrases
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import Entry, Store

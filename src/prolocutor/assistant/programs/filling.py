@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from prolocutor.asks.wanted import NOT_UNDERSTOOD
-from prolocutor.assistant import phrases
 from prolocutor.assistant.programs import asking
 from prolocutor.assistant.programs.describing import described
 from prolocutor.assistant.programs.person import Person
 from prolocutor.assistant.programs.surroundings import Surroundings
+from prolocutor.assistant.rounds import phrases
 from prolocutor.contracts.programs import ProgramRun
 from prolocutor.dialog.inputs import Words
 from prolocutor.errors import BadInput

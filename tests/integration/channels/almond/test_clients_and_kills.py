@@ -14,8 +14,8 @@ from prolocutor.assistant.running import run
 from prolocutor.contracts.store import FeedRow, Store
 from prolocutor.dialog import plain, rounds
 from prolocutor.errors import StoreError
-from prolocutor.services.demo import demonstration
 from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor_demo import demonstration
 from tests.integration.channels.almond.people import FRAMES, Person, finish
 from tests.integration.channels.almond.wire import demonstrated
 

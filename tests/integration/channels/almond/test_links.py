@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from prolocutor.services.demo.demonstration import SET_UP, SIGN_IN
 from prolocutor.testing.channel_kit import Door
 from prolocutor.web.auth import Auth
+from prolocutor_demo.demonstration import SET_UP, SIGN_IN
 from tests.integration.channels.almond.wire import almond, demonstrated
 
 HOSTILE = '"><script>alert(1)</script>'

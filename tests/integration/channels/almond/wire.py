@@ -11,11 +11,11 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.door import Almond
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.services.demo import demonstration
 from prolocutor.testing.channel_kit import Door, Gate, at_the_door, running
 from prolocutor.web.auth import Auth
 from prolocutor.web.limits import Limits
 from prolocutor.web.listener import make_app
+from prolocutor_demo import demonstration
 
 ADDRESS = "/api/conversation"
 

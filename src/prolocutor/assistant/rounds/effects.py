@@ -1,0 +1,152 @@
+"""Sequel: what follows from a turn: what is waited for, who is preferred, what is on the agenda."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.assistant.rounds import pages
+from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.contracts.store import NO_ASK, NO_ROUND, Begun, Entry
+from prolocutor.dialog import outputs, plain, rounds
+from prolocutor.dialog.rounds import NOTHING, Round, Waiting
+from prolocutor.pipeline import scheduling
+from prolocutor.pipeline.reply import ITSELF, Reply
+from prolocutor.pipeline.updates import Draft
+
+PREFERRED_TURNS: Final = 5
+"""Turns in a row for which a skill that can go on may win by being preferred alone."""
+
+CONTINUES: Final = (True, "must", "can")
+"""What a hypothesis says (`can_continue`) when its skill can go on; the words are DREAM's."""
+
+
+class Sequel(msgspec.Struct, frozen=True, kw_only=True):
+    """What is stored with a reply beside it; `round` is None where it stays as it was."""
+
+    waiting: Waiting | None = None
+    round: bytes | None = None
+    closing: bytes = NO_ASK
+    entries: Sequence[Entry] = ()
+    struck: Sequence[tuple[str, str]] = ()
+
+
+def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
+    """Tell what follows from a turn whose reply stands, and finish its messages.
+
+    A skill's buttons get its name, so that they come back to it; of a long list of choices the
+    first page is shown.
+    """
+    reply = draft.spoken()
+    ordinary = decision.kept is None and decision.run is None and not reply.messages
+    if ordinary and reply.ask is None and begun.round == NO_ROUND and not _leads_on(draft):
+        return _NOTHING_NEW
+    if decision.ends and reply.ask is not None:
+        draft.show(reply.messages, None)
+    if reply.messages and reply.by != ITSELF:
+        _mark_buttons(draft, reply)
+    after = _following(decision, draft)
+    waiting = after.waiting
+    if waiting is not None and reply.ask is not None and waiting is not decision.kept:
+        draft.show(pages.first_page(reply.messages, waiting), reply.ask)
+    lines = [(one.skill, one.value) for one in draft.speakers]
+    run, said = decision.run, begun.beginning
+    scheduled = scheduling.entries(said.user, said.dialog_name, said.started, lines)
+    encoded = rounds.encode(after)
+    return Sequel(
+        waiting=waiting,
+        round=None if encoded == begun.round else encoded,
+        closing=closing_of(waiting),
+        entries=[*scheduled, *(run.entries if run else ())],
+        struck=[*scheduling.struck(lines), *(run.struck if run else ())],
+    )
+
+
+_NOTHING_NEW: Final = Sequel()
+_LEADING_ON: Final = frozenset({"can_continue", "schedule", "unschedule"})
+
+
+def _leads_on(draft: Draft) -> bool:
+    """Tell whether a hypothesis of the reply says what is to come."""
+    return any(not _LEADING_ON.isdisjoint(one.value) for one in draft.speakers)
+
+
+def closing_of(waiting: Waiting | None) -> bytes:
+    """Give the closing of a turn after which this is waited for."""
+    if waiting is None:
+        return NO_ASK
+    closing: dict[str, Any] = {"ask": waiting.ask}
+    if waiting.code:
+        closing |= {"code": waiting.code, "entities": waiting.entities}
+    return plain.encode(closing)
+
+
+def waiting_for(
+    messages: list[dict[str, Any]], ask: Any, skill: str, text: str = "", context: Any = None
+) -> Waiting:
+    """Give what is waited for after these messages of a skill asked."""
+    prompt = [one for one in messages if one["type"] != "choice"]
+    if not messages and text:
+        prompt = [{"type": "text", "text": text}]
+    return Waiting(
+        ask=ask, skill=skill, prompt=prompt, choices=pages.offered(messages), context=context
+    )
+
+
+def is_told(decision: Decision, reply: Reply) -> bool:
+    """Tell whether the skill that waited is to know that its ask is over."""
+    return decision.told is not None and not (decision.kept is not None and reply.by == ITSELF)
+
+
+def _mark_buttons(draft: Draft, reply: Reply) -> None:
+    marked = outputs.with_owner(reply.messages, reply.active_skill)
+    if marked is not reply.messages:
+        draft.show(marked, reply.ask)
+
+
+def _following(decision: Decision, draft: Draft) -> Round:
+    reply = draft.spoken()
+    before = decision.state
+    if reply.by == ITSELF:
+        return _after_own_words(before, decision, reply)
+    if reply.by == "fallback" and before.waiting is not None:
+        return before
+    if decision.ends:
+        return NOTHING
+    if reply.ask is not None:
+        return Round(waiting=waiting_for(reply.messages, reply.ask, reply.active_skill, reply.text))
+    if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
+        return _going_on(before, draft, reply)
+    return NOTHING if draft.speakers else _less_preferred(before)
+
+
+def _after_own_words(before: Round, decision: Decision, reply: Reply) -> Round:
+    if decision.kept is not None:
+        return Round(waiting=decision.kept)
+    run = decision.run
+    if run is not None and reply.ask is not None:
+        asked = waiting_for(reply.messages, reply.ask, "", context=run.context)
+        return Round(waiting=replace(asked, code=run.code, entities=run.entities))
+    if decision.start.say is None and decision.start.otherwise is None and reply.ask is not None:
+        return Round(waiting=waiting_for(reply.messages, reply.ask, ""))
+    return NOTHING if decision.releases else _less_preferred(before)
+
+
+def _less_preferred(before: Round) -> Round:
+    if before.left <= 1:
+        return NOTHING
+    return Round(preferred=before.preferred, left=before.left - 1)
+
+
+def _going_on(before: Round, draft: Draft, reply: Reply) -> Round:
+    """Prefer a skill that can go on; who won by being preferred alone has one turn less left."""
+    skill, left = reply.active_skill, PREFERRED_TURNS
+    if before.preferred == skill:
+        every = draft.candidates()
+        own = max(one.value["confidence"] for one in every if one.skill == skill)
+        if any(one.value["confidence"] > own for one in every):
+            left = before.left - 1
+    return Round(preferred=skill, left=left) if left > 0 else NOTHING

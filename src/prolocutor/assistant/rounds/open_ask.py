@@ -1,0 +1,294 @@
+"""OpenAsk: what an input means while something is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import structs
+
+from prolocutor.asks import reading
+from prolocutor.asks.asked import Asked, Understood
+from prolocutor.asks.controls import control_of
+from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
+from prolocutor.asks.wording import plain
+from prolocutor.assistant.rounds import pages, phrases
+from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.contracts.programs import ProgramStart
+from prolocutor.contracts.store import Begun
+from prolocutor.dialog.inputs import Input, TurnStart, Words
+from prolocutor.dialog.rounds import RAW, Ask, Waiting
+from prolocutor.thingtalk.bookkeeping import Intent
+
+_READ_FIRST: Final = frozenset({"yesno", "choice"})
+"""Asks whose answers may sound like something else: a choice can be called "Cancel"."""
+
+_OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
+"""Kinds of which an answer can be told, though another kind was asked for."""
+
+
+class OpenAsk:
+    """One open ask and one input: each method gives what the input means for the turn.
+
+    `switch_confidence` is how sure another skill must be to change the subject.
+    """
+
+    def __init__(
+        self,
+        waiting: Waiting,
+        input: Input,
+        begun: Begun,
+        asked: Callable[[], Asked],
+        *,
+        switch_confidence: float,
+    ) -> None:
+        self.waiting = waiting
+        self._input = input
+        self._begun = begun
+        self._asked = asked
+        self._least = switch_confidence
+
+    # -- words ------------------------------------------------------------------------------
+
+    def text(self) -> Decision:
+        """Somebody typed: an answer, a word that steers the round, or something else."""
+        text, kind = self._input.text, self._kind
+        if not text.strip():
+            return self.again()
+        if kind in RAW:
+            return self._answer(text)
+        if kind in _READ_FIRST:
+            outcome = reading.read(kind, text, self._asked())
+            if isinstance(outcome, Understood):
+                return self._answer(outcome.value)
+        control = control_of(text)
+        decision = self._controlled(control) if control is not None else None
+        if decision is not None:
+            return decision
+        outcome = reading.read(kind, text, self._asked())
+        if isinstance(outcome, Understood):
+            return self._answer(outcome.value)
+        return self._switch(outcome.hint)
+
+    def titled(self) -> dict[str, Any] | None:
+        """Give what a button carries whose title was typed, as where buttons cannot be pressed."""
+        said = plain(self._input.text).strip("[]")
+        if self._kind in RAW or not said:
+            return None
+        if any(plain(choice.title) == said for choice in self.waiting.choices):
+            return None
+        for one in self.waiting.prompt:
+            if one["type"] == "button" and plain(one["title"]) == said:
+                json = one.get("json")
+                return json if isinstance(json, dict) else None
+        return None
+
+    def again(self) -> Decision:
+        """Nothing was said: the same is asked once more."""
+        return self._keep(phrases.asks_again(self.waiting))
+
+    # -- what came parsed -------------------------------------------------------------------
+
+    def intent(self, intent: Intent, parsed: dict[str, Any]) -> Decision | None:
+        """Somebody pressed or sent something that steers dialogs; None: it is for outside."""
+        name, kind = intent.name, self.waiting.ask
+        if name in ("yes", "no") and kind == "yesno":
+            return self._answer(name == "yes")
+        if name == "choice":
+            return self._chosen(intent)
+        if name == "answer":
+            return self._valued(intent)
+        if kind == "command" and name in _COMMANDS:
+            return self._answer(parsed)
+        if name == "maybe" and self._offers("maybe"):
+            return self._answer("maybe")
+        decision = self._controlled(name)
+        if decision is not None:
+            return decision
+        words = self._by_itself(name)
+        return None if words is None else self._keep(words)
+
+    def button(self, skill: str, parsed: dict[str, Any]) -> Decision:
+        """A button of a skill was pressed: it goes to that skill, and ends what was asked."""
+        answer = button_answer(self._input, parsed)
+        if skill == self.waiting.skill:
+            return self._to_whoever_asked(answer)
+        told = self.waiting.skill or None
+        return Decision(start=to_skill(self._input, skill, answer), told=told)
+
+    def program(self, parsed: dict[str, Any]) -> Decision:
+        """A program came: it ends the round and is run, unless it is what was asked for."""
+        if self.waiting.ask == "command":
+            return self._answer(parsed)
+        return Decision(
+            start=TurnStart(input=self._input),
+            told=self.waiting.skill or None,
+            program=ProgramStart(begun=self._begun, parsed=parsed),
+        )
+
+    @property
+    def _kind(self) -> Ask:
+        """The kind of value that is looked for; where there are no choices, any words."""
+        bare = self.waiting.ask == "choice" and not self.waiting.choices
+        return "command" if bare else self.waiting.ask
+
+    # -- what it comes to -------------------------------------------------------------------
+
+    def _controlled(self, name: str) -> Decision | None:
+        waiting = self.waiting
+        match name:
+            case "yes" | "no" if self._offers(name):
+                return self._answer(name == "yes")
+            case "yes":
+                return self._keep(phrases.asks_again(waiting, phrases.YES_WHAT))
+            case "nevermind" | "no":
+                return self._cancel()
+            case "stop":
+                start = TurnStart(input=self._input, say=phrases.SILENCE)
+                return Decision(start=start, told=waiting.skill or None, releases=True)
+            case "help":
+                return self._keep(phrases.asks_again(waiting, wanted(waiting.ask)))
+            case "more" | "back" if pages.last_page(waiting):
+                return self._turn_page(1 if name == "more" else -1)
+        return None
+
+    def _turn_page(self, by: int) -> Decision:
+        page = self.waiting.page + by
+        if not 0 <= page <= pages.last_page(self.waiting):
+            return self._keep(phrases.looks_for(self.waiting, phrases.NO_MORE))
+        turned = structs.replace(self.waiting, page=page)
+        return self._keep(phrases.looks_for(turned), turned)
+
+    def _chosen(self, intent: Intent) -> Decision:
+        waiting = self.waiting
+        if waiting.ask != "choice":
+            return self._wrong(wanted(waiting.ask))
+        outcome = reading.from_value("choice", "choice", intent.value, self._asked())
+        if isinstance(outcome, Understood):
+            return self._answer(outcome.value)
+        return self._keep(phrases.looks_for(waiting, phrases.CLICK))
+
+    def _valued(self, intent: Intent) -> Decision:
+        outcome = reading.from_value(self._kind, intent.kind, intent.value, self._asked())
+        if isinstance(outcome, Understood):
+            return self._answer(outcome.value)
+        return self._wrong(outcome.hint)
+
+    def _by_itself(self, name: str) -> Words | None:
+        """Give what the assistant says to the rest of what can be pressed; None: not here."""
+        waiting = self.waiting
+        looked_for = wanted(waiting.ask)
+        match name:
+            case "wakeup":
+                return phrases.SILENCE
+            case "debug":
+                who = waiting.skill or "a program"
+                return phrases.asks_again(waiting, f"{who} waits for: {waiting.ask}.")
+            case "failed":
+                return phrases.looks_for(waiting, NOT_UNDERSTOOD, looked_for)
+            case "more" | "back":
+                return phrases.looks_for(waiting, phrases.NO_MORE)
+            case "train":
+                return phrases.asks_again(waiting, phrases.NO_TRAINING)
+            case "makerule":
+                return phrases.asks_again(waiting, phrases.NO_RULES)
+            case "hello" | "empty":
+                return phrases.asks_again(waiting)
+            case "maybe" | "filter":
+                return phrases.asks_again(waiting, NOT_ASKED, looked_for)
+        return None
+
+    def _answer(self, value: Any) -> Decision:
+        waiting = self.waiting
+        chosen = value if self._kind == "choice" and isinstance(value, dict) else None
+        if chosen is not None and (forward := waiting.choices[chosen["idx"]].forward):
+            return Decision(start=to_skill(self._input, forward.skill, heard=forward.text))
+        answer = {"kind": waiting.ask, "value": value, "raw": self._input.text}
+        if not waiting.skill:
+            going_on = ProgramStart(begun=self._begun, context=waiting.context, answer=answer)
+            return Decision(start=TurnStart(input=self._input), program=going_on)
+        if waiting.context is not None:
+            answer["context"] = waiting.context
+        return self._to_whoever_asked(answer)
+
+    def _to_whoever_asked(self, answer: dict[str, Any]) -> Decision:
+        """Give an answer to the skill that waits; if it fails, the ask is put once more."""
+        waiting = self.waiting
+        start = to_skill(self._input, waiting.skill, answer)
+        if waiting.repeated:
+            return Decision(start=start)
+        words = phrases.asks_again(waiting, phrases.NOT_WORKING)
+        repeated = structs.replace(waiting, repeated=True)
+        return Decision(start=structs.replace(start, otherwise=words), kept=repeated)
+
+    def _cancel(self) -> Decision:
+        if self.waiting.skill:
+            start = to_skill(self._input, self.waiting.skill, cancelled(self.waiting))
+        else:
+            start = TurnStart(input=self._input, say=phrases.says(phrases.CANNOT_HELP))
+        return Decision(start=start, ends=True)
+
+    def _switch(self, hint: str) -> Decision:
+        """It is no answer: another skill that is sure of it may change the subject."""
+        waiting = self.waiting
+        if self._is_other():
+            words = phrases.asks_again(waiting, NOT_ASKED, hint)
+        else:
+            words = phrases.looks_for(waiting, NOT_UNDERSTOOD, hint)
+        start = TurnStart(
+            input=self._input,
+            excluded=waiting.skill,
+            least=self._least,
+            otherwise=words,
+        )
+        return Decision(start=start, kept=waiting, told=waiting.skill or None)
+
+    def _is_other(self) -> bool:
+        asked = self._asked()
+        return any(
+            isinstance(reading.read(kind, self._input.text, asked), Understood)
+            for kind in _OTHERS
+            if kind != self.waiting.ask
+        )
+
+    def _wrong(self, hint: str) -> Decision:
+        return self._keep(phrases.asks_again(self.waiting, NOT_ASKED, hint))
+
+    def _keep(self, words: Words, waiting: Waiting | None = None) -> Decision:
+        """The assistant answers, and the ask stays open."""
+        return Decision(start=TurnStart(input=self._input, say=words), kept=waiting or self.waiting)
+
+    def _offers(self, special: str) -> bool:
+        """Tell whether one of the buttons that came with the ask says this."""
+        code = ["bookkeeping", "special", f"special:{special}"]
+        buttons = (one.get("json") for one in self.waiting.prompt if one["type"] == "button")
+        return any(isinstance(json, dict) and json.get("code") == code for json in buttons)
+
+
+_COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
+
+
+def to_skill(
+    input: Input, skill: str, answer: dict[str, Any] | None = None, heard: str | None = None
+) -> TurnStart:
+    """Start a turn that gives an answer to one skill, with an apology if that has no reply."""
+    return TurnStart(
+        input=input,
+        forced_skill=skill,
+        extra={} if answer is None else {"answer": answer},
+        heard=heard,
+        otherwise=phrases.says(phrases.CANNOT_HELP),
+    )
+
+
+def cancelled(waiting: Waiting | None) -> dict[str, Any]:
+    """Give the answer that a skill gets whose ask is over."""
+    if waiting is None or waiting.context is None:
+        return {"kind": "cancelled"}
+    return {"kind": "cancelled", "context": waiting.context}
+
+
+def button_answer(input: Input, parsed: dict[str, Any]) -> dict[str, Any]:
+    """Give what a skill sees when its own button was pressed: what the button carried."""
+    own = {key: value for key, value in parsed.items() if key != "skill"}
+    return {"kind": "button", "value": parsed.get("payload", own), "raw": input.text}

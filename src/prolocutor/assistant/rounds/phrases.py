@@ -1,0 +1,57 @@
+"""What the assistant says of itself: sentences, and asks that are put once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from prolocutor.assistant.rounds import pages
+from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.rounds import Waiting
+
+AGREE: Final = "I agree, but to what?"
+NO_WAY: Final = "No way!"
+MAYBE_WHAT: Final = "Maybe what?"
+YES_WHAT: Final = "Yes what?"
+CANNOT_HELP: Final = "Sorry I couldn't help on that."
+NOT_WORKING: Final = "Sorry, that did not work just now."
+CLICK: Final = "Please click on one of the provided choices."
+NO_CHOICES: Final = "There is nothing to choose from now."
+NO_MORE: Final = "There is nothing more to show."
+NOTHING_ASKED: Final = "Sorry, I did not ask for anything."
+NO_TRAINING: Final = "I learn from ratings: tell by a thumb up or down whether a reply was good."
+NO_RULES: Final = "Sorry, I do not keep rules of who may do what."
+HELLO: Final = "Hello! What can I do for you?"
+TOO_LONG: Final = "Sorry, that took too long."
+
+SILENCE: Final = Words()
+
+_AGAIN: Final = frozenset({"text", "button"})
+"""Kinds of messages of a prompt that are said again with it."""
+
+
+def says(*sentences: str) -> Words:
+    """Give sentences, each a message of its own."""
+    return Words(messages=_texts(sentences))
+
+
+def asks_again(waiting: Waiting, *sentences: str) -> Words:
+    """Give sentences, then what was asked, with its choices."""
+    prompt = [one for one in waiting.prompt if one["type"] in _AGAIN]
+    messages = [*_texts(sentences), *prompt, *pages.shown(waiting)]
+    return Words(messages=messages, ask=waiting.ask)
+
+
+def looks_for(waiting: Waiting, *sentences: str) -> Words:
+    """Give sentences, then the choices there are, without the words that asked."""
+    return Words(messages=[*_texts(sentences), *pages.shown(waiting)], ask=waiting.ask)
+
+
+def menu(skills: Iterable[tuple[str, str]]) -> str:
+    """Tell what there is to ask: each skill's name and description."""
+    lines = [f"{name}: {told}" if told else name for name, told in skills]
+    return "\n".join(["Ask me anything. These are here to answer:", *lines])
+
+
+def _texts(sentences: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": one} for one in sentences if one]

@@ -1,0 +1,40 @@
+"""Turns whose words come from a program."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec.structs import replace
+
+from prolocutor.assistant.rounds import phrases
+from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.contracts.programs import ProgramRun, Programs
+from prolocutor.pipeline.turn import Turn
+
+
+async def run_program(decision: Decision, programs: Programs, seconds: float) -> Decision:
+    """Run the program that an input asks for, and let the turn say what it says.
+
+    What is no program changes no subject: what was asked for is asked again.
+    """
+    start = decision.program
+    assert start is not None, "the input asks for no program"
+    try:
+        async with asyncio.timeout(seconds):
+            run = await programs.run(start)
+    except TimeoutError:
+        run = ProgramRun(words=phrases.says(phrases.TOO_LONG))
+    waiting = decision.state.waiting
+    if run.refused and waiting is not None:
+        again = phrases.asks_again(waiting)
+        words = replace(again, messages=[*run.words.messages, *again.messages])
+        said = replace(decision.start, say=words)
+        return replace(decision, start=said, run=run, told=None, kept=waiting)
+    return replace(decision, start=replace(decision.start, say=run.words), run=run)
+
+
+def learn(turn: Turn, decision: Decision) -> None:
+    """Keep of the person what the skills that a program called want to keep."""
+    if decision.run is not None and decision.run.human_attributes:
+        kept = {"human_attributes": decision.run.human_attributes}
+        turn.draft.learn(kept, turn.max_attributes, lambda what: turn.fault("program", what))

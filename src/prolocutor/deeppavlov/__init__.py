@@ -1,0 +1,1 @@
+"""DeepPavlov Agent's wire and pipelines."""

@@ -1,5 +1,0 @@
-"""The clock: tells the time, the date and the weekday, here and in other places."""
-
-from prolocutor.services.demo.clock.agent import answer
-
-__all__ = ["answer"]

@@ -1,5 +1,0 @@
-"""The atlas: knows capitals, people, money, languages and neighbours."""
-
-from prolocutor.services.demo.countries.agent import answer
-
-__all__ = ["answer"]

@@ -1,5 +1,0 @@
-"""The money changer: converts currencies at the European Central Bank's rates."""
-
-from prolocutor.services.demo.currency.agent import answer
-
-__all__ = ["answer"]

@@ -1,5 +1,0 @@
-"""The holiday calendar: knows public holidays all over the world."""
-
-from prolocutor.services.demo.holidays.agent import answer
-
-__all__ = ["answer"]

@@ -1,5 +1,0 @@
-"""The small talk agent: chats, and resumes scripted sub-dialogs."""
-
-from prolocutor.services.demo.small_talk.agent import answer
-
-__all__ = ["answer"]

@@ -1,5 +1,0 @@
-"""The timer agent: sets timers and alarms, and says how long is left."""
-
-from prolocutor.services.demo.timer.agent import answer
-
-__all__ = ["answer"]

@@ -1,0 +1,5 @@
+"""The clock: tells the time, the date and the weekday, here and in other places."""
+
+from prolocutor_demo.clock.agent import answer
+
+__all__ = ["answer"]

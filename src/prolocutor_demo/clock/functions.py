@@ -1,0 +1,26 @@
+"""What programs can ask of the clock: the time, here or elsewhere."""
+
+from typing import Any
+
+from prolocutor_demo.clock.zones import find_place
+from prolocutor_demo.reading.request import now_of
+
+
+def current(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """The time and the day in a place; where the person is if none is named."""
+    moment, name = now_of(request), str(parameters.get("place") or "")
+    where = "your place"
+    if name:
+        place = find_place(name)
+        if place is None:
+            return {"error": f"I know no place called {name!r:.80}"}
+        moment, where = moment.astimezone(place.clock), place.name
+    return {
+        "where": where,
+        "time": f"{moment:%H:%M:%S}",
+        "day": f"{moment:%Y-%m-%d}",
+        "zone": str(moment.tzinfo),
+    }
+
+
+FUNCTIONS = {"current": current}

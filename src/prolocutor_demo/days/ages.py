@@ -1,0 +1,49 @@
+"""Ages: "how old is somebody born 3 May 1980", "when do they turn 50"."""
+
+import datetime as dt
+import re
+
+from dateutil.relativedelta import relativedelta
+
+from prolocutor_demo.days.spans import between, counted
+from prolocutor_demo.reading.dates import DATE, read_date, said
+from prolocutor_demo.reading.wording import SURE, Reading
+
+_BORN = re.compile(
+    rf"\b(?:born|birthday is|birth ?date is|date of birth is)(?: on| in)? (?P<born>{DATE})"
+    r"(?P<rest>.*)"
+)
+_BORN_IN = re.compile(r"^(?:how old|what age|the age).* born in (\d{4})(?: now| be(?: now)?)?$")
+_TURNING = re.compile(r"\b(?:turns?|become|be) (\d{1,3})\b")
+
+
+def read_age(words: str, today: dt.date, birthday: str) -> Reading | None:
+    """The age asked for, of somebody born on a date or of the person whose birthday is known."""
+    if year := _BORN_IN.search(words):
+        age = today.year - int(year[1])
+        if 0 < age < 200:
+            return f"Somebody born in {year[1]} turns {age} in {today.year}.", SURE
+    found = _BORN.search(words)
+    if not found or not re.search(r"\b(?:old|age|turns?|becomes?|when)\b", words):
+        own = re.fullmatch(r"how old am i(?: now| today)?|what is my age", words)
+        born = read_date(birthday, today) if own and birthday else None
+        return (_age(born, today, today), SURE) if born else None
+    born = read_date(found["born"], today)
+    if born is None:
+        return None
+    if turning := _TURNING.search(words):
+        return f"That is on {said(born + relativedelta(years=int(turning[1])))}.", SURE
+    later = re.search(rf"\b(?:on|in|at|by|died)(?: on| in)? ({DATE})", found["rest"])
+    day = (read_date(later[1], today) if later else None) or today
+    if "days old" in words:
+        return f"Born on {said(born)}: {counted((day - born).days, 'day')} old.", SURE
+    return _age(born, day, today), SURE
+
+
+def _age(born: dt.date, day: dt.date, today: dt.date) -> str:
+    if day < born:
+        return f"Not born yet: {said(born)} is still to come."
+    years = relativedelta(day, born).years
+    age = counted(years, "year") if years >= 2 else between(born, day)
+    when = "now" if day == today else f"on {said(day, weekday=False)}"
+    return f"Somebody born on {said(born, weekday=False)} is {age} old {when}."

@@ -1,0 +1,5 @@
+"""The dictionary: explains English words, and finds words like or unlike them."""
+
+from prolocutor_demo.dictionary.agent import answer
+
+__all__ = ["answer"]

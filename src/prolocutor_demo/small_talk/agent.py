@@ -1,0 +1,269 @@
+"""The small talk agent: greetings and the like, and scripted sub-dialogs that it resumes."""
+
+import re
+from typing import Any, NamedTuple
+
+from prolocutor_demo.reading.request import attributes_of, text_of
+from prolocutor_demo.small_talk.scripts import Script, read_words
+from prolocutor_demo.small_talk.state import State
+
+NAME = "small_talk"
+DECLINE = "I only chat; others here know more about that."
+
+_WORDS = read_words()
+
+
+class _Reply(NamedTuple):
+    text: str
+    confidence: float
+    can_continue: bool = False
+
+
+def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Chats: replies to small talk, opens, continues and resumes scripts; declines all else."""
+    state = State(attributes_of(request).get(NAME), _WORDS.scripts)
+    said = text_of(request)
+    waiting = _spoke_last(request) and state.asked
+    reply = _reply(_plain(said), said, state, waiting)
+    if reply is None:
+        return [{"text": DECLINE, "confidence": 0.05}]
+    state.turns += 1
+    return [
+        {
+            "text": reply.text,
+            "confidence": reply.confidence,
+            "can_continue": reply.can_continue,
+            "human_attributes": {NAME: state.kept()},
+        }
+    ]
+
+
+def _reply(plain: str, said: str, state: State, waiting: bool) -> _Reply | None:
+    if not plain or len(plain) > 400:
+        return None
+    state.asked = False
+    for script in _WORDS.scripts:
+        loose = waiting and plain.startswith(("i ", "just ", "saw ", "watched "))
+        if script.asked_for.fullmatch(plain) or (not loose and script.opens.fullmatch(plain)):
+            return _open(script, state)
+    if state.script and _RESUME.fullmatch(plain):
+        return _resume(state)
+    if waiting and _STOP.fullmatch(plain):
+        state.script = None
+        return _Reply("All right, some other time.", 0.8)
+    asks = said.endswith("?") and _ASKS.match(plain) is not None
+    if waiting and not asks and not _is_aside(plain, state) and (reply := _continue(said, state)):
+        return reply
+    reply = _aside(plain, said, state)
+    return _back_to(reply, state) if reply and waiting and not _LEAVING.match(plain) else reply
+
+
+def _is_aside(plain: str, state: State) -> bool:
+    """Whether something is said to the assistant rather than as an answer."""
+    script = state.script
+    names = script is not None and script.steps[state.steps[script.name] - 1].key == "name"
+    if _ASKS_US.match(plain):
+        return True
+    return _ABOUT_US.match(plain) is not None and not (names and _WORDS.named.fullmatch(plain))
+
+
+def _aside(plain: str, said: str, state: State) -> _Reply | None:
+    """The reply to what stands outside of the scripts."""
+    if found := _WORDS.named.fullmatch(plain):
+        return _named(found["name"], said, state)
+    if _WORDS.whose_name.fullmatch(plain):
+        name = state.said.get("acquaintance.name")
+        return _Reply(f"You are {name}." if name else "You have not told me your name yet.", 0.9)
+    if _WORDS.bored.fullmatch(plain):
+        return _resume(state)
+    if found := _I_AM.fullmatch(said):
+        return _named(found["name"].lower(), said, state)._replace(confidence=0.8)
+    return _passing(plain, state) or _in_parts(said, state) or _hinted(plain, state)
+
+
+def _in_parts(said: str, state: State) -> _Reply | None:
+    """The replies to two or three things said at once: "thanks, bye"."""
+    parts = [part for one in _PARTS.split(said) if (part := _plain(one))]
+    if not 1 < len(parts) <= 3:
+        return None
+    replies = [_passing(part, state) for part in parts]
+    texts = dict.fromkeys(reply.text for reply in replies if reply)
+    return _Reply(" ".join(texts), 0.85) if all(replies) else None
+
+
+def _hinted(plain: str, state: State) -> _Reply | None:
+    """The reply to a word or two that tell what kind of small talk it is."""
+    if len(plain.split()) > 9 or _ELSEWHERE.search(plain):
+        return None
+    for hint in _WORDS.hints:
+        if hint.said.search(plain):
+            return _Reply(hint.reply[state.turns % len(hint.reply)], hint.confidence)
+    return _about_me(plain)
+
+
+def _about_me(plain: str) -> _Reply | None:
+    """A way out of the questions about the assistant that nobody thought of."""
+    if len(plain.split()) > 7 or not _TO_ME.fullmatch(plain):
+        return None
+    return _Reply("That is a good question; I have not found out yet.", 0.55)
+
+
+def _passing(plain: str, state: State) -> _Reply | None:
+    """The reply to a greeting, thanks and the like, also after a greeting."""
+    for words in dict.fromkeys((plain, _GREETING.sub("", plain, count=1))):
+        for passing in _WORDS.replies:
+            if words and passing.said.fullmatch(words):
+                text = passing.reply[state.turns % len(passing.reply)]
+                return _Reply(text + _reminder(plain, state), passing.confidence)
+    return None
+
+
+def _reminder(plain: str, state: State) -> str:
+    """With a greeting: that a script waits to be gone on with."""
+    if state.script is None or not _GREETING.match(f"{plain} "):
+        return ""
+    return f' We were talking of {_topic(state.script)}: say "go on" if you like.'
+
+
+def _named(name: str, said: str, state: State) -> _Reply:
+    start = said.lower().rfind(name)
+    name = (said[start : start + len(name)] if start >= 0 else name).strip(" .,!?-'")
+    state.said["acquaintance.name"] = name
+    state.steps["acquaintance"] = max(1, state.steps["acquaintance"])
+    return _Reply(f"Nice to meet you, {name}. I shall remember that.", 0.92)
+
+
+def _open(script: Script, state: State) -> _Reply:
+    """Begins a script, resumes it where it stopped, or says that it is over."""
+    if state.over(script):
+        text = state.filled(script.over, script)
+        return _Reply(text or f"We have talked of {_topic(script)} already.", 0.86)
+    state.script = script
+    return _resume(state)
+
+
+def _resume(state: State) -> _Reply:
+    """Goes on with the script at hand, else with the first that is not over."""
+    unfinished = [script for script in _WORDS.scripts if not state.over(script)]
+    script = state.script if state.script in unfinished else next(iter(unfinished), None)
+    if script is None:
+        return _Reply("We have talked of all that I know. Shall we toss a coin?", 0.8)
+    state.script = script
+    if not state.steps[script.name] or state.answered(script):
+        return _say_next(script, state, 0.88)
+    state.asked = True
+    question = _question_of(script, state)
+    return _Reply(f"We were talking of {_topic(script)}. {question}", 0.88, True)
+
+
+def _back_to(reply: _Reply, state: State) -> _Reply:
+    """Adds to a reply in passing the question that is still open."""
+    if reply.can_continue or state.script is None or state.over(state.script):
+        return reply
+    state.asked = True
+    question = _question_of(state.script, state)
+    return _Reply(f"{reply.text} But tell me: {question}", reply.confidence, True)
+
+
+def _continue(said: str, state: State) -> _Reply | None:
+    """Takes free text as the answer to the step just said, and says the next."""
+    script = state.script
+    if script is None or state.over(script) or not state.steps[script.name]:
+        return None
+    state.remember(said, script)
+    sure = 0.55 if len(said.split()) > 12 or _QUESTION.search(said) else 0.62
+    return _say_next(script, state, sure)
+
+
+def _say_next(script: Script, state: State, confidence: float) -> _Reply:
+    step = state.steps[script.name]
+    text = _words_of(script, state, step)
+    state.steps[script.name] = step + 1
+    if state.over(script):
+        state.script = None
+    state.asked = state.script is not None
+    return _Reply(text, confidence, state.asked)
+
+
+def _words_of(script: Script, state: State, step: int) -> str:
+    """The words of a step, filled in with what the person said."""
+    previous = script.steps[step - 1].key if step else ""
+    text = script.steps[step].say.replace("{answer}", f"{{{previous}}}")
+    return state.filled(text, script) or script.steps[step].plain
+
+
+def _question_of(script: Script, state: State) -> str:
+    """The question that is open, without what was said before it."""
+    text = _words_of(script, state, state.steps[script.name] - 1)
+    return re.split(r"(?<=[.!?]) ", text)[-1]
+
+
+def _topic(script: Script) -> str:
+    return "you" if script.name == "acquaintance" else script.name
+
+
+def _plain(text: str) -> str:
+    """The utterance in lower case without signs, courtesies and the assistant's name."""
+    text = text.lower().replace("’", "'")
+    if not re.search(r"\w", text):
+        return text.strip()
+    text = re.sub(r"[^\w\s'-]|(?<!\w)['-]|['-](?!\w)", " ", text)
+    return " ".join(
+        re.sub(r"\b(?:please|pls|assistant|prolocutor|dear|buddy)\b", " ", text).split()
+    )
+
+
+def _spoke_last(request: dict[str, Any]) -> bool:
+    utterances = request.get("utterances")
+    if not isinstance(utterances, list):
+        return False
+    spoken = [one for one in utterances if isinstance(one, dict) and one.get("active_skill")]
+    return bool(spoken) and spoken[-1]["active_skill"] == NAME
+
+
+_I_AM = re.compile(r"(?:I'm|I am|i'm|i am|Im) (?P<name>[A-Z][a-zà-ÿ]{1,20})[.!]?")
+_PARTS = re.compile(r"[,.;!?]+|\s+(?:and|but)\s+")
+_ELSEWHERE = re.compile(
+    r"\d|\b(?:jokes?|one-?liners?|puns?|riddles?|laugh|funny|do you know"
+    r"|timers?|alarms?|remind\w*|lists?|tasks?|to-?dos?|dice"
+    r"|coins?|random|convert|exchange|rate|capital|population|holidays? (?:in|on)|weather|define"
+    r"|defin\w+|meaning|means?|synonyms?|antonyms?|spell\w*|words?|translat\w*"
+    r"|do (?:you|i|they) say|days|date|clock|percent|how many|how much|time is|time in)\b"
+)
+_TO_ME = re.compile(
+    r"(?:are|did|were|have) you [a-z' ]+|do you (?!know|have|think|remember|mean)[a-z' ]+"
+    r"|(?:why|where|what|who) (?:are|do|did|were|makes?|made|is) you(?:r)?\b[a-z' ]*"
+)
+_GREETING = re.compile(
+    r"(?:hi|hello|hey|hiya|yo|good (?:morning|afternoon|evening|day)|ok|okay|oh|haha|hehe|lol"
+    r"|wow)(?: there)? "
+)
+_RESUME = re.compile(
+    r"(?:let'?s )?(?:go on|continue|carry on|resume)(?: (?:then|talking|our chat|where we (?:were"
+    r"|stopped|left off)))?|where were we|what were we talking about"
+    r"|(?:let'?s )?(?:go )?back to (?:our|the) (?:chat|talk|conversation)"
+)
+_STOP = re.compile(
+    r"(?:stop(?: it| that)?|enough|no more|let'?s stop|i (?:don'?t|do not) want to (?:talk|say)\b.*"
+    r"|change the subject|something else|never ?mind|leave me alone)"
+)
+# Said to the assistant in the midst of a script: not an answer to its question.
+_LEAVING = re.compile(
+    r"(?:thanks|thank you|thx|(?:good ?)?bye|good (?:night|morning|evening)|see you|hello|hi|hey)\b"
+)
+_ABOUT_US = re.compile(
+    rf"(?:who|what|how|where) (?:are|r) you\b|(?:what|how)(?: is|'s) your\b|can you help|who am i\b"
+    rf"|what(?:'s| is) my name|(?:my name is|call me) (?=\w)|{_LEAVING.pattern}"
+)
+_ASKS = re.compile(
+    r"(?:what|who|whose|when|where|why|how|which|do|does|did|are|is|can|could|would|will|have)"
+    r" \w+ \w"
+)
+_ASKS_US = re.compile(
+    r"(?:do|did|are|were|have|can|could|would|will) you \w"
+    r"|(?:what|why|how|which) (?:do|did|are) you\b"
+)
+_QUESTION = re.compile(
+    r"\?|\d|^(?:what|who|whose|when|where|why|how|which|can|could|is|are|do|does|tell|set|remind)\b",
+    re.IGNORECASE,
+)

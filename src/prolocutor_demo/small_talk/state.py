@@ -1,0 +1,86 @@
+"""What small talk remembers of a person, read with suspicion from their attributes."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from prolocutor_demo.small_talk.scripts import Script
+
+LONGEST_ANSWER = 60
+
+_FILLER = re.compile(
+    r"^(?:(?:oh|well|hm+|so|i think|i guess|probably|maybe|definitely|it was|it is|it's|that was"
+    r"|i'd go to|i would go to|i like|i love|i loved|i liked|my name is|i'm|i am|they call me"
+    r"|call me|to|just|no)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"[\s,]+(?:i think|i guess|i suppose|probably|of course|for sure|definitely|maybe)$",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"(?:yes|no|yeah|yep|nope|ok|okay|sure|nothing|none|i don'?t know|dunno|no idea|not sure|why"
+    r"|what|i can'?t say|hard to say|don'?t know)?",
+    re.IGNORECASE,
+)
+
+
+class State:
+    """The script at hand, how far each script got, and what the person said in them.
+
+    `asked` tells that the last thing said was a step of the script, which waits for an answer.
+    """
+
+    def __init__(self, kept: object, scripts: Iterable[Script]) -> None:
+        state = kept if isinstance(kept, dict) else {}
+        names = {script.name: script for script in scripts}
+        current, steps, said = state.get("script"), state.get("steps"), state.get("said")
+        steps = steps if isinstance(steps, dict) else {}
+        said = said if isinstance(said, dict) else {}
+        keys = [f"{name}.{step.key}" for name, one in names.items() for step in one.steps]
+        self.script = names.get(current) if isinstance(current, str) else None
+        self.steps = {name: _number(steps.get(name), len(one.steps)) for name, one in names.items()}
+        self.said = {key: said[key][:LONGEST_ANSWER] for key in keys if _is_text(said.get(key))}
+        self.asked = state.get("asked") is True and self.script is not None
+        self.turns = _number(state.get("turns"), 10**6)
+
+    def kept(self) -> dict[str, Any]:
+        """What goes into the person's attributes."""
+        steps = {name: step for name, step in self.steps.items() if step}
+        script = self.script.name if self.script else None
+        kept: dict[str, Any] = {"script": script, "steps": steps, "said": self.said}
+        return kept | {"asked": self.asked, "turns": self.turns}
+
+    def over(self, script: Script) -> bool:
+        """Whether all steps of a script have been said."""
+        return self.steps[script.name] >= len(script.steps)
+
+    def remember(self, said: str, script: Script) -> None:
+        """Keeps the answer to the step just said, if it is short enough to be repeated."""
+        key = script.steps[max(0, self.steps[script.name] - 1)].key
+        core = _FILLER.sub("", " ".join(said.split())).strip(" .,!?\"'")
+        core = _TAIL.sub("", core).replace("{", "").replace("}", "")
+        if key and len(core) <= LONGEST_ANSWER and not _EMPTY.fullmatch(core):
+            self.said[f"{script.name}.{key}"] = core
+
+    def answered(self, script: Script) -> bool:
+        """Whether the answer to the step just said is known already."""
+        step = script.steps[max(0, self.steps[script.name] - 1)]
+        return f"{script.name}.{step.key}" in self.said
+
+    def filled(self, text: str, script: Script) -> str:
+        """The text with what the person said; "" if something of it is missing."""
+        for key in re.findall(r"\{(\w*)\}", text):
+            value = self.said.get(f"{script.name}.{key}")
+            if not value:
+                return ""
+            text = text.replace(f"{{{key}}}", value)
+        return text[:1].upper() + text[1:]
+
+
+def _is_text(raw: object) -> bool:
+    return isinstance(raw, str) and bool(raw)
+
+
+def _number(raw: object, most: int) -> int:
+    return min(raw, most) if type(raw) is int and raw > 0 else 0

@@ -1,0 +1,281 @@
+"""The timer agent: sets timers and alarms, and says how long is left."""
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from typing import Any
+
+from prolocutor_demo.reading.courtesy import bare
+from prolocutor_demo.reading.request import attributes_of, now_of, text_of
+from prolocutor_demo.reading.when.lengths import lengths_in, say_length
+from prolocutor_demo.reading.when.moments import find_moment, say_moment
+from prolocutor_demo.timer import phrases
+from prolocutor_demo.timer.ringing import ringing
+from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, keep_timers, read_timers
+from prolocutor_demo.timer.words import (
+    Asked,
+    Reply,
+    ask_which,
+    capital,
+    lengths_said,
+    lengths_too_long,
+    new_name,
+    none_running,
+    state_of,
+    timers_meant,
+    title_of,
+    until,
+)
+
+NAME = "timers"
+SKILL = "timer"
+HOW_LONG = "For how long?"
+DECLINE = "I only look after timers."
+
+
+def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sets, shows, changes and cancels timers; declines all else."""
+    now = now_of(request)
+    timers = read_timers(attributes_of(request).get(NAME), now)
+    asked = Asked(bare(text_of(request)), timers, now, _new_id(request, now), _before(request))
+    reply = _reply(asked) or Reply(DECLINE, 0.05)
+    hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
+    if reply.timers is not None:
+        hypothesis["human_attributes"] = {NAME: keep_timers(reply.timers)}
+        hypothesis |= ringing(timers, reply.timers, now)
+    return [hypothesis]
+
+
+def _reply(asked: Asked) -> Reply | None:
+    if not asked.text or len(asked.text) > 200 or phrases.ELSEWHERE.search(asked.text):
+        return None
+    if HOW_LONG in asked.before and (reply := _given_length(asked)):
+        return reply
+    if phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
+        return impossible
+    for pattern, do in _INTENTS:
+        if pattern.fullmatch(asked.text) and (reply := do(asked)):
+            return reply
+    return _follow_up(asked)
+
+
+def _follow_up(asked: Asked) -> Reply | None:
+    """Takes "add 5 minutes" while a timer runs, and "pause it" right after one was spoken of."""
+    if not any(timer.left(asked.now) > 0 for timer in asked.timers):
+        return None
+    if phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
+        return reply._replace(confidence=0.7)
+    changes = {"cancel": _cancel, "pause": _pause, "resume": _resume, "restart": _restart}
+    for name, pattern in phrases.JUST.items():
+        if asked.before and pattern.fullmatch(asked.text):
+            reply = changes.get(name, _left)(asked)
+            return reply._replace(confidence=0.75) if reply else None
+    return None
+
+
+def _given_length(asked: Asked) -> Reply | None:
+    """Takes "5 minutes" as the answer to "For how long?"."""
+    lengths = lengths_in(asked.text, clock=True)
+    if not lengths or lengths[0].start > 12 or lengths[0].end + 15 < len(asked.text):
+        return None
+    named = phrases.ASKED_NAME.match(asked.before)
+    return _started(asked, [(named["name"] if named else "", lengths[0].seconds)])
+
+
+def _set_if_length(asked: Asked) -> Reply | None:
+    """Starts a timer if the words say for how long or until when, and do not ask."""
+    if phrases.QUESTION.match(asked.text):
+        return None
+    timed = lengths_said(asked) or (
+        phrases.ALARM.search(asked.text) and find_moment(asked.text, asked.now)
+    )
+    return _set(asked) if timed else None
+
+
+def _set(asked: Asked) -> Reply | None:
+    """Starts one timer or several, or asks for how long."""
+    if phrases.ALARM.search(asked.text) or not (lengths := lengths_said(asked)):
+        return _set_until(asked)
+    if len(lengths) == 1 or not phrases.SEVERAL.search(asked.text):
+        return _started(asked, [(new_name(asked), lengths[0].seconds)])
+    return _started(asked, [("", length.seconds) for length in lengths[:5]])
+
+
+def _impossible(asked: Asked) -> Reply | None:
+    """Says why no timer can run for so long, or for less than nothing."""
+    if phrases.QUESTION.match(asked.text):
+        return None
+    if phrases.BELOW_ZERO.search(asked.text):
+        return Reply("A timer runs forwards: tell me a length of a second or more.", 0.9)
+    if phrases.TOO_LONG.search(asked.text) and phrases.NOUN.search(asked.text):
+        return Reply("That is too long for me: I run timers of less than a year.", 0.9)
+    if lengths_too_long(asked):
+        return Reply("That is too long for me: I run timers of less than a year.", 0.9)
+    return None
+
+
+def _set_until(asked: Asked) -> Reply | None:
+    lengths = lengths_said(asked)
+    early = re.search(r"\b(?:wake|alarm)\b", asked.text, re.IGNORECASE) is not None
+    said = phrases.FOR_HOUR.sub("at ", asked.text) if early else asked.text
+    moment = find_moment(said, asked.now, early)
+    name = new_name(asked)
+    if moment is None and lengths:
+        return _started(asked, [(name, lengths[0].seconds)])
+    if moment is None:
+        if not phrases.NOUN.search(asked.text):
+            return None
+        title = f"a {name} timer" if name else "a timer"
+        return Reply(f"I can set {title}. {HOW_LONG}", 0.9)
+    seconds = (moment.at - asked.now).total_seconds()
+    if seconds <= 0:
+        return Reply("That moment has gone by.", 0.8)
+    timer = Timer(asked.new_id, name, moment.at, seconds, alarm=early)
+    if full := _full(asked, 1):
+        return full
+    at = say_moment(moment.at, asked.now)
+    text = f"{capital(timer.title())} set for {at}, in {say_length(seconds)}."
+    return Reply(text, 0.93, [*asked.timers, timer])
+
+
+def _started(asked: Asked, wanted: list[tuple[str, float]]) -> Reply:
+    if full := _full(asked, len(wanted)):
+        return full
+    started = [
+        Timer(
+            asked.new_id + (f"-{index}" if index else ""),
+            name,
+            asked.now + dt.timedelta(seconds=seconds),
+            seconds,
+        )
+        for index, (name, seconds) in enumerate(wanted)
+    ]
+    said = [
+        f"{capital(timer.title())} set for {say_length(timer.duration_s)}, {until(timer, asked)}."
+        for timer in started
+    ]
+    return Reply(" ".join(said), 0.96, [*asked.timers, *started])
+
+
+def _full(asked: Asked, more: int) -> Reply | None:
+    if len(asked.timers) + more <= MOST_TIMERS:
+        return None
+    return Reply(f"You have {len(asked.timers)} timers already; cancel some first.", 0.9)
+
+
+def _left(asked: Asked) -> Reply | None:
+    """Says how long is left on the timers asked for."""
+    timers = timers_meant(asked)
+    if not timers:
+        return Reply(none_running(asked), 0.9)
+    lines = [state_of(timer, asked) for timer in timers]
+    return Reply("\n".join(lines), 0.93)
+
+
+def _cancel(asked: Asked) -> Reply | None:
+    every = phrases.ALL.search(asked.text) is not None
+    meant = timers_meant(asked)
+    if not meant:
+        return Reply(none_running(asked), 0.9)
+    running = [timer for timer in meant if timer.left(asked.now) > 0] or meant
+    if len(running) > 1 and not every:
+        return ask_which(running, asked)
+    gone = meant if every else running
+    rest = [timer for timer in asked.timers if timer not in gone]
+    names = " and ".join(title_of(timer, asked) for timer in gone)
+    return Reply(f"Cancelled: {names}.", 0.93, rest)
+
+
+def _pause(asked: Asked) -> Reply | None:
+    def pause(timer: Timer) -> tuple[str, Timer]:
+        left = timer.left(asked.now)
+        paused = timer._replace(due=None, left_s=left)
+        return f"{capital(title_of(timer, asked))} paused with {say_length(left)} left.", paused
+
+    return _change(asked, pause)
+
+
+def _resume(asked: Asked) -> Reply | None:
+    def resume(timer: Timer) -> tuple[str, Timer]:
+        due = asked.now + dt.timedelta(seconds=timer.left(asked.now))
+        going = timer._replace(due=due, left_s=0.0)
+        left = say_length(going.left(asked.now))
+        return (
+            f"{capital(title_of(timer, asked))} goes on: {left} left, {until(going, asked)}.",
+            going,
+        )
+
+    return _change(asked, resume)
+
+
+def _restart(asked: Asked) -> Reply | None:
+    def restart(timer: Timer) -> tuple[str, Timer]:
+        due = asked.now + dt.timedelta(seconds=timer.duration_s)
+        again = timer._replace(due=due, left_s=0.0)
+        length = say_length(timer.duration_s)
+        return (
+            f"{capital(title_of(timer, asked))} starts again: {length}, {until(again, asked)}.",
+            again,
+        )
+
+    return _change(asked, restart, ended=True)
+
+
+def _extend(asked: Asked) -> Reply | None:
+    lengths = lengths_said(asked)
+    if not lengths:
+        return None
+    shorter = re.search(r"\b(?:take|remove|subtract|less|shorten)\b", asked.text, re.IGNORECASE)
+    seconds = -lengths[0].seconds if shorter else lengths[0].seconds
+
+    def extend(timer: Timer) -> tuple[str, Timer]:
+        due = timer.due + dt.timedelta(seconds=seconds) if timer.due else None
+        left_s = max(0.0, timer.left_s + seconds) if timer.due is None else 0.0
+        duration = max(0.0, timer.duration_s + seconds)
+        other = timer._replace(due=due, left_s=left_s, duration_s=duration)
+        left = say_length(other.left(asked.now))
+        return f"{capital(title_of(timer, asked))}: {left} left now, {until(other, asked)}.", other
+
+    return _change(asked, extend)
+
+
+def _change(
+    asked: Asked, change: Callable[[Timer], tuple[str, Timer]], ended: bool = False
+) -> Reply:
+    """Changes the one timer that is meant, or says why not."""
+    meant = [timer for timer in timers_meant(asked) if ended or timer.left(asked.now) > 0]
+    if not meant:
+        return Reply(none_running(asked), 0.9)
+    if len(meant) > 1:
+        return ask_which(meant, asked)
+    text, other = change(meant[0])
+    return Reply(text, 0.93, [other if one == meant[0] else one for one in asked.timers])
+
+
+def _new_id(request: dict[str, Any], now: dt.datetime) -> str:
+    """The id of a timer set in this turn: the same if the turn is run again."""
+    utterances = request.get("human_utterances")
+    last = utterances[-1] if isinstance(utterances, list) and utterances else None
+    utt_id = last.get("utt_id") if isinstance(last, dict) else None
+    return utt_id[:32] if isinstance(utt_id, str) and utt_id else f"{now:%Y%m%d%H%M%S%f}"
+
+
+def _before(request: dict[str, Any]) -> str:
+    utterances = request.get("utterances")
+    if not isinstance(utterances, list):
+        return ""
+    spoken = [one for one in utterances if isinstance(one, dict) and one.get("active_skill")]
+    text = spoken[-1].get("text") if spoken and spoken[-1]["active_skill"] == SKILL else ""
+    return text if isinstance(text, str) else ""
+
+
+_INTENTS: tuple[tuple[re.Pattern[str], Callable[[Asked], Reply | None]], ...] = (
+    (phrases.EXTEND, _extend),
+    (phrases.CANCEL, _cancel),
+    (phrases.PAUSE, _pause),
+    (phrases.RESUME, _resume),
+    (phrases.RESTART, _restart),
+    (phrases.SET, _set_if_length),
+    (phrases.LEFT, _left),
+    (phrases.START, _set),
+)

@@ -1,0 +1,113 @@
+"""The words of the timer agent: which timers a request means, and how they are said."""
+
+import datetime as dt
+from typing import NamedTuple
+
+from prolocutor_demo.reading.when.lengths import Length, lengths_in, say_length
+from prolocutor_demo.reading.when.moments import say_moment
+from prolocutor_demo.timer import phrases
+from prolocutor_demo.timer.timers import LONGEST_NAME, Timer
+
+
+class Reply(NamedTuple):
+    """What the agent says, how sure it is, and the timers from now on."""
+
+    text: str
+    confidence: float
+    timers: list[Timer] | None = None  # None if they stay
+
+
+class Asked(NamedTuple):
+    """What was asked: the bare words, the timers at hand, the moment, an id for a new timer."""
+
+    text: str
+    timers: list[Timer]
+    now: dt.datetime
+    new_id: str
+    before: str  # what this agent said just before; "" if another spoke last
+
+
+def timers_meant(asked: Asked) -> list[Timer]:
+    """The timers whose names or lengths are said; all if none is said."""
+    if name := name_said(asked):
+        words = set(name.split())
+        return [one for one in asked.timers if words & set(one.name.lower().split())]
+    said = {length.seconds for length in lengths_said(asked)}
+    return [one for one in asked.timers if one.duration_s in said] or asked.timers
+
+
+def none_running(asked: Asked) -> str:
+    """Says that no such timer runs, and which others do."""
+    name = name_said(asked)
+    others = [timer for timer in asked.timers if timer.left(asked.now) > 0]
+    if name and others:
+        return f"You have no {name} timer, but: " + " ".join(state_of(one, asked) for one in others)
+    return "You have no timer running."
+
+
+def ask_which(timers: list[Timer], asked: Asked) -> Reply:
+    """Asks which of several timers is meant."""
+    return Reply(f"Which one: {', '.join(title_of(timer, asked) for timer in timers)}?", 0.85)
+
+
+def title_of(timer: Timer, asked: Asked) -> str:
+    """What to call a timer: "pasta timer", "timer", of several nameless ones "5 minute timer"."""
+    nameless = [one for one in asked.timers if not one.name and one.alarm == timer.alarm]
+    if timer.name or len(nameless) < 2:
+        return timer.title()
+    return f"{say_length(timer.duration_s)} {timer.title()}".replace("s ", " ")
+
+
+def state_of(timer: Timer, asked: Asked) -> str:
+    """Says of a timer how long is left, or since when it is over."""
+    title, left = capital(title_of(timer, asked)), timer.left(asked.now)
+    if timer.due is None:
+        return f"{title}: paused with {say_length(left)} left."
+    if left <= 0:
+        return f"{title}: ended {say_length(-left)} ago."
+    return f"{title}: {say_length(max(1.0, left))} left, {until(timer, asked)}."
+
+
+def until(timer: Timer, asked: Asked) -> str:
+    """When it ends: "until 13:05", with the day if it is another, the seconds if they tell."""
+    if timer.due is None:
+        return "paused"
+    due = timer.due.astimezone(asked.now.tzinfo)
+    if due.date() != asked.now.date():
+        return f"until {say_moment(due, asked.now)}"
+    return f"until {due:%H:%M:%S}" if due.second else f"until {due:%H:%M}"
+
+
+def lengths_said(asked: Asked) -> list[Length]:
+    """The lengths of time that are said."""
+    if seconds := phrases.SECONDS.fullmatch(asked.text):
+        return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
+    return lengths_in(asked.text, clock=True)
+
+
+def lengths_too_long(asked: Asked) -> bool:
+    """Whether a length of time is said that is longer than any timer."""
+    return not lengths_said(asked) and bool(lengths_in(asked.text, longest=float("inf")))
+
+
+def name_said(asked: Asked) -> str:
+    """The name by which a timer is meant: "pasta" in "how long is left on the pasta timer"."""
+    for pattern in (phrases.NAMED, phrases.NAMED_FOR, phrases.NAMED_BEFORE):
+        for found in pattern.finditer(asked.text):
+            name = found["name"].lower().strip("'-")
+            if name and name not in phrases.NO_NAME and not lengths_in(f"1 {name}"):
+                return name[:LONGEST_NAME]
+    return ""
+
+
+def new_name(asked: Asked) -> str:
+    """The name for a new timer, which does not stand within the length of time."""
+    text = asked.text
+    for length in reversed(lengths_said(asked)):
+        text = f"{text[: length.start]} {text[length.end :]}"
+    return name_said(asked._replace(text=" ".join(text.split())))
+
+
+def capital(text: str) -> str:
+    """The text with a capital letter at its start."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,54 @@
+"""What programs can do with the todo list: read it, and add to it."""
+
+import datetime as dt
+from typing import Any
+
+from prolocutor_demo.reading.request import attributes_of, now_of
+from prolocutor_demo.todo.items import MOST_ITEMS, Item, TodoList
+from prolocutor_demo.todo.ringing import ringing
+
+NAME = "todo"
+
+
+def items(request: dict[str, Any], _: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is still to do."""
+    return [
+        {
+            "item": one.text,
+            "list": one.list,
+            "done": one.done,
+            "due": one.due.isoformat(timespec="seconds") if one.due else None,
+        }
+        for one in _kept(request).open
+    ]
+
+
+def add(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """Puts an item on the list; with a time it rings."""
+    todo, before = _kept(request), _kept(request)
+    text = str(parameters["item"]).strip()
+    if not text:
+        return {"error": "there is nothing to put on the list"}
+    if len(todo.open) >= MOST_ITEMS:
+        return {"error": f"there are {MOST_ITEMS} items on your lists, which is the most"}
+    due = _moment(parameters.get("due"), todo.now)
+    todo.add(Item(0, text, due=due))
+    rings = ringing(before.open, todo.open, todo.now)
+    return {"results": [], "human_attributes": {NAME: todo.kept()}, **rings}
+
+
+FUNCTIONS = {"items": items, "add": add}
+
+
+def _kept(request: dict[str, Any]) -> TodoList:
+    return TodoList(attributes_of(request).get(NAME), now_of(request))
+
+
+def _moment(given: object, now: dt.datetime) -> dt.datetime | None:
+    try:
+        due = dt.datetime.fromisoformat(str(given)) if given else None
+    except ValueError:
+        return None
+    if due is None:
+        return None
+    return due.astimezone(now.tzinfo) if due.tzinfo else due.replace(tzinfo=now.tzinfo)

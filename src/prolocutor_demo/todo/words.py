@@ -1,0 +1,156 @@
+"""The words of the todo agent: what a request speaks of, and how entries are said."""
+
+import datetime as dt
+import re
+from typing import NamedTuple
+
+from dateutil import relativedelta
+
+from prolocutor_demo.reading.when.moments import find_moment, say_moment
+from prolocutor_demo.todo import phrases
+from prolocutor_demo.todo.items import Item, TodoList, next_time
+
+
+class Reply(NamedTuple):
+    """What the agent says, how sure it is, and whether the list is another now."""
+
+    text: str
+    confidence: float
+    changed: bool = False
+
+
+class Asked(NamedTuple):
+    """What was asked: the bare words, the person's list, and what this agent said just before."""
+
+    text: str
+    todo: TodoList
+    before: str  # "" if another agent spoke last
+
+    @property
+    def now(self) -> dt.datetime:
+        """The moment of asking, in the person's zone."""
+        return self.todo.now
+
+
+def list_named(text: str) -> str | None:
+    """The list that a text speaks of: "shopping" for "my grocery list", "todo" for todo lists."""
+    for found in phrases.LIST_NAME.finditer(text):
+        name = found["list"].lower()
+        if name in {"grocery", "groceries", "shop"}:
+            return "shopping"
+        if name in {"todo", "to-do", "to do", "task", "tasks", "do"}:
+            return "todo"
+        if name not in phrases.UNNAMED:
+            return name[:20]
+    return "todo" if re.search(r"\b(?:to-?dos?|tasks?)\b", text, re.IGNORECASE) else None
+
+
+def chosen(asked: Asked) -> tuple[list[Item], str]:
+    """The open items that are spoken of, and what to call them."""
+    items = asked.todo.open
+    if phrases.REMINDERS.search(asked.text):
+        return [item for item in items if item.due or item.reminder], "your reminders"
+    named = list_named(asked.text)
+    if named is None:
+        return items, "your list" if items else "your todo list"
+    timed = find_moment(asked.text, asked.now) is not None
+    items = [item for item in items if item.list == named and (timed or not item.reminder)]
+    return items, f"your {named} list"
+
+
+def nothing(asked: Asked, period: str = "") -> str:
+    """Says that there is nothing of what was asked for."""
+    _, what = chosen(asked)
+    if what == "your reminders":
+        return f"You have no reminders{period}."
+    return f"There is nothing on {what}{period}."
+
+
+def staying(asked: Asked) -> str:
+    """Says how many reminders there are besides the lists."""
+    count = len(asked.todo.reminders)
+    return f"You have {'1 reminder' if count == 1 else f'{count} reminders'}"
+
+
+def and_reminders(said: str, asked: Asked) -> str:
+    """The reply with a word on the reminders that stay, if there are any."""
+    stay = asked.todo.reminders and not phrases.REMINDERS.search(asked.text)
+    return f"{said} {staying(asked)} as before." if stay else said
+
+
+def entries_of(what: str, named: str) -> list[str]:
+    """The entries that are named at once: "eggs and bread", "call Tom, buy milk"."""
+    commas = re.split(r"\s*,\s*(?:and\s+)?", what)
+    entries = [each for one in commas for each in re.split(r"\s+and\s+", one)]
+    things = all(len(one.split()) < 4 and not phrases.VERB.match(one) for one in entries)
+    split = entries if named == "shopping" or things else commas
+    return [text for text in map(clean, split) if text]
+
+
+def listed(items: list[Item], now: dt.datetime) -> str:
+    """A few items in one line: "1. buy milk; 2. call Anna (today at 18:00)"."""
+    shown = "; ".join(f"{item.id}. {item.text}{aside(item, now, '')}" for item in items[:8])
+    return shown + ("; ..." if len(items) > 8 else "")
+
+
+def aside(item: Item, now: dt.datetime, what: str) -> str:
+    """What stands behind an item in a list: when it is due, of which other list it is."""
+    parts = [when(item, now)] if item.due else []
+    parts += [item.list] if item.list != "todo" and item.list not in what else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def when(item: Item, now: dt.datetime) -> str:
+    """When an item is due: "tomorrow at 09:00, then every week"."""
+    if item.due is None:
+        return "no time set"
+    if item.every:
+        due = next_time(item.due, item.every, now)
+        return f"{say_moment(due, now)}, then every {item.every}"
+    return f"{say_moment(item.due, now)}{' (overdue)' if item.due < now else ''}"
+
+
+def clean(text: str) -> str:
+    """An item's text without the little words and signs around it."""
+    text = phrases.OPENING.sub("", " ".join(text.split()), count=1)
+    return text.strip(" ,.;:!?\"'“”-–")
+
+
+def without_nouns(text: str) -> str:
+    """The words by which an item is meant, without "my reminder about" and the like."""
+    text = re.sub(
+        r"\b(?:my|the|reminders?|about|from|list|due|when|is|next)\b(?! number)",
+        " ",
+        text,
+        flags=re.IGNORECASE,
+    )
+    return clean(text)
+
+
+def repeated(text: str) -> tuple[str | None, str]:
+    """How often a text says that something repeats, and the text without what says only that."""
+    found = phrases.EVERY.search(text)
+    if found is None:
+        return None, text
+    word = (found["every"] or found["ly"]).lower()
+    period = {"daily": "day", "weekly": "week", "monthly": "month"}.get(word, word)
+    period = "year" if period in {"yearly", "annually"} else period
+    if period in {"morning", "afternoon", "evening", "night"}:
+        return "day", text  # the part of the day is still to be read
+    if period == "weekday" or (period in {"day", "week", "month", "year"} and not found["day"]):
+        return period, f"{text[: found.start()]} {text[found.end() :]}"
+    return ("week", text) if found["day"] else (None, text)
+
+
+def first_time(every: str, due: dt.datetime | None, now: dt.datetime) -> dt.datetime:
+    """The first time of what repeats: as said, else a period from now at nine."""
+    if due is not None:
+        return next_time(due - dt.timedelta(seconds=1), every, now) if due <= now else due
+    step = {"week": {"weeks": 1}, "month": {"months": 1}, "year": {"years": 1}}.get(
+        every, {"days": 1}
+    )
+    at = now.replace(hour=9, minute=0, second=0, microsecond=0)
+    due = at + relativedelta.relativedelta(**step)  # type: ignore[arg-type]
+    return due + dt.timedelta(
+        days=max(0, 7 - due.weekday()) if every == "weekday" and due.weekday() > 4 else 0
+    )

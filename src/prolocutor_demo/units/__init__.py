@@ -1,0 +1,5 @@
+"""The unit converter: says a quantity in another unit, or compares two."""
+
+from prolocutor_demo.units.agent import answer
+
+__all__ = ["answer"]

@@ -1,0 +1,432 @@
+"""The todo, timer, chance and small talk agents against 100 phrasings each, and over many turns."""
+
+import datetime as dt
+import importlib
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.demo.requests_of_people import NOW, agents_with_phrasings, phrasings, request
+
+pytest.importorskip("dateutil")
+
+AGENTS = ["todo", "timer", "chance", "small_talk"]
+SCRIPTS = {
+    "travel": "let's talk about travelling",
+    "films": "let's talk about films",
+    "acquaintance": "get to know me",
+    "food": "let's talk about food",
+}
+ODD: list[Any] = [
+    None, 7, "x", True, [], [None, 3, {}, [[]]], {}, {"items": 3}, {"items": [None, {"id": "1"}]},
+    {"items": [{"id": 1, "text": "a", "due": "9999-12-31T23:59:59+00:00", "every": ["day"]}]},
+    {"items": [{"id": 10**30, "text": "a" * 10**5, "due": "x"}] * 500, "asked": [], "last": {}},
+    [{"id": "1", "name": 3, "due": "2026-11-20T12:00:00", "duration_s": float("nan")}] * 300,
+    [{"id": "1", "name": None, "due": None, "duration_s": 5, "left_s": float("inf")}],
+    {"script": [], "steps": {"travel": 99, "films": -1}, "said": {"travel.place": 5}},
+    {"script": "travel", "steps": [], "said": {"travel.place": "{dream}"}, "asked": True},
+    {"script": "travel", "steps": {"travel": 99}, "asked": True, "turns": "x"},
+]  # fmt: skip
+
+Answer = Callable[[dict[str, Any]], list[dict[str, Any]]]
+
+
+def agent(name: str) -> Answer:
+    module = importlib.import_module(f"prolocutor_demo.{name}")
+    return module.answer  # type: ignore[no-any-return]
+
+
+def reply_of(name: str, text: str, attributes: dict[str, Any] | None = None) -> dict[str, Any]:
+    return max(agent(name)(request(text, attributes)), key=lambda reply: reply["confidence"])
+
+
+class Talk:
+    """A person who talks to one agent, a minute a turn; what it keeps goes through JSON."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.attributes: dict[str, Any] = {}
+        self.utterances: list[dict[str, Any]] = []
+        self.now = NOW
+        self.reply: dict[str, Any] = {}
+
+    def say(self, text: str) -> str:
+        asked = self.heard(text)
+        self.reply = max(agent(self.name)(asked), key=lambda reply: reply["confidence"])
+        self.attributes |= json.loads(json.dumps(self.reply.get("human_attributes", {})))
+        self._keep(asked, self.name if self.reply["confidence"] >= 0.5 else "other")
+        return str(self.reply["text"])
+
+    def say_to_another(self, text: str) -> None:
+        self.reply = {"text": "That is 12."}
+        self._keep(self.heard(text), "calculator")
+
+    def heard(self, text: str) -> dict[str, Any]:
+        asked = request(text, self.attributes, self.now)
+        asked["human_utterances"][-1]["utt_id"] = f"{len(self.utterances):032x}"
+        asked["utterances"] = [*self.utterances[-4:], *asked["utterances"]]
+        return asked
+
+    def _keep(self, asked: dict[str, Any], skill: str) -> None:
+        said = {"text": self.reply["text"], "active_skill": skill}
+        self.utterances += [asked["human_utterances"][-1], said]
+        self.now += dt.timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_there_are_100_different_phrasings(name: str) -> None:
+    assert len({line.text.lower() for line in phrasings(name)}) == 100
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_answers_95_of_the_100_phrasings_of_its_domain_rightly(name: str) -> None:
+    replies = [(line, reply_of(name, line.text)) for line in phrasings(name)]
+    wrong = [
+        (line.text, reply["text"])
+        for line, reply in replies
+        if not (0.5 <= reply["confidence"] <= 0.98 and line.fits(reply["text"]))
+    ]
+    assert len(wrong) <= 5, wrong
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_declines_95_of_the_100_phrasings_of_every_other_domain(name: str) -> None:
+    for other in agents_with_phrasings():
+        taken = [
+            line.text
+            for line in phrasings(other)
+            if other != name and reply_of(name, line.text)["confidence"] > 0.1
+        ]
+        assert len(taken) <= 5, (other, taken)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_declines_in_words_of_its_own(name: str) -> None:
+    texts = {one: reply_of(one, "quux frob 17 zzz")["text"] for one in AGENTS}
+    assert texts[name]
+    assert len(set(texts.values())) == len(AGENTS)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_stands_odd_attributes(name: str) -> None:
+    key = "timers" if name == "timer" else name
+    texts = ["what's on my list", "remind me to eat", "timers", "stop the timer", "go on", "yes"]
+    for odd in ODD:
+        for text in texts:
+            asked = request(text, {key: odd})
+            asked["utterances"] = [{"active_skill": name, "text": None}, *asked["utterances"]]
+            for reply in agent(name)(asked):
+                kept = json.dumps(reply.get("human_attributes", {}), allow_nan=False)
+                assert len(kept) < 20_000
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_stands_an_empty_request(name: str) -> None:
+    assert reply_of(name, "")["confidence"] <= 0.1
+    assert agent(name)({})[0]["confidence"] <= 0.1
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_bounds_its_work_on_any_text(name: str) -> None:
+    words = (
+        "remind me|a |1 |roll die |, |or |and half |timer |in 5 minutes |pick one of |on due |()"
+    )
+    reply_of(name, "warm up")
+    for word in words.split("|"):
+        start = time.perf_counter()
+        reply_of(name, word * 400)
+        assert time.perf_counter() - start < 0.2, word
+
+
+def test_a_reminder_is_kept_with_its_time_and_zone() -> None:
+    talk = Talk("todo")
+    talk.say("remind me to call Anna tomorrow at 9")
+    (item,) = talk.attributes["todo"]["items"]
+    assert (item["text"], item["due"]) == ("call Anna", "2026-11-21T09:00:00+01:00")
+
+
+def test_a_reminder_without_a_time_takes_the_next_words_as_its_time() -> None:
+    talk = Talk("todo")
+    assert talk.say("remind me to call Anna").endswith("When is it due?")
+    talk.say("on monday at 8:30")
+    assert "Monday 23 November at 08:30" in talk.say("what are my reminders?")
+
+
+def test_a_time_said_after_another_agent_spoke_is_not_taken() -> None:
+    talk = Talk("todo")
+    talk.say("remind me to call Anna")
+    talk.say_to_another("what is 3 times 4")
+    talk.say("on monday at 8:30")
+    assert talk.reply["confidence"] <= 0.1
+
+
+def test_things_are_added_listed_ticked_off_and_removed() -> None:
+    talk = Talk("todo")
+    talk.say("add milk, eggs and bread to my shopping list")
+    talk.say("add fix the bike to my todo list")
+    assert talk.say("what's on my shopping list?").count("\n") == 3
+    assert talk.say("cross milk off the shopping list") == "Ticked off: milk. 3 left."
+    talk.say("remove number 2")
+    shopping = talk.say("show my shopping list")
+    assert ("bread" in shopping, "milk" in shopping, "eggs" in shopping) == (True, False, False)
+    assert "fix the bike" in talk.say("my todos")
+
+
+def test_what_the_person_reports_as_done_is_ticked_off() -> None:
+    talk = Talk("todo")
+    talk.say("new task: call the bank")
+    assert talk.say("I called the bank").startswith("Ticked off: call the bank")
+    assert talk.say("my todos") == "There is nothing on your todo list."
+
+
+def test_of_two_like_things_the_agent_asks_which_is_meant() -> None:
+    talk = Talk("todo")
+    talk.say("todo: call Anna")
+    talk.say("todo: write Anna")
+    assert talk.say("tick Anna off my list").startswith("Which one?")
+    assert talk.say("tick off number 2") == "Ticked off: write Anna. 1 left."
+
+
+def test_a_cleared_list_leaves_the_others_alone() -> None:
+    talk = Talk("todo")
+    talk.say("add milk to my shopping list")
+    talk.say("todo: call Anna")
+    talk.say("clear my shopping list")
+    assert talk.say("is milk on my shopping list?") == "There is nothing on your shopping list."
+    assert "call Anna" in talk.say("what's on my list")
+
+
+def test_what_repeats_comes_again_after_it_is_ticked_off() -> None:
+    talk = Talk("todo")
+    talk.say("remind me every day at 18:00 to feed the cat")
+    assert "tomorrow at 18:00" in talk.say("tick off number 1")
+
+
+def test_reminders_are_asked_for_by_day() -> None:
+    talk = Talk("todo")
+    talk.say("remind me to swim tomorrow at 7")
+    talk.say("remind me to sing on monday")
+    assert "sing" not in talk.say("what do I have to do tomorrow?")
+    assert talk.say("any reminders for sunday?") == "You have no reminders for Sunday 22 November."
+
+
+def test_a_reminder_is_moved() -> None:
+    talk = Talk("todo")
+    talk.say("remind me about the dentist on monday at 14:30")
+    assert "Tuesday 24 November at 08:00" in talk.say("move the dentist reminder to tuesday 8 am")
+
+
+def test_a_full_list_takes_nothing_more() -> None:
+    talk = Talk("todo")
+    for number in range(70):
+        talk.say(f"todo: thing {number} {'x' * 300}")
+    assert len(talk.attributes["todo"]["items"]) == 60
+    assert len(json.dumps(talk.attributes["todo"])) < 20_000
+
+
+def test_a_timer_is_kept_as_the_instant_of_its_ringing() -> None:
+    talk = Talk("timer")
+    talk.say("set a pasta timer for 8 minutes")
+    assert talk.attributes["timers"] == [
+        {"id": f"{0:032x}", "name": "pasta", "due": "2026-11-20T12:08:00+00:00", "duration_s": 480}
+    ]
+
+
+def test_a_turn_run_twice_sets_the_same_timer() -> None:
+    asked = Talk("timer").heard("timer 5 minutes")
+    assert agent("timer")(asked) == agent("timer")(asked)
+
+
+def test_a_timer_says_how_long_is_left_and_that_it_is_over() -> None:
+    talk = Talk("timer")
+    talk.say("set a tea timer for 2 minutes")
+    assert (
+        talk.say("how long is left on the tea timer?") == "Tea timer: 1 minute left, until 13:02."
+    )
+    talk.now += dt.timedelta(minutes=5)
+    assert talk.say("is the tea timer done?") == "Tea timer: ended 5 minutes ago."
+
+
+def test_a_timer_stands_still_while_it_is_paused() -> None:
+    talk = Talk("timer")
+    talk.say("timer 10 minutes")
+    assert talk.say("pause the timer") == "Timer paused with 9 minutes left."
+    talk.now += dt.timedelta(hours=1)
+    assert talk.say("time left?") == "Timer: paused with 9 minutes left."
+    assert "9 minutes left, until 14:12" in talk.say("resume the timer")
+
+
+def test_named_timers_are_told_apart() -> None:
+    talk = Talk("timer")
+    talk.say("set a pasta timer for 10 minutes")
+    talk.say("set a tea timer for 5 minutes")
+    assert talk.say("cancel the timer") == "Which one: pasta timer, tea timer?"
+    assert talk.say("cancel the tea timer") == "Cancelled: tea timer."
+    assert [timer["name"] for timer in talk.attributes["timers"]] == ["pasta"]
+
+
+def test_nameless_timers_are_told_apart_by_their_length() -> None:
+    talk = Talk("timer")
+    talk.say("set two timers, one for 5 minutes and one for 10 minutes")
+    assert talk.say("cancel the 5 minute timer") == "Cancelled: 5 minute timer."
+    assert [timer["duration_s"] for timer in talk.attributes["timers"]] == [600]
+
+
+def test_a_timer_is_made_longer_and_begun_again() -> None:
+    talk = Talk("timer")
+    talk.say("timer 5 minutes")
+    assert "6 minutes left" in talk.say("add 2 minutes to the timer")
+    assert "7 minutes, until 13:09" in talk.say("restart the timer")
+
+
+def test_a_timer_without_a_length_asks_for_it() -> None:
+    talk = Talk("timer")
+    assert talk.say("start a tea timer") == "I can set a tea timer. For how long?"
+    assert talk.say("four minutes").startswith("Tea timer set for 4 minutes, until 13:05.")
+    talk.say_to_another("hello")
+    talk.say("four minutes")
+    assert talk.reply["confidence"] <= 0.1
+
+
+def test_a_bare_word_changes_the_timer_just_spoken_of() -> None:
+    talk = Talk("timer")
+    talk.say("timer 10 minutes")
+    assert talk.say("pause it") == "Timer paused with 9 minutes left."
+    talk.say_to_another("what is 3 times 4")
+    talk.say("cancel it")
+    assert talk.reply["confidence"] <= 0.1
+
+
+def test_timers_are_bounded_and_old_ones_go() -> None:
+    talk = Talk("timer")
+    for _ in range(25):
+        talk.say("timer 1 minute")
+    assert len(talk.attributes["timers"]) == 20
+    talk.now += dt.timedelta(days=1)
+    assert talk.say("timers") == "You have no timer running."
+
+
+def test_chance_gives_the_same_answer_when_a_turn_is_run_again() -> None:
+    asked = Talk("chance").heard("give me 6 different numbers between 1 and 1000000")
+    assert agent("chance")(asked) == agent("chance")(asked)
+
+
+def test_chance_gives_other_answers_in_other_turns() -> None:
+    talk = Talk("chance")
+    assert {talk.say("roll a die") for _ in range(80)} == {f"You rolled {n}." for n in range(1, 7)}
+
+
+def test_dice_are_added_up() -> None:
+    thrown = reply_of("chance", "roll 2d6+1")["text"].removeprefix("You rolled ")
+    dice, _, total = thrown.partition(" (2d6 + 1): ")
+    assert sum(map(int, dice.split(", "))) + 1 == int(total.rstrip("."))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["roll 999999d999", "roll 1d9999", "toss a coin 1000000 times", "a random number up to "],
+)
+def test_chance_refuses_what_is_too_much(text: str) -> None:
+    reply = reply_of("chance", text + "9" * 39 if text.endswith(" ") else text)
+    assert "at most" in reply["text"] or "too large" in reply["text"]
+
+
+def test_a_shuffled_list_holds_all_that_was_named() -> None:
+    shuffled = reply_of("chance", "shuffle ann, bob, cem, dora")["text"].rstrip(".").split(", ")
+    assert sorted(shuffled) == ["ann", "bob", "cem", "dora"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_goes_through_all_its_steps_without_repeating_itself(script: str) -> None:
+    talk = Talk("small_talk")
+    said = [talk.say(SCRIPTS[script])]
+    while talk.reply["can_continue"]:
+        said.append(talk.say("quite a lot"))
+        assert 0.5 <= talk.reply["confidence"] <= 0.65
+    assert 4 <= len(said) == len(set(said))
+    assert talk.say(SCRIPTS[script]) not in said
+    assert talk.reply["can_continue"] is False
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_has_words_for_those_who_say_nothing_of_themselves(script: str) -> None:
+    talk = Talk("small_talk")
+    said = [talk.say(SCRIPTS[script])]
+    while talk.reply["can_continue"]:
+        said.append(talk.say("no"))
+    said.append(talk.say(SCRIPTS[script]))
+    assert all(said)
+    assert not any("{" in text for text in said)
+
+
+def test_a_script_resumes_where_it_stopped_after_other_agents_spoke() -> None:
+    talk = Talk("small_talk")
+    talk.say("let's talk about films")
+    assert talk.say("Casablanca") == "Casablanca? Would you watch it a second time?"
+    talk.say_to_another("what is 3 times 4")
+    talk.say_to_another("and times 5?")
+    resumed = talk.say("let's talk about films")
+    assert resumed == "We were talking of films. Would you watch it a second time?"
+    assert talk.say("any time") == "Noted. And which film could you watch over and over?"
+
+
+def test_a_greeting_reminds_of_a_script_and_go_on_resumes_it() -> None:
+    talk = Talk("small_talk")
+    talk.say("I'm bored")
+    talk.say_to_another("what is 3 times 4")
+    assert 'say "go on"' in talk.say("hello")
+    assert talk.say("go on").startswith("We were talking of travel. ")
+    assert talk.say("Lisbon, I think").startswith("Lisbon, I see.")
+
+
+def test_free_text_after_another_agent_spoke_is_left_to_the_others() -> None:
+    talk = Talk("small_talk")
+    talk.say("let's talk about films")
+    talk.say_to_another("what is 3 times 4")
+    talk.say("Casablanca")
+    assert talk.reply["confidence"] <= 0.1
+
+
+def test_a_question_in_the_midst_of_a_script_is_answered_and_the_script_goes_on() -> None:
+    talk = Talk("small_talk")
+    talk.say("let's talk about films")
+    assert talk.say("who are you?").endswith("But tell me: Which film did you see last?")
+    assert talk.say("Casablanca").startswith("Casablanca?")
+
+
+def test_a_script_stops_when_the_person_wants_no_more() -> None:
+    talk = Talk("small_talk")
+    talk.say("let's talk about films")
+    assert talk.say("stop it") == "All right, some other time."
+    talk.say("Casablanca")
+    assert talk.reply["confidence"] <= 0.1
+
+
+def test_small_talk_remembers_a_name() -> None:
+    talk = Talk("small_talk")
+    talk.say("My name is Katrin")
+    assert talk.say("what's my name?") == "You are Katrin."
+    assert talk.say("get to know me").startswith("Nice to meet you, Katrin.")
+
+
+def test_small_talk_begins_another_script_when_one_is_over() -> None:
+    talk = Talk("small_talk")
+    begun = []
+    for _ in SCRIPTS:
+        begun.append(talk.say("I'm bored"))
+        while talk.reply["can_continue"]:
+            talk.say("quite a lot")
+    assert len(set(begun)) == len(SCRIPTS)
+    assert talk.say("I'm bored") == "We have talked of all that I know. Shall we toss a coin?"
+
+
+def test_two_things_said_at_once_get_both_replies() -> None:
+    assert reply_of("small_talk", "thanks, bye")["text"].startswith("You are welcome. Goodbye!")
+
+
+def test_replies_in_passing_take_turns() -> None:
+    talk = Talk("small_talk")
+    assert talk.say("thanks") != talk.say("thanks")

@@ -1,0 +1,21 @@
+"""The DeepPavlov door keeps what every channel must keep."""
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import Channel
+from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.testing.channel_kit import Answer, ChannelKit, Door
+
+
+class TestDeepPavlov(ChannelKit):
+    def make(self, assistant: Assistant) -> Channel:
+        return DeepPavlov(assistant)
+
+    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> Answer:
+        headers = {"Idempotency-Key": key} if key else {}
+        body = {"user_id": user, "payload": text}
+        async with door.http.post("/", json=body, headers=headers) as response:
+            return await Answer.of(response, lambda body: body["response"])
+
+    async def say_nonsense(self, door: Door, *, user: str) -> Answer:
+        async with door.http.post("/", json={"user_id": user, "payload": {"a": 1}}) as response:
+            return await Answer.of(response, lambda body: body["response"])
