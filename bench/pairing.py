@@ -203,7 +203,7 @@ def large_house() -> Iterator[Row]:
 
 
 def best(call: Callable[[Any], Any], given: Sequence[Any], rounds: int = ROUNDS) -> float:
-    """Give the CPU milliseconds of one call, in the fastest round over all that is given."""
+    """Return the CPU milliseconds of one call, in the fastest round over all that is given."""
     found = []
     for _ in range(rounds):
         start = time.process_time()

@@ -39,7 +39,7 @@ class Agent:
         self._bluffs = chance.random() * 0.5
 
     def answer(self, subject: str, thing: str, chance: random.Random) -> tuple[str, float]:
-        """Give an answer and how right it is."""
+        """Return an answer and how right it is."""
         if chance.random() < self.skill.get(subject, 0.0):
             return filled(SUBJECTS[subject]["answer"], thing, chance), 0.9
         if not self.skill:

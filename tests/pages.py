@@ -45,13 +45,13 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Give all pages that people read, the benchmarks' own excepted."""
+    """Return all pages that people read, the benchmarks' own excepted."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     return sorted(set(found) - BENCH)
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Give the fenced blocks of a page."""
+    """Return the fenced blocks of a page."""
     mark, start, fence, indent, language = "", 0, "", 0, ""
     lines: list[str] = []
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
@@ -71,23 +71,24 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def prose(page: Path) -> str:
-    """Give a page without its fenced blocks."""
+    """Return a page without its fenced blocks."""
     return re.sub(r"(?ms)^ *(`{3,})[\w-]*\s*$.*?^ *\1\s*$", "", page.read_text(encoding="utf-8"))
 
 
 def links(page: Path) -> list[str]:
-    """Give the targets of a page's links."""
+    """Return the targets of a page's links."""
     return _LINK.findall(prose(page))
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     headings = [match[1] for line in prose(page).splitlines() if (match := _HEADING.match(line))]
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def table(page: Path, heading: str) -> dict[str, list[str]]:
-    """Give the first table under a heading: its rows' cells by the first one, without backticks."""
+    """Return the first table under a heading: its rows' cells by the first one, without
+    backticks."""
     rows: dict[str, list[str]] = {}
     found = False
     for line in page.read_text(encoding="utf-8").splitlines():

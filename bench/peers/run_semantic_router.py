@@ -79,7 +79,7 @@ def vectors(texts: Iterable[str]) -> dict[str, list[float]]:
 
 
 def timed(work: Any, number: int) -> tuple[float, float]:
-    """Give CPU and wall milliseconds of one route."""
+    """Return CPU and wall milliseconds of one route."""
     cpu, wall = time.process_time(), time.perf_counter()
     work()
     spent = time.process_time() - cpu, time.perf_counter() - wall

@@ -88,17 +88,17 @@ def noting(agent: Agent) -> Agent:
 
 
 def said_in(request: Request) -> str:
-    """Give what the person said in this turn."""
+    """Return what the person said in this turn."""
     return str(request["human_utterances"][-1]["text"])
 
 
 def said_by(request: Request) -> str:
-    """Give who said it."""
+    """Return who said it."""
     return str(request["human"]["user_external_id"])
 
 
 def number_in(text: str) -> int:
-    """Give the number in front of a message."""
+    """Return the number in front of a message."""
     return int(text.partition(":")[0])
 
 
@@ -177,6 +177,6 @@ async def judge(request: Request) -> Any:
 
 
 def _share(*parts: str) -> float:
-    """Give a number of [0, 1) that depends on the parts alone."""
+    """Return a number of [0, 1) that depends on the parts alone."""
     digest = hashlib.blake2b("/".join(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

@@ -225,7 +225,7 @@ class CheckedPerson:
 
 
 def _pairs(name: str, dialogs: list[Dialog], findings: Findings) -> Iterator[Pair]:
-    """Give what was said and replied in turn, dialog after dialog."""
+    """Return what was said and replied in turn, dialog after dialog."""
     ids: Counter[str] = Counter()
     for dialog in dialogs:
         said = dialog.utterances

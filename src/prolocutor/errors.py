@@ -82,7 +82,7 @@ class BadData(BadInput):
         super().__init__(": ".join(part for part in (place, field, what) if part), field=field)
 
     def at(self, file: str, line: int | None = None) -> BadData:
-        """Give the same fault with its place."""
+        """Return the same fault with its place."""
         return BadData(self.what, file=file, line=line, field=self.field)
 
 

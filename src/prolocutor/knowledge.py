@@ -29,7 +29,7 @@ _lock = threading.Lock()
 
 
 def get(service: str, key: Hashable, default: Any = None) -> Any:
-    """Give what this service put under `key`, `default` if there is nothing or it has expired.
+    """Return what this service put under `key`, `default` if there is nothing or it has expired.
 
     It is the very object that was put: others see it too, so leave it as it is.
     """

@@ -85,14 +85,14 @@ class Serving:
         return self.process.wait(PATIENCE)
 
     def errors(self) -> str:
-        """Give what it wrote to stderr, once it has ended."""
+        """Return what it wrote to stderr, once it has ended."""
         self.process.kill()
         assert self.process.stderr is not None
         return self.process.stderr.read()
 
 
 def descendants(pid: int) -> set[int]:
-    """Give the processes that a process started, and those that they started."""
+    """Return the processes that a process started, and those that they started."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -21,7 +21,7 @@ async def client(server: Serving) -> AsyncIterator[ClientConnection]:
 
 
 async def until(socket: ClientConnection, text: str) -> list[dict[str, Any]]:
-    """Give the frames up to the `askSpecial` after a text."""
+    """Return the frames up to the `askSpecial` after a text."""
     frames: list[dict[str, Any]] = []
     while not any(text in str(frame.get("text")) for frame in frames):
         frames.append(json.loads(await socket.recv()))

@@ -97,7 +97,7 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 
 def day_of(said: str, asked: Asked) -> dt.date | None:
-    """Give the day that a plain text says as a whole; None where it says none."""
+    """Return the day that a plain text says as a whole; None where it says none."""
     said = said.strip(' .,!;"')
     if not said:
         return None
@@ -159,7 +159,7 @@ def _relative(said: str, now: dt.datetime, asked: Asked) -> dt.date | None:
 
 
 def _base(said: str, now: dt.datetime, asked: Asked) -> dt.datetime | None:
-    """Give the moment from which "two days before christmas" counts."""
+    """Return the moment from which "two days before christmas" counts."""
     if said == "now":
         return now
     day = _absolute(said, now.date(), asked)

@@ -43,7 +43,7 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 
 def address_of(text: str) -> str | None:
-    """Give the e-mail address that a text is as a whole; None where it is none."""
+    """Return the e-mail address that a text is as a whole; None where it is none."""
     said = unicodedata.normalize("NFKC", text[: LONGEST + 1]).strip()
     if len(said) > LONGEST or len(text) > LONGEST:
         return None

@@ -20,19 +20,19 @@ def load_ahead() -> None:
 
 @functools.cache
 def dateparser() -> ModuleType | None:
-    """Give the library that reads dates in many languages, None where it is not installed."""
+    """Return the library that reads dates in many languages, None where it is not installed."""
     return _installed("dateparser")
 
 
 @functools.cache
 def phonenumbers() -> ModuleType | None:
-    """Give the library that reads phone numbers, None where it is not installed."""
+    """Return the library that reads phone numbers, None where it is not installed."""
     return _installed("phonenumbers")
 
 
 @functools.cache
 def text_to_num() -> ModuleType | None:
-    """Give the library that reads number words, None where it is not installed."""
+    """Return the library that reads number words, None where it is not installed."""
     return _installed("text_to_num")
 
 

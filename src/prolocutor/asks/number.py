@@ -68,7 +68,7 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 
 def value_of(said: str) -> int | float | None:
-    """Give the number that a plain text is as a whole; None where it is none."""
+    """Return the number that a plain text is as a whole; None where it is none."""
     found = _SIGNED.fullmatch(said)
     if found is None:
         return None

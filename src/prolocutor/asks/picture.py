@@ -31,7 +31,7 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 
 def address_of(text: str) -> str | None:
-    """Give the http(s) address or the upload that a text is as a whole; None for any other."""
+    """Return the http(s) address or the upload that a text is as a whole; None for any other."""
     if len(text) > 2 * _LONGEST:
         return None
     address = text.strip().strip("<>")

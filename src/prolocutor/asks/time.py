@@ -87,7 +87,7 @@ def take(type_name: str, value: Any, asked: Asked) -> Outcome:
 
 
 def time_of(said: str, asked: Asked) -> dt.time | None:
-    """Give the time of day, in whole seconds, that a plain text says as a whole; else None."""
+    """Return the time of day, in whole seconds, that a plain text says as a whole; else None."""
     said = _ROUGHLY.sub("", said.strip(' ,!;"'))
     now = asked.local_now()
     if said in {"now", "right now"}:
@@ -139,7 +139,7 @@ def _moved(hour: int, minutes: int, past: bool) -> tuple[int, int]:
 
 
 def _in_part(hour: int, part: str | None) -> int:
-    """Give the hour of 24 for one of twelve in a part of the day."""
+    """Return the hour of 24 for one of twelve in a part of the day."""
     if part == "night" and (hour == 12 or hour < 5):
         return hour % 12
     if part in _PM and hour < 12:

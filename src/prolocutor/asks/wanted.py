@@ -29,12 +29,12 @@ _WANTED: Final[dict[Ask, str]] = {
 
 
 def wanted(kind: Ask) -> str:
-    """Give the sentence that says what an ask of this kind looks for."""
+    """Return the sentence that says what an ask of this kind looks for."""
     return _WANTED[kind]
 
 
 def missing(what: str, instead: str) -> str:
-    """Give the sentence that says which answers need an extra, and what does without it.
+    """Return the sentence that says which answers need an extra, and what does without it.
 
     >>> missing("Numbers in words", "digits")
     "Numbers in words need an extra (pip install 'prolocutor[asks]'); please use digits."

@@ -35,7 +35,7 @@ _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
 
 
 def plain(text: str) -> str:
-    """Give the text in lower case, compatible characters, single blanks, straight quotes.
+    """Return the text in lower case, compatible characters, single blanks, straight quotes.
 
     A text that is longer than `LONGEST` gives nothing: it is no answer to a question for a value.
     """
@@ -48,7 +48,8 @@ def plain(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Give `plain` text without what people say around an answer: "well, it's 5, please" -> "5"."""
+    """Return `plain` text without what people say around an answer: "well, it's 5, please" ->
+    "5"."""
     text = plain(text)
     text = _LEAD.sub("", text, count=1)
     tail = _TAIL.search(text)
@@ -56,7 +57,8 @@ def bare(text: str) -> str:
 
 
 def as_written(text: str, part: str) -> str:
-    """Give a part of a plain text as the person wrote it, with its capitals, where it is found."""
+    """Return a part of a plain text as the person wrote it, with its capitals, where it is
+    found."""
     written = " ".join(text.split())
     start = written.lower().rfind(part)
     found = written[start : start + len(part)] if start >= 0 else ""
@@ -64,12 +66,13 @@ def as_written(text: str, part: str) -> str:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a plain text asks something; a word alone ("may", "will") can be a name."""
+    """Return whether a plain text asks something; a word alone ("may", "will") can be a name."""
     return text.endswith("?") or (" " in text and _QUESTION.match(text) is not None)
 
 
 def is_name(text: str, *, words: int) -> bool:
-    """Tell whether a plain text can be what something is called: few words, no order, no question.
+    """Return whether a plain text can be what something is called: few words, no order, no
+    question.
 
     A name may begin like an order ("may", "set"): what stands alone is no order.
     """

@@ -151,7 +151,7 @@ class Ringer:
         self._until = min([now + LONGEST_SLEEP, *retries] + ([] if later is None else [later]))
 
     async def _due_people(self, now: float) -> list[str]:
-        """Give the people who have something due and can be told it, up to a number."""
+        """Return the people who have something due and can be told it, up to a number."""
         limit = BATCH
         while True:
             entries = await self._store.due(now, limit)
@@ -222,7 +222,7 @@ class Ringer:
         return settled
 
     async def _said_before(self, entry: Entry, digest: str) -> bool | None:
-        """Tell whether the same was said, or is still to be said; None: it is new."""
+        """Return whether the same was said, or is still to be said; None: it is new."""
         kept = []
         for other in await self._store.entries(entry.user, NOTIFICATIONS):
             notice = notices.decode(other.body)

@@ -273,7 +273,7 @@ class Assistant:
         return await self._enqueue(user, lambda: self.programs.create(user, code, about))
 
     async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
-        """Give what a dialog waits for now, None if nothing is asked for."""
+        """Return what a dialog waits for now, None if nothing is asked for."""
         return rounds.decode(await self.store.round(user, checked_dialog(dialog))).waiting
 
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
@@ -308,12 +308,13 @@ class Assistant:
             self._guarded(partial(learner.reply_rated, rated))
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
-        """Give everything said to or by a person with `n > after`, and what comes, without end."""
+        """Return everything said to or by a person with `n > after`, and what comes, without
+        end."""
         async for message in self._wakers.follow(self.store, user, after):
             yield message
 
     def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:
-        """Give what is set when this person's feed may have something new (`store.feed`)."""
+        """Return what is set when this person's feed may have something new (`store.feed`)."""
         return self._wakers.listening(user)
 
     # -- inside -----------------------------------------------------------------------------

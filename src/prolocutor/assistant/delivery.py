@@ -90,7 +90,7 @@ class Deliveries:
         return replace(due, messages=[*dropped, *due.messages])
 
     def is_awaited(self, waiting: Waiting | None) -> bool:
-        """Tell whether an answer is waited for, by somebody who is still there."""
+        """Return whether an answer is waited for, by somebody who is still there."""
         return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
 
     async def deliver(self, entry: Entry, due: Due) -> bool:
@@ -157,7 +157,7 @@ class Deliveries:
 
 
 def _again(entry: Entry, notice: Notice, now: float) -> Entry | None:
-    """Give what takes the place of an entry: its next time, or the mark that it was said."""
+    """Return what takes the place of an entry: its next time, or the mark that it was said."""
     if notice.every is not None:
         first = entry.due if notice.first is None else notice.first
         due = next_time(first, notice.every, notice.timezone, max(now, entry.due))

@@ -41,7 +41,7 @@ def feed_message(row: FeedRow) -> FeedMessage:
 
 
 def human_message(text: str, parsed: dict[str, Any] | None = None) -> bytes:
-    """Give the feed's row for what a person said; `json` is what came parsed."""
+    """Return the feed's row for what a person said; `json` is what came parsed."""
     if parsed is not None:
         return plain.encode({"type": "command", "command": text, "json": parsed})
     return b'{"type":"command","command":%b}' % plain.encode(text)
@@ -50,7 +50,7 @@ def human_message(text: str, parsed: dict[str, Any] | None = None) -> bytes:
 def reply_messages(
     text: str, attributes: dict[str, Any], skill: str, utt_id: str | None
 ) -> list[bytes]:
-    """Give the feed's rows for a reply: its messages, or its text as one.
+    """Return the feed's rows for a reply: its messages, or its text as one.
 
     Before a result its fallback is said, for those who cannot show the result. What is said unasked
     is no utterance, so it has no `utt_id`.
@@ -89,7 +89,7 @@ class Wakers:
 
     @contextmanager
     def listening(self, user: str) -> Iterator[asyncio.Event]:
-        """Give what is set when a person may have something new; whoever looks clears it."""
+        """Return what is set when a person may have something new; whoever looks clears it."""
         event = asyncio.Event()
         self._events.setdefault(user, set()).add(event)
         try:
@@ -100,7 +100,7 @@ class Wakers:
                 del self._events[user]
 
     async def follow(self, store: Feed, user: str, after: int) -> AsyncIterator[FeedMessage]:
-        """Give every message with `n > after`, then each new one as it comes, without end."""
+        """Return every message with `n > after`, then each new one as it comes, without end."""
         with self.listening(user) as news:
             while True:
                 news.clear()

@@ -149,14 +149,15 @@ class Journal:
 
 
 def input_of(begun: Begun) -> Input:
-    """Give what a person sent to begin a turn."""
+    """Return what a person sent to begin a turn."""
     said = begun.beginning
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
 
 
 def _start_of(input: Input, *, secret: bool = False) -> bytes:
-    """Give what a second run needs to know of an input beside its words; of a secret, these too."""
+    """Return what a second run needs to know of an input beside its words; of a secret, these
+    too."""
     if input.parsed is None and input.program is None and not secret:
         return b"{}"
     text = input.text if secret else None
@@ -165,7 +166,7 @@ def _start_of(input: Input, *, secret: bool = False) -> bytes:
 
 
 def _rows(reply: Reply, utt_id: str) -> list[bytes]:
-    """Give the feed's rows for a reply; none if it is not to be spoken."""
+    """Return the feed's rows for a reply; none if it is not to be spoken."""
     if reply.silent:
         return []
     return reply_messages(reply.text, {"messages": reply.messages}, reply.active_skill, utt_id)

@@ -33,7 +33,7 @@ def notification(
     due: float,
     known: Sequence[str],
 ) -> Entry:
-    """Give the entry of the agenda for a notification; `BadInput` with the field that is wrong.
+    """Return the entry of the agenda for a notification; `BadInput` with the field that is wrong.
 
     A text is a message. A question needs one of the `known` skills, which gets the answer. The same
     `key` says the same thing once.
@@ -68,7 +68,7 @@ def notification(
 
 
 def permission_request(person: str, what: str) -> list[dict[str, Any]]:
-    """Give the messages that ask for a permission on behalf of another person, with six buttons.
+    """Return the messages that ask for a permission on behalf of another person, with six buttons.
 
     To be sent with the ask `generic` and the skill that acts for `person`, who wants to do `what`
     ("unlock the door"). The skill's `request["answer"]["value"]` is then true, false, "maybe" or

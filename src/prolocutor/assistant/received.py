@@ -15,7 +15,8 @@ MAX_NAME: Final = 500
 def checked_input(
     text: object, attributes: object, max_text: int, parsed: object = None, program: object = None
 ) -> Input:
-    """Give the input that is meant; what came parsed without a title is shown as people type it."""
+    """Return the input that is meant; what came parsed without a title is shown as people type
+    it."""
     if not isinstance(text, str) or len(text) > max_text:
         raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
     if attributes is not None and not isinstance(attributes, dict):
@@ -35,7 +36,7 @@ def checked_input(
 
 
 def checked_dialog(dialog: str | None) -> str:
-    """Give the name of the dialog that is meant."""
+    """Return the name of the dialog that is meant."""
     if not dialog:
         return "main"
     check_name(dialog, "a dialog's name", "dialog")

@@ -73,7 +73,7 @@ class TurnResult:
         return self._turn.draft.annotations() if self._turn else {}
 
     def outcome(self) -> bytes:
-        """Give what `from_outcome` reads: stored for a client that asks again."""
+        """Return what `from_outcome` reads: stored for a client that asks again."""
         front = plain.encode(
             {
                 "turn_id": self.turn_id,

@@ -32,7 +32,7 @@ class Secrets:
         self._people: OrderedDict[str, dict[str, bool]] = OrderedDict()
 
     async def is_secret(self, user: str, dialog: str, input: Input) -> bool:
-        """Tell whether an input is a password. `StoreError` where that cannot be found out."""
+        """Return whether an input is a password. `StoreError` where that cannot be found out."""
         asked = self._dialogs(user).get(dialog)
         if asked is None:
             asked = self.note(user, dialog, _waiting(await self._store.round(user, dialog)))
@@ -57,7 +57,7 @@ class Secrets:
 
 
 def masked(input: Input) -> Input:
-    """Give an input as it is kept and shown: without the secret that it is."""
+    """Return an input as it is kept and shown: without the secret that it is."""
     return Input(text=MASK, attributes=input.attributes)
 
 
@@ -69,7 +69,7 @@ def _waiting(round: bytes) -> Waiting | None:
 
 
 def _answers(input: Input) -> bool:
-    """Tell whether an input is a value, rather than something that steers the round."""
+    """Return whether an input is a value, rather than something that steers the round."""
     if input.parsed is None and input.program is None:
         return bool(input.text.strip())
     try:

@@ -103,7 +103,7 @@ class Watchdog:
             loop.call_soon_threadsafe(guard.breaker.trip)
 
     def _culprit(self, thread_id: int) -> tuple[Guard | None, str]:
-        """Give the guard of the service that runs in that thread now, and the thread's stack."""
+        """Return the guard of the service that runs in that thread now, and the thread's stack."""
         frame = sys._current_frames().get(thread_id)
         if frame is None:
             return None, ""

@@ -28,7 +28,7 @@ OURS: Final = {
 
 
 def names() -> list[str]:
-    """Give the names of all channels, ours and the installed ones."""
+    """Return the names of all channels, ours and the installed ones."""
     return sorted(OURS.keys() | {point.name for point in entry_points(group=GROUP)})
 
 
@@ -44,7 +44,7 @@ def make_channel(name: str, assistant: Assistant, **options: Any) -> Channel:
 
 
 def channel_class(name: str) -> Callable[..., Any]:
-    """Give the class of the channel of this name; `ConfigError` for an unknown one."""
+    """Return the class of the channel of this name; `ConfigError` for an unknown one."""
     if name in OURS:
         return _load(EntryPoint(name, OURS[name], GROUP))
     for point in entry_points(group=GROUP, name=name):

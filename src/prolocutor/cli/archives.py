@@ -52,7 +52,7 @@ async def change(given: str | None) -> AsyncIterator[OwnerDoor | Store]:
 
 
 async def full_id(store: Store, id_: str) -> str:
-    """Give the whole id of a dialog of which the beginning is given; other ids as they are.
+    """Return the whole id of a dialog of which the beginning is given; other ids as they are.
 
     `NotFound` if several dialogs begin so.
     """

@@ -120,7 +120,7 @@ class Talk:
 
 
 def _typed() -> Iterator[str]:
-    """Give what is typed, until Ctrl-D or Ctrl-C, with the history of earlier talks."""
+    """Return what is typed, until Ctrl-D or Ctrl-C, with the history of earlier talks."""
     with _history(made_data_folder() / HISTORY):
         while True:
             try:

@@ -23,7 +23,7 @@ _MOST: Final = 12
 
 
 def message_lines(message: dict[str, Any], *, all_fields: bool) -> Iterator[str]:
-    """Give a message as lines: image and text first, then one line a field."""
+    """Return a message as lines: image and text first, then one line a field."""
     if (image := message.get("image")) is not None:
         yield image if isinstance(image, str) else f"   <{_image(image)}>"
     if "text" in message:
@@ -37,12 +37,12 @@ def message_lines(message: dict[str, Any], *, all_fields: bool) -> Iterator[str]
 
 
 def json_line(message: dict[str, Any]) -> str:
-    """Give a message as one line of JSON."""
+    """Return a message as one line of JSON."""
     return msgspec.json.encode(to_json(message)).decode()
 
 
 def statistics_lines(name: str, counted: Statistics) -> Iterator[str]:
-    """Give counts as lines for a person."""
+    """Return counts as lines for a person."""
     yield name
     per_episode = _mean(counted.examples, counted.episodes)
     yield f"  episodes        {counted.episodes:,}"
@@ -61,7 +61,7 @@ def statistics_lines(name: str, counted: Statistics) -> Iterator[str]:
 
 
 def bbai_lines(rows: Sequence[BbaiCounts]) -> Iterator[str]:
-    """Give the counts of the BBAI data as a table."""
+    """Return the counts of the BBAI data as a table."""
     heads = (
         "fold",
         "utterances",

@@ -23,7 +23,7 @@ class Parts(click.Group):
     """A group whose commands are loaded from the table when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Give the names in the order of the table."""
+        """Return the names in the order of the table."""
         return list(PARTS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -90,7 +90,7 @@ class Owner(msgspec.Struct, frozen=True):
 
 
 def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> OwnerDoor | None:
-    """Give the door of the store's owner; None if nobody owns it.
+    """Return the door of the store's owner; None if nobody owns it.
 
     `file`: the assistant that is wanted, if it matters which. `StoreLocked` where the owner has no
     door, or serves another assistant.
@@ -112,7 +112,7 @@ def check_free(url: str, patience: float = PATIENCE) -> None:
 
 
 def _owner(url: str, patience: float) -> Owner | None:
-    """Give the owner; one without a door has some time to open one, or to be done."""
+    """Return the owner; one without a door has some time to open one, or to be done."""
     path = sqlite_file(url)
     until = time.monotonic() + patience
     while path is not None and (found := _found(path)) is not None:

@@ -21,7 +21,7 @@ _URL: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
 
 
 def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """Give the user's folder for dialogs and history; it need not exist yet."""
+    """Return the user's folder for dialogs and history; it need not exist yet."""
     home = Path.home()
     if environ.get("XDG_DATA_HOME", "").startswith("/"):
         folder = Path(environ["XDG_DATA_HOME"])
@@ -35,7 +35,7 @@ def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.pla
 
 
 def made_data_folder() -> Path:
-    """Give the user's data folder, made if it was missing; only its user may look inside."""
+    """Return the user's data folder, made if it was missing; only its user may look inside."""
     folder = data_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -48,7 +48,8 @@ def made_data_folder() -> Path:
 
 
 def assistant_file(given: Path | None) -> Path:
-    """Give the file of the assistant that is meant: in a folder its assistant.yaml, else the demo.
+    """Return the file of the assistant that is meant: in a folder its assistant.yaml, else the
+    demo.
 
     `ConfigError` if there is none.
     """
@@ -61,7 +62,7 @@ def assistant_file(given: Path | None) -> Path:
 
 
 def store_url(given: str | None, of_file: str | None = None) -> str:
-    """Give the URL of the store that is meant: as given, else the file's, else the user's own.
+    """Return the URL of the store that is meant: as given, else the file's, else the user's own.
 
     What is given may also be the path of a SQLite file.
     """
@@ -76,7 +77,7 @@ def sqlite_url(path: Path) -> str:
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Give the file of a SQLite store; None for stores of another kind."""
+    """Return the file of a SQLite store; None for stores of another kind."""
     scheme, _, rest = url.partition(":")
     return Path(rest.removeprefix("//").removeprefix("/")) if scheme == "sqlite" else None
 

@@ -17,7 +17,7 @@ _EVERY: Final = 200
 def watched(
     items: Iterable[T], what: str, portion: Callable[[], float | None] = lambda: None
 ) -> Iterator[T]:
-    """Give the items on, with a bar on stderr if that is a terminal.
+    """Return the items on, with a bar on stderr if that is a terminal.
 
     `portion` tells how much is done, 0 to 1; None where that is not known.
     """

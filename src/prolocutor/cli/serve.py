@@ -52,7 +52,7 @@ class Plan(msgspec.Struct, frozen=True):
     store_given: str | None
 
     def doors(self) -> dict[str, dict[str, Any]]:
-        """Give the options of the doors to open, by name."""
+        """Return the options of the doors to open, by name."""
         doors = self.settings.doors
         return {name: {} for name in USUAL_DOORS} if doors is None else doors
 
@@ -168,7 +168,7 @@ def _app(
 
 
 def _shown(plan: Plan, load: Load, recent: Recent) -> dict[str, dict[str, Any]]:
-    """Give what a door may show beside its options, by the door's name."""
+    """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(plan.store)
     uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
     return {"deeppavlov": {"load": load}, "page": {"recent": recent, "uploads": uploads}}
@@ -191,7 +191,7 @@ def _reachable(host: str) -> tuple[str, str]:
 
 
 def _once() -> asyncio.Event:
-    """Give what stops the server after its only turn; a signal does so before."""
+    """Return what stops the server after its only turn; a signal does so before."""
     stop = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stop.set)

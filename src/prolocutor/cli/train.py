@@ -93,7 +93,7 @@ def train(
 
 
 def _cards(data: str, assistant: Path | None) -> list[Card]:
-    """Give the cards of an assistant's skills, else those beside the data."""
+    """Return the cards of an assistant's skills, else those beside the data."""
     if assistant is not None:
         settings = load_assistant(assistant)
         return cards_of(settings.pipeline.skills, settings.folder)

@@ -27,7 +27,7 @@ class Keeper:
 
 
 def turn_data(text: str, result: TurnResult) -> TurnData:
-    """Give a turn as plain data."""
+    """Return a turn as plain data."""
     record = msgspec.to_builtins(result.record) if result.record else None
     if record:
         del record["hypotheses"]
@@ -45,5 +45,5 @@ def turn_data(text: str, result: TurnResult) -> TurnData:
 
 
 def spoken(turn: TurnData) -> str:
-    """Give what is said in a turn, as text: the messages of the reply, or its text."""
+    """Return what is said in a turn, as text: the messages of the reply, or its text."""
     return said_as_text(turn["reply"])

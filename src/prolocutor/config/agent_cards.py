@@ -22,7 +22,7 @@ MAX_BYTES: Final = 1_000_000
 
 
 def cards_of(skills: Sequence[Service], folder: Path) -> list[Card]:
-    """Give the card of every skill; `ConfigError` names what of one cannot be read."""
+    """Return the card of every skill; `ConfigError` names what of one cannot be read."""
     return [card_of(skill.name, skill.card or {}, folder) for skill in skills]
 
 
@@ -55,7 +55,7 @@ def _read(name: str, file: object, folder: Path) -> dict[str, Any]:
 
 
 def _of_a2a(values: dict[str, Any]) -> dict[str, Any]:
-    """Give what an A2A agent card says of its skills."""
+    """Return what an A2A agent card says of its skills."""
     skills = [one for one in values["skills"] if isinstance(one, dict)]
     told = [values.get("description"), *(one.get("description") for one in skills)]
     return {

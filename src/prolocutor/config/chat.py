@@ -40,11 +40,11 @@ class Asked(msgspec.Struct, frozen=True):
         return f"{self.turn_id}/{self.service}"
 
     def value(self) -> Any:
-        """Give the messages."""
+        """Return the messages."""
         return decode(self.messages)
 
     def body(self) -> bytes:
-        """Give the messages as JSON."""
+        """Return the messages as JSON."""
         return self.messages
 
 
@@ -69,7 +69,7 @@ class Chat:
         self._name = name
 
     async def complete(self, messages: list[dict[str, str]]) -> str:
-        """Give what the model says to these messages; raises `ServiceError`."""
+        """Return what the model says to these messages; raises `ServiceError`."""
         asked = Asked(self._name, new_id(), encode(messages))
         said: str = await self.connector.complete(asked)
         return said

@@ -27,7 +27,7 @@ class Fault(msgspec.Struct, frozen=True):
         return str(self.error())
 
     def error(self) -> ConfigError:
-        """Give the fault as an exception of one line; the suggestion is part of its text."""
+        """Return the fault as an exception of one line; the suggestion is part of its text."""
         what = f"{self.what}; {self.suggestion}" if self.suggestion else self.what
         key = self.key and _printable(self.key)
         return ConfigError(_printable(what), file=_printable(self.file), line=self.line, key=key)
@@ -50,7 +50,7 @@ class ConfigFaults(ConfigError):
 
 
 def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Give each fault once, sorted by line; those without a line come first."""
+    """Return each fault once, sorted by line; those without a line come first."""
     return tuple(
         sorted(dict.fromkeys(faults), key=lambda fault: (fault.line or 0, fault.column or 0))
     )
@@ -61,6 +61,6 @@ def _printable(text: str) -> str:
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str | None:
-    """Give `did you mean '...'?` if a known word is close to this one."""
+    """Return `did you mean '...'?` if a known word is close to this one."""
     close = get_close_matches(word, known, n=1)
     return f"did you mean '{close[0]}'?" if close else None

@@ -78,7 +78,7 @@ def _check_arguments(function: Function, written: Written, findings: Findings) -
 
 
 def is_plain(function: Function) -> bool:
-    """Tell whether a function is not async, so that it needs a thread or runs inline."""
+    """Return whether a function is not async, so that it needs a thread or runs inline."""
     call = getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
     return not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call))
 

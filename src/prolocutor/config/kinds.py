@@ -53,7 +53,7 @@ class Kind(Protocol):
     """What a key may hold."""
 
     def read(self, node: Node, findings: Findings) -> Any:
-        """Give the value; UNREAD where it is at fault, which is then on record."""
+        """Return the value; UNREAD where it is at fault, which is then on record."""
 
 
 class Number(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +120,7 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
         return findings.expected(node, self.what, found=self.found())
 
     def found(self) -> str | None:
-        """Give what is said instead of the text itself where that is a secret."""
+        """Return what is said instead of the text itself where that is a secret."""
         return "something else" if self.secret else None
 
 
@@ -217,7 +217,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         return UNREAD if values is UNREAD or self._lacks(values) else self.make(**values)
 
     def values(self, node: Node, findings: Findings) -> Any:
-        """Give what could be read, by key; UNREAD if this is no map at all."""
+        """Return what could be read, by key; UNREAD if this is no map at all."""
         entries = {} if node.value is None else node.value
         if not isinstance(entries, dict):
             return findings.expected(node, self.what)
@@ -245,5 +245,5 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def named(node: Node, name: str) -> Node:
-    """Give the node's key itself as a text, at the same place."""
+    """Return the node's key itself as a text, at the same place."""
     return Node(name, node.steps, node.line, node.column)

@@ -40,7 +40,7 @@ class Loaded(msgspec.Struct, frozen=True):
     graph: Graph | None
 
     def find(self, key: str) -> Node:
-        """Give the place of a key, `stage.service` included, or the nearest that is written."""
+        """Return the place of a key, `stage.service` included, or the nearest that is written."""
         keys = {each.path: each.node.key for each in reversed(self.services)}
         return self.document.find(_key_in_file(key, keys))
 
@@ -163,7 +163,7 @@ def _check_graph(
 
 
 def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
-    """Give the key in the file of what the graph calls `stage.name` or `stage.name.setting`."""
+    """Return the key in the file of what the graph calls `stage.name` or `stage.name.setting`."""
     if key in keys:
         return keys[key]
     path, _, setting = key.rpartition(".")
@@ -171,7 +171,7 @@ def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
 
 
 def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
-    """Give the pipeline with one `after` or `requires` as if it were not written."""
+    """Return the pipeline with one `after` or `requires` as if it were not written."""
     path, _, setting = key.rpartition(".")
     default = {"after": None, "requires": ()}
     for stage, service in pipeline.services():

@@ -31,7 +31,7 @@ class FileAgent(AssistantAgent):
         return parser
 
     def open_assistant(self, opt: Mapping[str, Any]) -> AbstractAsyncContextManager[Assistant]:
-        """Give the assistant of the file, its processes included."""
+        """Return the assistant of the file, its processes included."""
         file = opt.get("assistant_file")
         if not file:
             raise BadInput("--assistant-file names the file of the assistant", field="opt")

@@ -49,12 +49,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return not self.faults
 
     def levels(self) -> list[list[Planned]]:
-        """Give the services by level: those of one level can run at the same time."""
+        """Return the services by level: those of one level can run at the same time."""
         depth = max((planned.level for planned in self.services), default=0)
         return [[p for p in self.services if p.level == level] for level in range(1, depth + 1)]
 
     def lines(self) -> list[str]:
-        """Give the report as lines of text: what is wrong, else the plan."""
+        """Return the report as lines of text: what is wrong, else the plan."""
         if self.faults:
             return [str(fault) for fault in self.faults]
         services = _count(len(self.services), "service")
@@ -71,7 +71,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def tree(self) -> list[str]:
-        """Give the plan as a tree: a branch a level, a leaf a service."""
+        """Return the plan as a tree: a branch a level, a leaf a service."""
         width = max((len(_label(planned)) for planned in self.services), default=0)
         lines = []
         for number, level in enumerate(self.levels(), 1):

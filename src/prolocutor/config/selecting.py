@@ -39,7 +39,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     hedge: bool = False
 
     def made(self) -> Policy:
-        """Give the policy that this describes."""
+        """Return the policy that this describes."""
         policy = self._policy()
         if self.hedge:
             policy = Hedged(policy)
@@ -116,7 +116,7 @@ def check_method(selecting: Selecting) -> None:
 
 
 def learns_online(selecting: Selecting) -> bool:
-    """Tell whether a router can begin with no model, and learns label by label."""
+    """Return whether a router can begin with no model, and learns label by label."""
     if selecting.role != "router" or selecting.model is None:
         return False
     try:

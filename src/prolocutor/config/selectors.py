@@ -39,7 +39,7 @@ JOURNAL = ".lessons"
 def with_selectors(
     pipeline: Pipeline, folder: Path, limits: Limits
 ) -> tuple[Pipeline, list[Observer]]:
-    """Give the pipeline with its selectors by pairing made, and who learns from its turns."""
+    """Return the pipeline with its selectors by pairing made, and who learns from its turns."""
     targets: list[object] = [service.target for _, service in pipeline.services()]
     wanted = [target for target in targets if isinstance(target, Selecting)]
     if not wanted:
@@ -76,7 +76,7 @@ class _Maker:
             raise ConfigError(f"no skill is called {skill!r}", key="response_selector.unsure.then")
 
     def made(self, service: Service) -> Service:
-        """Give a service with its selector as the target."""
+        """Return a service with its selector as the target."""
         target: object = service.target
         if not isinstance(target, Selecting):
             return service
@@ -125,7 +125,8 @@ class _Maker:
         return Kept(folder, load)
 
     def _pupil(self, selecting: Selecting, folder: Path) -> Source[Router]:
-        """Give a router that learns from ratings, and what it learned since its model was made."""
+        """Return a router that learns from ratings, and what it learned since its model was
+        made."""
         journal = LessonJournal(folder.with_name(folder.name + JOURNAL))
 
         def load() -> Ready[Router]:

@@ -57,7 +57,7 @@ class Services(msgspec.Struct, frozen=True):
 
 
 def function_of(target: object) -> str | None:
-    """Give `module:function` if the target is one."""
+    """Return `module:function` if the target is one."""
     return target if isinstance(target, str) and FUNCTION.fullmatch(target) else None
 
 

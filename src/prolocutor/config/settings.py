@@ -78,7 +78,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path = Path()
 
     def with_urls(self, urls: Mapping[str, str]) -> Pipeline:
-        """Give the pipeline with the address of every process put in its services' targets.
+        """Return the pipeline with the address of every process put in its services' targets.
 
         `urls`: the base URL of each process by name; `ConfigError` for one that is missing.
         """

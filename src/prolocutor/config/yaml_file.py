@@ -65,7 +65,7 @@ class Document(msgspec.Struct):
     faults: list[Fault]
 
     def find(self, key: str) -> Node:
-        """Give the node with this dotted key, or the nearest one above it that is written."""
+        """Return the node with this dotted key, or the nearest one above it that is written."""
         nodes = {node.key: node for node in _walk(self.root)}
         while key and key not in nodes:
             key = key[: max(key.rfind("."), key.rfind("["), 0)]
@@ -186,7 +186,7 @@ class _Reading:
     def _entries(
         self, node: yaml.MappingNode, steps: Steps, within: int = 0
     ) -> dict[str, tuple[yaml.Node, yaml.Node]]:
-        """Give the entries of a mapping, its own before those that it merges."""
+        """Return the entries of a mapping, its own before those that it merges."""
         self._left -= 1
         if self._left < 0 or within > MAX_DEPTH:
             self._stop(node)

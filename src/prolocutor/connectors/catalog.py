@@ -29,7 +29,7 @@ OURS: Final = {
 
 
 def names() -> list[str]:
-    """Give the names of all connectors, ours and the installed ones."""
+    """Return the names of all connectors, ours and the installed ones."""
     return sorted(OURS.keys() | {point.name for point in entry_points(group=GROUP)})
 
 
@@ -44,7 +44,7 @@ def make_connector(kind: str, target: Any, *, name: str, **options: Any) -> Conn
 
 
 def checked_class(kind: str, target: Any, *, name: str, **options: Any) -> Callable[..., Any]:
-    """Give the class of the connector `kind`; `ConfigError` if it does not take these options."""
+    """Return the class of the connector `kind`; `ConfigError` if it does not take these options."""
     make = connector_class(kind)
     try:
         inspect.signature(make).bind(target, name=name, **options)
@@ -54,7 +54,7 @@ def checked_class(kind: str, target: Any, *, name: str, **options: Any) -> Calla
 
 
 def connector_class(kind: str) -> Callable[..., Any]:
-    """Give the class of the connector `kind`; `ConfigError` for an unknown name."""
+    """Return the class of the connector `kind`; `ConfigError` for an unknown name."""
     if kind in OURS:
         return _load(EntryPoint(kind, OURS[kind], GROUP))
     for point in entry_points(group=GROUP, name=kind):

@@ -73,7 +73,7 @@ def _last_line(error: BaseException) -> str:
 
 
 def dotted_name(function: Callable[..., Any]) -> str:
-    """Give the name under which another process can import `function`; `ConfigError` if none."""
+    """Return the name under which another process can import `function`; `ConfigError` if none."""
     module = getattr(function, "__module__", None)
     qualified = getattr(function, "__qualname__", None)
     if module is None or qualified is None or "<" in qualified:

@@ -44,7 +44,7 @@ class Line:
     async def post(
         self, body: bytes, headers: Mapping[str, str], most: int, read: Read | None = None
     ) -> bytes:
-        """Give the body of the reply to one POST; `ServiceError` tells what went wrong."""
+        """Return the body of the reply to one POST; `ServiceError` tells what went wrong."""
         session = self._session or self._open()
         read = read or whole
         try:
@@ -121,9 +121,9 @@ def address(url: str | URL) -> URL:
 
 
 def headers_of(requests: Sequence[Request], also: Mapping[str, str]) -> dict[str, str]:
-    """Give the headers of one POST for these requests: `X-Turn-Id`, `Idempotency-Key` (of a batch:
-    the first request's key, `+` and a digest of all keys, so that another batch never has the
-    same), `traceparent` within a recording span, and `also`."""
+    """Return the headers of one POST for these requests: `X-Turn-Id`, `Idempotency-Key` (of a
+    batch: the first request's key, `+` and a digest of all keys, so that another batch never has
+    the same), `traceparent` within a recording span, and `also`."""
     first = requests[0]
     key = first.key
     if len(requests) > 1:

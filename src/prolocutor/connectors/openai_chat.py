@@ -72,7 +72,7 @@ class OpenAiChatConnector:
         return await asyncio.gather(*map(self._ask_alone, requests))
 
     async def complete(self, request: Request) -> str:
-        """Give the text that the model says to a request; "" where it says none."""
+        """Return the text that the model says to a request; "" where it says none."""
         body = encode({**self._body, **_asked(request.value(), self._system)})
         headers = headers_of((request,), self._headers)
         return (await self._line.post(body, headers, MAX_BYTES, _read)).decode()
@@ -100,7 +100,7 @@ def _number(given: float | None, written: str | None) -> float:
 
 
 def _asked(value: Any, system: str | None) -> dict[str, Any]:
-    """Give the part of the body that says what is asked."""
+    """Return the part of the body that says what is asked."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         return value
     if isinstance(value, list):
@@ -146,7 +146,7 @@ _decode: Final = msgspec.json.Decoder(_Completion).decode
 
 
 async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Give the text of a reply, which may come as a stream though none was asked for."""
+    """Return the text of a reply, which may come as a stream though none was asked for."""
     if response.content_type == "text/event-stream":
         return await _read_stream(response, most)
     completion = _completion(await whole(response, most))

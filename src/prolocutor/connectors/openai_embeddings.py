@@ -38,7 +38,7 @@ class OpenAiEmbeddings:
         self._body = {"model": self._endpoint.model, **(parameters or {})}
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Give a vector for each text, in order; `ServiceError` tells what went wrong."""
+        """Return a vector for each text, in order; `ServiceError` tells what went wrong."""
         if not texts:
             return []
         body = {**self._body, "input": list(texts), "encoding_format": "float"}

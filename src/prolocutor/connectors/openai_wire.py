@@ -36,7 +36,7 @@ class Endpoint:
 
 
 def told_of(error: Any) -> str:
-    """Give the words of an `error` that came instead of a reply."""
+    """Return the words of an `error` that came instead of a reply."""
     told = error.get("message") if isinstance(error, dict) else error
     return f"an error instead of a reply: {told!s:.200}"
 

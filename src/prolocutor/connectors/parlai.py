@@ -76,7 +76,7 @@ class ParlaiConnector:
             return error
 
     def _act(self, state: Any) -> list[dict[str, Any]]:
-        """Give the hypotheses of one agent in one dialog; runs in a thread."""
+        """Return the hypotheses of one agent in one dialog; runs in a thread."""
         dialog, said = _dialog(state)
         clone = self._clones.take(dialog)
         if clone is None or not clone.follows(said):
@@ -127,7 +127,7 @@ class _Clone:
         self._hears_itself = callable(getattr(agent, "self_observe", None))
 
     def follows(self, said: Sequence[_Said]) -> bool:
-        """Tell whether what it observed is how the dialog really went up to the last utterance.
+        """Return whether what it observed is how the dialog really went up to the last utterance.
 
         An agent that keeps its own words (`self_observe`) must have been the one who spoke.
         """
@@ -139,7 +139,7 @@ class _Clone:
         )
 
     def place(self, said: Sequence[_Said]) -> int:
-        """Give where the utterance is that it observed last; -1 if it is not there."""
+        """Return where the utterance is that it observed last; -1 if it is not there."""
         return next((n for n, one in enumerate(said) if one.id == self._heard), -1)
 
     def observe(self, said: Sequence[_Said]) -> None:
@@ -176,7 +176,7 @@ class _Clones:
         self._kept: OrderedDict[str, _Clone] = OrderedDict()
 
     def make(self) -> Any:
-        """Give a new clone."""
+        """Return a new clone."""
         with self._lock:
             if self._first is None:
                 self._first = self._make()
@@ -189,7 +189,7 @@ class _Clones:
             return self._make()
 
     def take(self, dialog: str) -> _Clone | None:
-        """Give the clone of a dialog, if it is kept and nobody uses it."""
+        """Return the clone of a dialog, if it is kept and nobody uses it."""
         with self._lock:
             return self._kept.pop(dialog, None)
 
@@ -210,7 +210,7 @@ class _Clones:
 
 
 def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
-    """Give what makes the first agent; `ConfigError` where there is nothing of the kind."""
+    """Return what makes the first agent; `ConfigError` where there is nothing of the kind."""
     if isinstance(agent, str):
         dotted, _, options = agent.partition("?")
         opt = {**{name: _value(text) for name, text in parse_qsl(options)}, **opt}

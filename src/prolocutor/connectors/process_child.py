@@ -89,7 +89,7 @@ def _answer(target: Callable[..., Any], request: Any, runner: asyncio.Runner) ->
 
 
 def _answer_batch(target: Callable[..., Any], requests: Any, runner: asyncio.Runner) -> bytes:
-    """Give one line for each request."""
+    """Return one line for each request."""
     count = len(requests)
     try:
         replies = _call(target, requests, runner)

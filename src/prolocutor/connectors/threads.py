@@ -173,7 +173,7 @@ def failure_of(error: BaseException, name: str) -> ServiceRaised:
 
 
 def text_of(error: BaseException) -> str:
-    """Give `Type: message`, also for an exception whose own text raises or is endless."""
+    """Return `Type: message`, also for an exception whose own text raises or is endless."""
     try:
         text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
     except Exception:

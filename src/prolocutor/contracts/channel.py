@@ -44,10 +44,10 @@ class HttpRequest(Protocol):
     """The parts of the path that the route names in braces."""
 
     def header(self, name: str) -> str | None:
-        """Give the value of a header by its lower-case name."""
+        """Return the value of a header by its lower-case name."""
 
     def query(self, name: str) -> str | None:
-        """Give the last value of a parameter of the query."""
+        """Return the last value of a parameter of the query."""
 
     async def body(self) -> bytes:
         """Read the whole body, within the listener's limits."""
@@ -70,10 +70,10 @@ class Socket(Protocol):
     params: Mapping[str, str]
 
     def header(self, name: str) -> str | None:
-        """Give the value of a header of the handshake by its lower-case name."""
+        """Return the value of a header of the handshake by its lower-case name."""
 
     def query(self, name: str) -> str | None:
-        """Give the last value of a parameter of the query."""
+        """Return the last value of a parameter of the query."""
 
     def send(self, message: str | bytes) -> None:
         """Hand a message over; never waits. A client too slow to read is dropped."""
@@ -85,10 +85,10 @@ class Socket(Protocol):
         """Wait until the client has taken most of what was handed over, or is gone."""
 
     def busy(self) -> AbstractContextManager[None]:
-        """Give what to hold while a message is worked off that was read already."""
+        """Return what to hold while a message is worked off that was read already."""
 
     def __aiter__(self) -> AsyncIterator[str | bytes]:
-        """Give what the client sends until it is gone or the listener stops."""
+        """Return what the client sends until it is gone or the listener stops."""
 
 
 class Route(msgspec.Struct, frozen=True):

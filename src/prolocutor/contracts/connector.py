@@ -34,10 +34,10 @@ class Request(Protocol):
         """Seconds until the answer is of no use any more."""
 
     def value(self) -> Any:
-        """Give a fresh decoded copy of what is asked; whoever gets it may change it."""
+        """Return a fresh decoded copy of what is asked; whoever gets it may change it."""
 
     def body(self) -> bytes:
-        """Give what is asked as JSON."""
+        """Return what is asked as JSON."""
 
 
 Answer = Callable[[Request], Plain | ServiceError]

@@ -114,7 +114,7 @@ class Router(Protocol):
     """Question-agent pairing: reads the question alone, before anybody is asked."""
 
     def route(self, question: Question) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
-        """Give a pairing for every agent that it knows, the best first. Several may be right."""
+        """Return a pairing for every agent that it knows, the best first. Several may be right."""
 
 
 class Ranker(Protocol):
@@ -123,8 +123,8 @@ class Ranker(Protocol):
     def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
     ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
-        """Give a pairing for every answer, the best first; `prior` are the router's probabilities,
-        of the agents that it knows."""
+        """Return a pairing for every answer, the best first; `prior` are the router's
+        probabilities, of the agents that it knows."""
 
 
 Method = TypeVar("Method", Router, Ranker, covariant=True)
@@ -141,11 +141,11 @@ class Encoder(Protocol):
     """Turns texts into vectors of one length, of norm 1."""
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Give a vector for each text, in order."""
+        """Return a vector for each text, in order."""
 
 
 class PairScorer(Protocol):
     """Reads two texts at once, as a cross-encoder does."""
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Give the logit for each pair that the second text answers the first."""
+        """Return the logit for each pair that the second text answers the first."""

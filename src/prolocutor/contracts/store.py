@@ -289,19 +289,21 @@ class Feed(Protocol):
     """Everything said to or by a person, one row each, in order."""
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Give up to `limit` rows with `n > after`, ascending; unknown people have none."""
+        """Return up to `limit` rows with `n > after`, ascending; unknown people have none."""
 
     async def feed_end(self, user: str) -> int:
-        """Give the number of the last row ever written for this person, 0 if none."""
+        """Return the number of the last row ever written for this person, 0 if none."""
 
     async def feed_tail(
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
-        """Give the last `limit` rows of one dialog name, ascending; with `after`, the first `limit`
-        of those that follow the message with this `id`. Rows without a message count as well."""
+        """Return the last `limit` rows of one dialog name, ascending; with `after`, the first
+        `limit` of those that follow the message with this `id`. Rows without a message count as
+        well."""
 
     async def round(self, user: str, dialog_name: str) -> bytes:
-        """Give what the active dialog of that name waits for (`Round` as JSON), `{}` if nothing."""
+        """Return what the active dialog of that name waits for (`Round` as JSON), `{}` if
+        nothing."""
 
 
 class Agenda(Protocol):
@@ -320,13 +322,13 @@ class Agenda(Protocol):
         """Take an entry off the agenda; False if there is none."""
 
     async def due(self, now: float, limit: int = 100) -> list[Entry]:
-        """Give the entries with `due <= now`, earliest first."""
+        """Return the entries with `due <= now`, earliest first."""
 
     async def next_due(self, after: float) -> float | None:
-        """Give the earliest `due` later than `after`."""
+        """Return the earliest `due` later than `after`."""
 
     async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
-        """Give a person's entries (of one skill), earliest first."""
+        """Return a person's entries (of one skill), earliest first."""
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Say it and settle its entry, in one transaction; False (and nothing is changed) if
@@ -340,7 +342,7 @@ class Records(Protocol):
         """Write a document, in place of the one of this kind and key."""
 
     async def records(self, user: str, kind: str) -> dict[str, bytes]:
-        """Give the documents of a kind by key, in the order in which they were first written."""
+        """Return the documents of a kind by key, in the order in which they were first written."""
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
         """Delete a document; False if there is none."""
@@ -350,14 +352,14 @@ class Archive(Protocol):
     """Looking things up, rating, exporting, deleting."""
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
-        """Give a whole dialog, hypotheses and ratings included, by `dialog_id` or `_id`."""
+        """Return a whole dialog, hypotheses and ratings included, by `dialog_id` or `_id`."""
 
     async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Give the reply with this `utt_id` after what it answers, hypotheses and ratings
+        """Return the reply with this `utt_id` after what it answers, hypotheses and ratings
         included; nothing where no reply has it."""
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
-        """Give the `dialog_id` of the person's active dialog of that name."""
+        """Return the `dialog_id` of the person's active dialog of that name."""
 
     async def dialog_ids(
         self,
@@ -385,7 +387,7 @@ class Archive(Protocol):
         """Same for an utterance, of human or bot."""
 
     async def owner_of(self, id_: str) -> str | None:
-        """Give the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""
+        """Return the user whose dialog (`dialog_id`, `_id`) or utterance (`utt_id`) this is."""
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs, agenda and records too; False if there is

@@ -56,13 +56,13 @@ class Teacher(Protocol):
         """Hear the answer to what was said last, score it and give it back."""
 
     def epoch_done(self) -> bool:
-        """Tell whether what was said last was the end of the data."""
+        """Return whether what was said last was the end of the data."""
 
     def reset(self) -> None:
         """Begin anew, with the data and with the scores."""
 
     def report(self) -> dict[str, Any]:
-        """Give the scores since the last reset: name -> metric."""
+        """Return the scores since the last reset: name -> metric."""
 
     def num_episodes(self) -> int:
         """Count the episodes of the data, before any mutators."""

@@ -29,7 +29,7 @@ def decode_dialog(data: bytes) -> Dialog:
 
 
 def dialog_to_state(dialog: Dialog) -> State:
-    """Give the agent state of a dialog; `utterances` stand again in the two split lists."""
+    """Return the agent state of a dialog; `utterances` stand again in the two split lists."""
     humans = [(u, human_utterance_to_state(u)) for u in _of(dialog, HumanUtterance)]
     bots = [(u, bot_utterance_to_state(u)) for u in _of(dialog, BotUtterance)]
     states = {id(u): state for u, state in (*humans, *bots)}
@@ -73,7 +73,7 @@ def dialog_from_state(state: State) -> Dialog:
 
 
 def human_to_state(human: Human) -> State:
-    """Give the agent state of a person."""
+    """Return the agent state of a person."""
     return {
         "id": human.id,
         "user_external_id": human.user_external_id,
@@ -100,7 +100,7 @@ def human_from_state(state: State) -> Human:
 
 
 def bot_to_state(bot: Bot) -> State:
-    """Give the agent state of the assistant's side of a dialog."""
+    """Return the agent state of the assistant's side of a dialog."""
     return {
         "id": bot.id,
         "user_type": bot.user_type,
@@ -123,7 +123,7 @@ def bot_from_state(state: State) -> Bot:
 
 
 def human_utterance_to_state(utterance: HumanUtterance) -> State:
-    """Give the agent state of a human utterance."""
+    """Return the agent state of a human utterance."""
     return {
         "utt_id": utterance.utt_id,
         "text": utterance.text,
@@ -137,7 +137,7 @@ def human_utterance_to_state(utterance: HumanUtterance) -> State:
 
 
 def bot_utterance_to_state(utterance: BotUtterance) -> State:
-    """Give the agent state of a bot utterance."""
+    """Return the agent state of a bot utterance."""
     return {
         "utt_id": utterance.utt_id,
         "text": utterance.text,
@@ -158,7 +158,7 @@ def utterance_from_state(state: State) -> HumanUtterance | BotUtterance:
 
 
 def is_bot(state: State) -> bool:
-    """Tell whether the agent state of an utterance is the bot's."""
+    """Return whether the agent state of an utterance is the bot's."""
     return "active_skill" in state
 
 
@@ -195,7 +195,7 @@ def bot_utterance_from_state(state: State) -> BotUtterance:
 
 
 def hypothesis_to_state(hypothesis: Hypothesis) -> State:
-    """Give the agent state of a hypothesis; attributes that were not given stay absent."""
+    """Return the agent state of a hypothesis; attributes that were not given stay absent."""
     state: State = {
         "skill_name": hypothesis.skill_name,
         "annotations": hypothesis.annotations,

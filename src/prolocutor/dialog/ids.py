@@ -28,7 +28,7 @@ def new_id() -> str:
 
 
 def timestamp() -> str:
-    """Give the present time in UTC as `YYYY-MM-DD HH:MM:SS.ffffff`, the agent state's form."""
+    """Return the present time in UTC as `YYYY-MM-DD HH:MM:SS.ffffff`, the agent state's form."""
     return format_time(time.time())
 
 

@@ -71,7 +71,7 @@ def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
 
 
 def with_owner(messages: list[dict[str, Any]], skill: str) -> list[dict[str, Any]]:
-    """Give messages whose buttons say whose they are: what they carry comes back to that skill.
+    """Return messages whose buttons say whose they are: what they carry comes back to that skill.
 
     A button that carries a command (a program, bookkeeping) or an owner stays as it is. A text that
     is no JSON object becomes the `payload` of one.
@@ -96,7 +96,7 @@ def _owned(json: Any, skill: str) -> Any:
 
 
 def _is_command(code: Any) -> bool:
-    """Tell whether code is the assistant's own: bookkeeping, or a program in ThingTalk."""
+    """Return whether code is the assistant's own: bookkeeping, or a program in ThingTalk."""
     tokens = code.split() if isinstance(code, str) else code
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         return False

@@ -71,7 +71,7 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
 
 
 def _is_deep(encoded: bytes, max_depth: int) -> bool:
-    """Tell whether JSON has more levels: each round takes the innermost brackets away."""
+    """Return whether JSON has more levels: each round takes the innermost brackets away."""
     if encoded.count(b"{") + encoded.count(b"[") <= max_depth:
         return False
     brackets = _STRINGS.sub(b"", encoded).translate(_SQUARE, _NO_BRACKETS)

@@ -23,7 +23,7 @@ LATEST: Final = 1e11
 
 
 def next_time(first: float, every: str, zone: str | None, after: float) -> float:
-    """Give the first time later than `after` of what comes again from `first` on (UNIX seconds).
+    """Return the first time later than `after` of what comes again from `first` on (UNIX seconds).
 
     The hour stays the same by the clock of `zone` (None: the server's), in summer and in winter.
     The 31st is the last day of a month that is shorter, 29 February the 28th.
@@ -40,7 +40,7 @@ def next_time(first: float, every: str, zone: str | None, after: float) -> float
 
 
 def zone_of(name: str | None) -> tzinfo | None:
-    """Give a time zone, None for the server's; `ValueError` where none is called so."""
+    """Return a time zone, None for the server's; `ValueError` where none is called so."""
     if name is None:
         return None
     try:

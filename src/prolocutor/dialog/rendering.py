@@ -94,7 +94,7 @@ def _addressed(title: str, address: str) -> str:
 
 
 def _first(message: Message, *keys: str) -> str:
-    """Give the first of these that is a text and says something, else nothing."""
+    """Return the first of these that is a text and says something, else nothing."""
     values = (message.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip()), "")
 

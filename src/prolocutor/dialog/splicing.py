@@ -24,12 +24,12 @@ def bot_utterance(body: bytes, user: bytes) -> bytes:
 
 
 def new_human(id_: str, user: str) -> bytes:
-    """Give the agent state of a person of whom nothing is known yet."""
+    """Return the agent state of a person of whom nothing is known yet."""
     return plain.encode(agent_state.human_to_state(Human(id=id_, user_external_id=user)))
 
 
 def new_bot(id_: str) -> bytes:
-    """Give the agent state of the assistant's side of a new dialog."""
+    """Return the agent state of the assistant's side of a new dialog."""
     return plain.encode(agent_state.bot_to_state(Bot(id=id_)))
 
 
@@ -64,5 +64,5 @@ def attributes_with_ratings(attributes: bytes, ratings: Sequence[bytes]) -> byte
 
 
 def last_rating(ratings: Sequence[bytes]) -> bytes:
-    """Give the value of the last of these ratings as JSON, `null` if there is none."""
+    """Return the value of the last of these ratings as JSON, `null` if there is none."""
     return bytes(_raw_members(ratings[-1])["rating"]) if ratings else b"null"

@@ -51,7 +51,7 @@ class AssistantPartner:
         return observation
 
     async def act(self) -> Message:
-        """Give the assistant's reply: `text`, `confidence`, and what else there was to say."""
+        """Return the assistant's reply: `text`, `confidence`, and what else there was to say."""
         heard, self._heard = self._heard, []
         if not self._observed:
             heard = [OPENING]
@@ -110,7 +110,7 @@ class AssistantAgent:
         return cls(opt, {"assistant": LoopThread(assistant, "assistant")})._as_owner()
 
     def open_assistant(self, opt: Mapping[str, Any]) -> AbstractAsyncContextManager[Assistant]:
-        """Give the assistant that these options mean, not started yet."""
+        """Return the assistant that these options mean, not started yet."""
         raise BadInput("make the agent of an assistant with AssistantAgent.of(assistant)")
 
     def observe(self, observation: Observation) -> Message:
@@ -133,14 +133,14 @@ class AssistantAgent:
         return self._loop.call(_all(partner.act() for partner in partners))
 
     def respond(self, text_or_message: str | Observation, **fields: Any) -> str:
-        """Give the reply to one message, in a dialog of its own."""
+        """Return the reply to one message, in a dialog of its own."""
         said = {"text": text_or_message} if isinstance(text_or_message, str) else text_or_message
         clone = self.clone()
         clone.observe({"episode_done": True, **said, **fields})
         return str(clone.act().get("text", ""))
 
     def batch_respond(self, messages: Sequence[Observation]) -> list[str]:
-        """Give the replies to several messages, each in a dialog of its own."""
+        """Return the replies to several messages, each in a dialog of its own."""
         observed = [self.clone().observe({"episode_done": True, **one}) for one in messages]
         return [str(act.get("text", "")) for act in self.batch_act(observed)]
 
@@ -149,12 +149,12 @@ class AssistantAgent:
         self._partner.reset()
 
     def share(self) -> dict[str, Any]:
-        """Give what a clone is made of: `share()["class"](opt, share())`."""
+        """Return what a clone is made of: `share()["class"](opt, share())`."""
         first = self._first or self  # lives as long as its clones, and the assistant with it
         return {"class": type(self), "opt": self.opt, "assistant": self._loop, "first": first}
 
     def clone(self) -> Self:
-        """Give an agent with the same assistant and a dialog of its own."""
+        """Return an agent with the same assistant and a dialog of its own."""
         return type(self)(self.opt, self.share())
 
     def shutdown(self) -> None:
@@ -163,11 +163,11 @@ class AssistantAgent:
             self._closing()
 
     def getID(self) -> str:  # noqa: N802 - ParlAI's name
-        """Give the name by which it speaks."""
+        """Return the name by which it speaks."""
         return self.id
 
     def epoch_done(self) -> bool:
-        """Tell whether its data is at an end: it has none."""
+        """Return whether its data is at an end: it has none."""
         return False
 
     def reset_metrics(self) -> None:
@@ -178,7 +178,7 @@ class AssistantAgent:
 
     @classmethod
     def upgrade_opt(cls, opt_from_disk: Any) -> Any:
-        """Give the options as they are."""
+        """Return the options as they are."""
         return opt_from_disk
 
     def _as_owner(self) -> Self:

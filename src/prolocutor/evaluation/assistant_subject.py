@@ -45,6 +45,6 @@ class _User:
 
 
 def _ranked(text: str, hypotheses: list[dict[str, Any]]) -> list[str]:
-    """Give what was said and then all other hypotheses, the most confident first."""
+    """Return what was said and then all other hypotheses, the most confident first."""
     others = sorted(hypotheses, key=lambda one: -float(one.get("confidence") or 0))
     return list(dict.fromkeys([text, *(str(one.get("text", "")) for one in others)]))

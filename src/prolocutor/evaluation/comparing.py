@@ -119,7 +119,7 @@ def differences(pairs: Sequence[Pair]) -> list[Difference]:
 
 
 def flips(pairs: Iterable[Pair], metric: str) -> list[Flip]:
-    """Give the examples that one got right and the other did not."""
+    """Return the examples that one got right and the other did not."""
     found = []
     for first, second in pairs:
         before, after = first.scores.get(metric), second.scores.get(metric)

@@ -13,7 +13,7 @@ _BLOCK: Final = 1 << 20
 
 
 def content_of(paths: Iterable[Path]) -> str | None:
-    """Give one hash over files, and all files of folders; None if there are none.
+    """Return one hash over files, and all files of folders; None if there are none.
 
     Neither names of folders nor times are part of it.
     """
@@ -30,7 +30,7 @@ def content_of(paths: Iterable[Path]) -> str | None:
 
 
 def module_file(dotted: str, folder: Path | None = None) -> Path | None:
-    """Give the source of the module in `module:attribute`, in a folder or where Python looks.
+    """Return the source of the module in `module:attribute`, in a folder or where Python looks.
 
     The folder alone is looked into where it is given.
     """

@@ -61,7 +61,7 @@ def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterat
 def episodes_of_tasks(
     tasks: Iterable[tuple[str, Iterable[Message]]], limit: int | None = None
 ) -> Iterator[Episode]:
-    """Give the episodes of several data sets, one after the other, up to `limit` messages in all.
+    """Return the episodes of several data sets, one after the other, up to `limit` messages in all.
 
     With one data set alone its episodes have no `task`.
     """
@@ -76,7 +76,7 @@ def episodes_of_tasks(
 
 
 def group_of(message: Message, task: str = "") -> str:
-    """Give what an example belongs to: its `domain`, `task`, `intent`, or else its data set."""
+    """Return what an example belongs to: its `domain`, `task`, `intent`, or else its data set."""
     for field in _GROUP_FIELDS:
         if group := message.get(field):
             return str(group)

@@ -94,7 +94,7 @@ class RunFolder:
             os.close(self._owner)
 
     def has(self, episode: Episode, repeat: int, *, retry_failed: bool = False) -> bool:
-        """Tell whether all rows of an episode are there; `Conflict` if they are of other data."""
+        """Return whether all rows of an episode are there; `Conflict` if they are of other data."""
         known = self._known.get(_key(episode.number, repeat))
         if known is None:
             return False
@@ -266,7 +266,7 @@ def _digest(file: Path, example: str) -> bytes:
 
 
 def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int]]:
-    """Give which row each line is and where it begins."""
+    """Return which row each line is and where it begins."""
     if not file.exists():
         return
     decoder = msgspec.json.Decoder(_Place)
@@ -286,7 +286,7 @@ def _places(file: Path, *, cut: bool = False) -> Iterator[tuple[_Place, int]]:
 
 
 def _in_order(file: Path) -> list[int] | None:
-    """Give where the rows begin, in order, less those replaced; None if they are in order."""
+    """Return where the rows begin, in order, less those replaced; None if they are in order."""
     found: list[int] = []
     ordered, before = True, -1
     for place, start in _places(file):

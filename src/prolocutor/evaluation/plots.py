@@ -87,7 +87,7 @@ def bar_plot(counts: Mapping[str, int], title: str) -> str:
 
 
 def _scale(least: float, most: float) -> tuple[float, float, float]:
-    """Give ends and width of bars so that they are round numbers."""
+    """Return ends and width of bars so that they are round numbers."""
     if most <= least:
         return (0.0, 1.0, 1 / _BARS) if 0 <= least <= 1 else (least - 0.5, least + 0.5, 1.0)
     raw = (most - least) / _BARS

@@ -48,7 +48,7 @@ class Replay:
         self._concurrency = concurrency
 
     async def turns(self, dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[Replayed]]:
-        """Give the turns of each dialog, in the dialogs' order."""
+        """Return the turns of each dialog, in the dialogs' order."""
         running: list[asyncio.Task[list[Replayed]]] = []
         try:
             async for dialog in dialogs:
@@ -90,7 +90,7 @@ class Replay:
 
 
 def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, Said | None]]:
-    """Give each human utterance with what the bot said right after it."""
+    """Return each human utterance with what the bot said right after it."""
     for place, utterance in enumerate(dialog.utterances):
         if isinstance(utterance, HumanUtterance):
             following = dialog.utterances[place + 1 : place + 2]

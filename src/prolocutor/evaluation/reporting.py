@@ -57,7 +57,7 @@ class Report(msgspec.Struct, kw_only=True):
     by: dict[str, int] = {}
 
     def find(self, name: str) -> Estimate | None:
-        """Give a metric or figure by name; a task's or group's by `task/name`."""
+        """Return a metric or figure by name; a task's or group's by `task/name`."""
         part, slash, own = name.rpartition("/")
         for parts in (self.tasks, self.groups):
             if slash and part in parts and own in parts[part]:
@@ -140,7 +140,7 @@ class _Part:
         return found
 
     def others(self) -> Metrics:
-        """Give the metrics that are no means of scores: agents' own, and those of a corpus."""
+        """Return the metrics that are no means of scores: agents' own, and those of a corpus."""
         found = dict(self._own.report)
         if self._corpus is not None:
             whole = self._corpus.report()
@@ -168,7 +168,7 @@ class _Count:
             yield _measured(row)
 
     def shown_groups(self) -> dict[str, Estimates]:
-        """Give the metrics of each group, if there are several, and fewer than examples."""
+        """Return the metrics of each group, if there are several, and fewer than examples."""
         groups = self._groups or {}
         several = 1 < len(groups) < min(_FEW_ENOUGH, self.examples)
         if not several or not self._apart:
@@ -199,7 +199,8 @@ class _Count:
 
 
 def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
-    """Give the mean of the tasks' scores, of those that have it, and the sum of their examples."""
+    """Return the mean of the tasks' scores, of those that have it, and the sum of their
+    examples."""
     names = dict.fromkeys(name for found in tasks.values() for name in found)
     means = {
         name: mean_of_estimates([found[name] for found in tasks.values() if name in found])
@@ -212,7 +213,7 @@ def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
 
 
 def _overall(name: str, reports: Mapping[str, Metrics]) -> bool:
-    """Tell whether an aggregated metric is that of all tasks and not `task/name`."""
+    """Return whether an aggregated metric is that of all tasks and not `task/name`."""
     return any(name in report for report in reports.values())
 
 

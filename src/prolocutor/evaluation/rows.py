@@ -81,7 +81,7 @@ def decode(line: bytes) -> Row:
 
 
 def as_json(value: Any, depth: int = 0) -> Any:
-    """Give a value as JSON can say it: lone surrogates replaced, odd things as their `repr`."""
+    """Return a value as JSON can say it: lone surrogates replaced, odd things as their `repr`."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if value is None or isinstance(value, bool | float):
@@ -97,7 +97,7 @@ def as_json(value: Any, depth: int = 0) -> Any:
 
 
 def read_rows(file: Path) -> Iterator[Row]:
-    """Give the rows of a file one by one; a torn last line is passed over."""
+    """Return the rows of a file one by one; a torn last line is passed over."""
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.endswith(b"\n"):

@@ -32,7 +32,7 @@ class Scorer(Protocol):
     """Whoever says how good an answer is."""
 
     def score(self, message: Message, act: Mapping[str, Any]) -> dict[str, float | None]:
-        """Give the figures of one example by name."""
+        """Return the figures of one example by name."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ class Runner:
                     yield Task(episode, repeat)
 
     def _seed(self, task: Task) -> int:
-        """Give an episode a seed of its own, the same whatever was asked before."""
+        """Return an episode a seed of its own, the same whatever was asked before."""
         words = f"{self._options.seed}/{task.episode.number}/{task.repeat}"
         return int.from_bytes(blake2b(words.encode(), digest_size=7).digest(), "big")
 
@@ -188,7 +188,7 @@ class Runner:
 
 
 def _kept(message: Message) -> dict[str, Any]:
-    """Give as much of a message as a row keeps: of long lists of candidates only the first."""
+    """Return as much of a message as a row keeps: of long lists of candidates only the first."""
     kept = dict(message)
     for field in _CANDIDATES:
         candidates = kept.get(field)

@@ -32,7 +32,7 @@ class TeacherScorer:
         self._scored = TeacherMetrics(metrics)
 
     def score(self, message: Mapping[str, Any], act: Mapping[str, Any]) -> Scores:
-        """Give the figures of one example by name."""
+        """Return the figures of one example by name."""
         labels = message.get("eval_labels")
         if labels is None:
             labels = message.get("labels")
@@ -44,18 +44,18 @@ class TeacherScorer:
         return scores
 
     def rescored(self, row: Row) -> Row:
-        """Give a row its figures anew, from what was kept of it."""
+        """Return a row its figures anew, from what was kept of it."""
         act = row.act if row.error is None else {"text": ""}
         row.scores = self.score(row.input, act)
         return row
 
     def report(self) -> Report:
-        """Give the metrics over all that was scored."""
+        """Return the metrics over all that was scored."""
         return self._scored.report()
 
 
 def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
-    """Give an act as a row keeps it, its candidates as a list; `BadReply` if it cannot be scored.
+    """Return an act as a row keeps it, its candidates as a list; `BadReply` if it cannot be scored.
 
     What can be read only once is so read before anybody scores it.
     """
@@ -76,7 +76,7 @@ def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kept_metrics(act: Mapping[str, Any]) -> Kept:
-    """Give what an act's field `metrics` holds in a form that a row can keep.
+    """Return what an act's field `metrics` holds in a form that a row can keep.
 
     `BadReply` for what is no number.
     """
@@ -110,7 +110,7 @@ def _own_metric(name: str, value: Any) -> Metric:
 
 
 def _texts(labels: Any) -> list[str] | None:
-    """Give labels as texts, also where the data have numbers."""
+    """Return labels as texts, also where the data have numbers."""
     if labels is None:
         return None
     if isinstance(labels, str) or not isinstance(labels, Iterable):
@@ -133,12 +133,12 @@ class OwnMetrics:
 
 
 def needs_corpus(metrics: str) -> bool:
-    """Tell whether some of the metrics are of all answers together."""
+    """Return whether some of the metrics are of all answers together."""
     return any(name.startswith(("interdistinct", "distinct", "all")) for name in _names(metrics))
 
 
 def foreseen(metrics: str) -> frozenset[str]:
-    """Give the names of the scores that acts may get by these metrics."""
+    """Return the names of the scores that acts may get by these metrics."""
     wanted = wanted_metrics(metrics)
     orders = {
         "bleu": wanted.bleu,

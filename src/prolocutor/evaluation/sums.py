@@ -131,7 +131,7 @@ def mean_of_estimates(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _wilson(mean: float, error: float, draws: float, count: int) -> Estimate:
-    """Give Wilson's interval as if `draws` shares had been drawn."""
+    """Return Wilson's interval as if `draws` shares had been drawn."""
     mean = min(1.0, max(0.0, mean))
     middle = (mean + _Z * _Z / (2 * draws)) / (1 + _Z * _Z / draws)
     spread = sqrt(mean * (1 - mean) / draws + _Z * _Z / (4 * draws * draws))
@@ -146,7 +146,7 @@ def _normal(mean: float, error: float, count: int) -> Estimate:
 
 
 def _student(freedom: int) -> float:
-    """Give the 97.5 % point of Student's t."""
+    """Return the 97.5 % point of Student's t."""
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]
     return _Z * (1 + (_Z * _Z + 1) / (4 * freedom))

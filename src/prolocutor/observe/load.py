@@ -39,7 +39,7 @@ class Load:
         """Leave it: only times count."""
 
     def means(self) -> dict[str, float]:
-        """Give the mean seconds by service, for those that were asked in the period."""
+        """Return the mean seconds by service, for those that were asked in the period."""
         oldest = self._number() - SLICES
         sums: _Slice = {}
         for number, part in self._slices:

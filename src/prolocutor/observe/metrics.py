@@ -45,7 +45,7 @@ class Histogram:
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Give the cumulated buckets as Prometheus has them."""
+        """Return the cumulated buckets as Prometheus has them."""
         shown, number = [], 0
         for bound, count in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
             number += count
@@ -96,11 +96,11 @@ class Metrics:
         self._watched[name] = (text, read)
 
     def text(self) -> bytes:
-        """Give all figures in Prometheus' text format."""
+        """Return all figures in Prometheus' text format."""
         return generate_latest(self.registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Give all figures as Prometheus' families (the promise of its collectors)."""
+        """Return all figures as Prometheus' families (the promise of its collectors)."""
         yield _counter(
             "prolocutor_turns",
             "Turns, by how their reply came about and the channel they came through",

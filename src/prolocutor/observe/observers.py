@@ -21,7 +21,7 @@ class Observers:
         return len(self._all)
 
     def __iter__(self) -> Iterator[Observer]:
-        """Give the observers in their order."""
+        """Return the observers in their order."""
         return iter(self._all)
 
     def append(self, observer: Observer) -> None:

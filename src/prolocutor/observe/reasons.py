@@ -6,5 +6,5 @@ from prolocutor.contracts.observer import Reason
 
 
 def bare(reason: Reason) -> Reason:
-    """Give a reason without what stands in brackets at its end, where people may be quoted."""
+    """Return a reason without what stands in brackets at its end, where people may be quoted."""
     return {**reason, "reason": reason["reason"].partition(" (")[0]}

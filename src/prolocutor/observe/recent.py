@@ -26,14 +26,14 @@ class Recent:
         """Leave it: only turns are kept."""
 
     def last(self, number: int = 20, *, user: str | None = None) -> list[TurnRecord]:
-        """Give the last records, newest first, of one person or of all."""
+        """Return the last records, newest first, of one person or of all."""
         newest_first = reversed(self._records)
         return list(islice((r for r in newest_first if user in (None, r.user)), number))
 
     def find(self, turn_id: str) -> TurnRecord | None:
-        """Give the record of a turn while it is kept."""
+        """Return the record of a turn while it is kept."""
         return next((r for r in self._records if r.turn_id == turn_id), None)
 
     def of_reply(self, utt_id: str) -> TurnRecord | None:
-        """Give the latest record of the turn whose reply has this id while it is kept."""
+        """Return the latest record of the turn whose reply has this id while it is kept."""
         return next((r for r in reversed(self._records) if r.utt_id == utt_id), None)

@@ -21,17 +21,17 @@ def sentences(text: str) -> list[str]:
 
 
 def documents(card: Card) -> list[str]:
-    """Give the sentences of a card's description, then its examples."""
+    """Return the sentences of a card's description, then its examples."""
     return [*sentences(card.description), *card.examples]
 
 
 def name_stems(name: str) -> list[str]:
-    """Give the stems of an agent's name: `task_manager` and `TaskManager` are two words."""
+    """Return the stems of an agent's name: `task_manager` and `TaskManager` are two words."""
     return [stem(part.lower()) for part in _APART.split(name) if part]
 
 
 def breadth(card: Card) -> float:
-    """Give how much an agent claims to know.
+    """Return how much an agent claims to know.
 
     It is the log of how many different words its card uses, times the share of those among all:
     what is said in the same words again claims little more.
@@ -41,7 +41,7 @@ def breadth(card: Card) -> float:
 
 
 def checked(cards: Sequence[Card]) -> list[Card]:
-    """Give the cards; `BadInput` if two have one name or there are none."""
+    """Return the cards; `BadInput` if two have one name or there are none."""
     names = [card.name for card in cards]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadInput(f"two agents are named {twice!r}", field="cards")

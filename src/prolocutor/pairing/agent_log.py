@@ -84,7 +84,7 @@ class AgentLog:
         return made
 
     def counts(self) -> LogCounts:
-        """Give the tables, to be kept."""
+        """Return the tables, to be kept."""
         return LogCounts(
             answers=dict(self._answers),
             fresh=dict(self._fresh),
@@ -132,11 +132,13 @@ class AgentLog:
         )
 
     def variety(self, agent: str) -> float:
-        """Give the share of an agent's answers that it had not given before, low while unknown."""
+        """Return the share of an agent's answers that it had not given before, low while
+        unknown."""
         return self._fresh[agent] / (self._answers[agent] + _FEW)
 
     def idf(self, stem: str) -> float:
-        """Give how much a stem tells, in [0, 1]: 1 if it was never seen, 0 if it is everywhere."""
+        """Return how much a stem tells, in [0, 1]: 1 if it was never seen, 0 if it is
+        everywhere."""
         if self._texts == 0:
             return 1.0
         seen = self._stems.get(_stem_key(stem), 0)
@@ -154,7 +156,7 @@ def log_of(labelled: Iterable[Labelled]) -> AgentLog:
 
 
 def hashed(*parts: str) -> int:
-    """Give a number of 64 bits for texts, the same in every run."""
+    """Return a number of 64 bits for texts, the same in every run."""
     data = "\0".join(parts).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 

@@ -51,7 +51,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.answered or self.running)
 
     def open(self) -> list[Offer]:
-        """Give those who can still be asked and answer in time, the likeliest first."""
+        """Return those who can still be asked and answer in time, the likeliest first."""
         return sorted(
             (
                 offer
@@ -177,7 +177,7 @@ class ExpectedGain(msgspec.Struct, frozen=True):
         return _ask(chosen, f"a gain of {gain:.3f} for a cost of {self.cost(chosen[0]):.3f}")
 
     def cost(self, offer: Offer) -> float:
-        """Give what a call costs, in the currency of the prices."""
+        """Return what a call costs, in the currency of the prices."""
         scarce = 1.0 if offer.left is None else 1.0 + 1.0 / max(1, offer.left)
         cost = self.per_call + offer.price + offer.latency * self.per_second
         return max(1e-9, cost * scarce)
@@ -246,7 +246,7 @@ class Capped(msgspec.Struct, frozen=True):
         return Step(enough=True, reason="the turn's budget is spent")
 
     def _affordable(self, standing: Standing, called: Sequence[str], spent: float) -> Standing:
-        """Give the standing without those that are too dear, so that others are thought of."""
+        """Return the standing without those that are too dear, so that others are thought of."""
         if self.price is None:
             return standing
         most = self.price - spent
@@ -255,7 +255,7 @@ class Capped(msgspec.Struct, frozen=True):
 
 
 def left_over(standing: Standing) -> dict[str, float]:
-    """Give each open agent's probability, given how the answers so far turned out.
+    """Return each open agent's probability, given how the answers so far turned out.
 
     Where a likely agent has answered badly, what was believed of it goes to the others in
     proportion, up to certainty: probabilities of a router compete, if only roughly.

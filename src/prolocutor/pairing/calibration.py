@@ -25,7 +25,7 @@ class Sigmoid(msgspec.Struct, frozen=True):
     offset: float = 0.0
 
     def __call__(self, score: float) -> float:
-        """Give the probability that a score stands for."""
+        """Return the probability that a score stands for."""
         return _sigmoid(self.slope * score + self.offset)
 
 
@@ -73,7 +73,7 @@ def _loss(rows: _Rows, slope: float, offset: float) -> float:
 
 
 def _step(rows: _Rows, slope: float, offset: float) -> tuple[float, float]:
-    """Give Newton's step: the gradient by the inverse of the Hessian."""
+    """Return Newton's step: the gradient by the inverse of the Hessian."""
     a = b = 0.0
     aa = bb = _RIDGE
     ab = 0.0
@@ -99,6 +99,6 @@ def _sigmoid(x: float) -> float:
 
 
 def logit(probability: float) -> float:
-    """Give the score that stands for a probability, also for 0 and 1."""
+    """Return the score that stands for a probability, also for 0 and 1."""
     kept = min(max(probability, _LEAST), 1 - _LEAST)
     return log(kept / (1 - kept))

@@ -79,27 +79,29 @@ ENCODERS: Final = {
 
 
 def routers() -> list[str]:
-    """Give the names of all routers, ours and the installed ones."""
+    """Return the names of all routers, ours and the installed ones."""
     return _names(ROUTERS, ROUTER_GROUP)
 
 
 def rankers() -> list[str]:
-    """Give the names of all rankers, ours and the installed ones."""
+    """Return the names of all rankers, ours and the installed ones."""
     return _names(RANKERS, RANKER_GROUP)
 
 
 def load_router(name: str) -> Fit[Router]:
-    """Give a router's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is missing."""
+    """Return a router's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is
+    missing."""
     return _load(name, ROUTERS, ROUTER_GROUP, "router")  # type: ignore[return-value]
 
 
 def load_ranker(name: str) -> Fit[Ranker]:
-    """Give a ranker's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is missing."""
+    """Return a ranker's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is
+    missing."""
     return _load(name, RANKERS, RANKER_GROUP, "ranker")  # type: ignore[return-value]
 
 
 def load_reader(name: str, which: Literal["router", "ranker"]) -> Any:
-    """Give the class that reads a method's models; `ConfigError` if it has none."""
+    """Return the class that reads a method's models; `ConfigError` if it has none."""
     entry = (ROUTERS if which == "router" else RANKERS).get(name)
     if entry is None or entry.model is None:
         raise ConfigError(f"there is no {which} {name!r} that reads models", key="model")
@@ -108,7 +110,7 @@ def load_reader(name: str, which: Literal["router", "ranker"]) -> Any:
 
 
 def load_model_class(name: Literal["onnx", "pairs"]) -> Any:
-    """Give the class of an encoder, `Class(folder)`; `MissingExtra` for what is missing."""
+    """Return the class of an encoder, `Class(folder)`; `MissingExtra` for what is missing."""
     return _import(name, ENCODERS[name], "prolocutor.encoders", "encoder")
 
 

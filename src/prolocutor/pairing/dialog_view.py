@@ -12,7 +12,7 @@ WINDOW: Final = 3
 
 
 def question_of(state: Mapping[str, Any]) -> Question:
-    """Give what is asked, and apart from it the last whole turn; `state` is agent state JSON."""
+    """Return what is asked, and apart from it the last whole turn; `state` is agent state JSON."""
     *before, said = state["utterances"]
     if len(before) < 2 or "active_skill" not in before[-1]:
         return Question(text=said["text"])
@@ -26,7 +26,7 @@ def question_of(state: Mapping[str, Any]) -> Question:
 
 
 def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[Answer]:
-    """Give the answers that hypotheses are, in their order."""
+    """Return the answers that hypotheses are, in their order."""
     return [
         Answer(agent=slot_of(one), text=one["text"], confidence=float(one["confidence"]))
         for one in hypotheses
@@ -36,10 +36,10 @@ def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[Answer]:
 async def given(
     pairings: Sequence[Pairing] | Awaitable[Sequence[Pairing]],
 ) -> Sequence[Pairing]:
-    """Give pairings, waited for where they are by somebody who had to wait."""
+    """Return pairings, waited for where they are by somebody who had to wait."""
     return await pairings if isinstance(pairings, Awaitable) else pairings
 
 
 def slot_of(hypothesis: Mapping[str, Any]) -> str:
-    """Give the skill whose hypothesis this is, whatever name it gave itself."""
+    """Return the skill whose hypothesis this is, whatever name it gave itself."""
     return str(hypothesis["hypothesis_id"]).rpartition(".")[0]

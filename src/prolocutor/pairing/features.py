@@ -68,7 +68,7 @@ def features(
     *,
     logged: bool = False,
 ) -> list[list[float]]:
-    """Give a row of `len(NAMES)` numbers for each answer.
+    """Return a row of `len(NAMES)` numbers for each answer.
 
     `logged` tells that these answers are in the log themselves and are not to count as repetition.
     """
@@ -172,7 +172,7 @@ def _compare(rows: list[list[float]]) -> None:
 
 
 def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
-    """Give for each answer the largest share of new words in common with another's.
+    """Return for each answer the largest share of new words in common with another's.
 
     Of very many answers only the first ones that are no refusals are compared.
     """

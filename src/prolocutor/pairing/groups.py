@@ -14,7 +14,8 @@ ALIKE: Final = 0.8
 
 
 def near_duplicates(texts: Sequence[str], alike: float = ALIKE) -> list[int]:
-    """Give each text the number of its group: those chained by a Jaccard of words of at least that.
+    """Return each text the number of its group: those chained by a Jaccard of words of at least
+    that.
 
     Only texts that share one of their rarest words are compared (prefix filtering, Chaudhuri,
     Ganti and Kaushik 2006), so that it takes seconds for a hundred thousand.

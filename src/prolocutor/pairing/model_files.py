@@ -171,7 +171,7 @@ def load_model(folder: str | Path) -> Model:
 
 
 def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
-    """Give a warning in words for agents that left and that came since a model was trained."""
+    """Return a warning in words for agents that left and that came since a model was trained."""
     left = [name for name in model.agents if name not in present]
     came = [name for name in present if name not in model.agents]
     warnings = []

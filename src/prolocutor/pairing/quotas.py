@@ -19,7 +19,7 @@ class Quotas:
         self._calls: dict[str, deque[float]] = {agent: deque() for agent in quotas}
 
     def left(self, agent: str) -> int | None:
-        """Give the calls that an agent may still get; None: as many as one likes."""
+        """Return the calls that an agent may still get; None: as many as one likes."""
         if agent not in self._quotas:
             return None
         calls, now = self._calls[agent], self._clock()

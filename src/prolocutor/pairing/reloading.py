@@ -87,7 +87,7 @@ Source: TypeAlias = Method | Ready[Method] | Kept[Method]
 
 
 def latest(source: Source[Method]) -> Ready[Method]:
-    """Give what is to be used now, with its version ("" where nobody told one)."""
+    """Return what is to be used now, with its version ("" where nobody told one)."""
     if isinstance(source, Kept):
         return source.latest
     return source if isinstance(source, Ready) else Ready(source, "")

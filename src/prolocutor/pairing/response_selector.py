@@ -78,7 +78,7 @@ class RankedSelector:
         }
 
     async def _routed(self, request: Mapping[str, Any]) -> Routed:
-        """Give what the router says, unless one skill had to be asked whatever it says."""
+        """Return what the router says, unless one skill had to be asked whatever it says."""
         if self._routing is None or "forced" in request:
             return Routed((), "")
         return await self._routing.of(request)
@@ -92,7 +92,7 @@ class _Told(msgspec.Struct, frozen=True):
     ranker: str
 
     def because(self, reason: str) -> dict[str, Any]:
-        """Give the reply's attribute `pairing`."""
+        """Return the reply's attribute `pairing`."""
         versions = {"router": self.routed.version, "ranker": self.ranker}
         order = [[one.agent, round(one.probability, 4)] for one in self.ranked]
         named = {role: version for role, version in versions.items() if version}

@@ -37,7 +37,7 @@ class Routing:
         self._known: dict[str, Routed] = {}
 
     async def of(self, request: Mapping[str, Any]) -> Routed:
-        """Give what the router says of the turn that a service is asked in."""
+        """Return what the router says of the turn that a service is asked in."""
         turn = str(request.get("turn_id", ""))
         if turn and (known := self._known.get(turn)) is not None:
             return known

@@ -83,7 +83,7 @@ class RoutedSelector:
         return Selection(list(first.ask), more, f"{first.reason} ({_shown(likely, routed)})")
 
     def _judge(self) -> Ranker:
-        """Give the ranker, or who stands in for one that would have to wait."""
+        """Return the ranker, or who stands in for one that would have to wait."""
         ranker: Ranker = latest(self._ranker).method
         return self._stand_in if iscoroutinefunction(ranker.rank) else ranker
 
@@ -120,7 +120,7 @@ class RoutedSelector:
 def _judged(
     judge: Ranker, question: Question, hypotheses: list[dict[str, Any]], prior: dict[str, float]
 ) -> dict[str, float]:
-    """Give the probability of the best answer of each agent."""
+    """Return the probability of the best answer of each agent."""
     best: dict[str, float] = {}
     ranked = judge.rank(question, answers_of(hypotheses), prior)
     assert not isinstance(ranked, Awaitable)

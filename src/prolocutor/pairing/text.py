@@ -38,17 +38,17 @@ STOP_WORDS: Final = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Give words, numbers and signs of calculation, in lower case; at most of 2,000 signs."""
+    """Return words, numbers and signs of calculation, in lower case; at most of 2,000 signs."""
     return _WORD.findall(text[:_LONGEST_TEXT].lower().replace("’", "'"))
 
 
 def stems(text: str) -> list[str]:
-    """Give the stems of all words."""
+    """Return the stems of all words."""
     return [stem(word) for word in words(text)]
 
 
 def content_stems(text: str) -> list[str]:
-    """Give the stems of the words that say what a text is about; of all, if none does."""
+    """Return the stems of the words that say what a text is about; of all, if none does."""
     found = words(text)
     kept = [stem(word) for word in found if word not in STOP_WORDS]
     return kept or [stem(word) for word in found]
@@ -72,14 +72,14 @@ def stem(word: str) -> str:
 
 
 def shape(word: str) -> str | None:
-    """Give the shape of a number or sign: `#`, `#.#`, `#:#`, `#/#/#`, ...; None for a word."""
+    """Return the shape of a number or sign: `#`, `#.#`, `#:#`, `#/#/#`, ...; None for a word."""
     if word[0].isdigit():
         return re.sub(r"\d+", "#", word)
     return None if word[0].isalpha() else word
 
 
 def char_grams(text: str, least: int, most: int) -> Iterable[str]:
-    """Give the character n-grams within words, which are padded with a blank on either side."""
+    """Return the character n-grams within words, which are padded with a blank on either side."""
     for word in words(text):
         padded = f" {word} "
         for size in range(least, most + 1):
@@ -124,12 +124,12 @@ class Bm25(Generic[Key]):
             self._postings.setdefault(term, []).append((place, count))
 
     def idf(self, term: str) -> float:
-        """Give how much a term tells; the most for one that was never seen."""
+        """Return how much a term tells; the most for one that was never seen."""
         seen = len(self._postings.get(term, ()))
         return log(1 + (len(self._keys) - seen + 0.5) / (seen + 0.5))
 
     def search(self, terms: Iterable[str], most: int = _MOST_POSTINGS) -> list[tuple[Key, float]]:
-        """Give the documents that share a term with the query, and their scores, in any order.
+        """Return the documents that share a term with the query, and their scores, in any order.
 
         Rare terms come first, and those that would take more than `most` entries of the index
         altogether are left out: they tell the least. So the cost has a bound, whatever its size.
@@ -157,7 +157,7 @@ class Bm25(Generic[Key]):
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Give the share of common words among all of two sets; 1 for two empty ones."""
+    """Return the share of common words among all of two sets; 1 for two empty ones."""
     both = len(first & second)
     union = len(first) + len(second) - both
     return both / union if union else 1.0

@@ -39,7 +39,8 @@ class Unsure(msgspec.Struct, frozen=True, kw_only=True):
 def clarifying(
     unsure: Unsure, routed: Sequence[Pairing], cards: dict[str, Card], words: str
 ) -> list[dict[str, Any]]:
-    """Give the messages of a clarifying question: the likeliest agents as choices, by their cards.
+    """Return the messages of a clarifying question: the likeliest agents as choices, by their
+    cards.
 
     A choice says in `forward` which skill gets the original words.
     """

@@ -55,7 +55,7 @@ class _Observer:
         self._chance.seed(seed)
 
     def clone(self) -> Any:
-        """Give another agent of the kind, with the same options."""
+        """Return another agent of the kind, with the same options."""
         return type(self)(self.opt)
 
     def _says(self, text: str, **fields: Any) -> Act:
@@ -167,7 +167,7 @@ class IrBaselineAgent(_Observer):
 
 
 def ranked_by_words(query: str, candidates: Iterable[str], penalty: float = 0.5) -> list[str]:
-    """Give the candidates, the one most like the query first."""
+    """Return the candidates, the one most like the query first."""
     given = tuple(candidates)
     asked = set(_words(query))
     scores = [
@@ -181,7 +181,7 @@ def ranked_by_words(query: str, candidates: Iterable[str], penalty: float = 0.5)
 
 @lru_cache(maxsize=4)
 def _weighed(candidates: tuple[str, ...]) -> list[tuple[dict[str, float], float]]:
-    """Give the weight of each word of each candidate, and their sum."""
+    """Return the weight of each word of each candidate, and their sum."""
     documents = [set(_words(one)) for one in candidates]
     counts = Counter(word for words in documents for word in words)
     weights = {word: math.log((1 + len(documents)) / count) for word, count in counts.items()}

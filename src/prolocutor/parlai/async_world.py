@@ -60,7 +60,7 @@ class AsyncWorld:
         self._most = in_flight
 
     async def run(self) -> AsyncIterator[Told]:
-        """Give the episodes as they end, whatever their order; leaving early cancels the rest."""
+        """Return the episodes as they end, whatever their order; leaving early cancels the rest."""
         waiting = iter(enumerate(self._episodes))
         running: set[asyncio.Task[Told]] = set()
         try:

@@ -45,15 +45,15 @@ class BatchWorld:
         self.total_parleys += 1
 
     def episode_done(self) -> bool:
-        """Tell whether all episodes are done: never, as they end at times of their own."""
+        """Return whether all episodes are done: never, as they end at times of their own."""
         return False
 
     def epoch_done(self) -> bool:
-        """Tell whether the data is at its end in all worlds."""
+        """Return whether the data is at its end in all worlds."""
         return all(world.epoch_done() for world in self.worlds)
 
     def report(self) -> Report:
-        """Give the figures of the first world: its agents share theirs with their copies."""
+        """Return the figures of the first world: its agents share theirs with their copies."""
         return self.world.report()
 
     def reset(self) -> None:
@@ -72,7 +72,7 @@ class BatchWorld:
             world.shutdown()
 
     def get_agents(self) -> list[Any]:
-        """Give the agents of the first world."""
+        """Return the agents of the first world."""
         return self.world.agents
 
     def num_examples(self) -> int:

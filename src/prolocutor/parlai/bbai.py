@@ -101,7 +101,7 @@ class Bbai:
             yield [message]
 
     def descriptions(self) -> dict[str, str]:
-        """Give what each agent says of itself, under the names that all else uses."""
+        """Return what each agent says of itself, under the names that all else uses."""
         found = _read(self._folder / "descriptions.json")
         if not isinstance(found, dict):
             raise BadData("not an object", file=str(self._folder / "descriptions.json"))
@@ -153,7 +153,7 @@ def _agents_of(folder: Path) -> list[str]:
 
 
 def _renamed(descriptions: dict[str, str], agents: Sequence[str]) -> dict[str, str]:
-    """Give a description whose name no agent has to the one without, if their names are close."""
+    """Return a description whose name no agent has to the one without, if their names are close."""
     found = {}
     for name, text in descriptions.items():
         without = [] if name in agents else [one for one in agents if one not in descriptions]
@@ -172,7 +172,7 @@ def _read(file: Path) -> Any:
 
 
 def _parts(question: Any, agents: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Give a question's text and entry, of either kind of file, checked."""
+    """Return a question's text and entry, of either kind of file, checked."""
     if not isinstance(question, list | tuple) or len(question) != 2:
         raise BadData("is no pair of text and agents")
     text, entry = question

@@ -50,7 +50,7 @@ FILES: Final = {
 
 
 def kinds() -> list[str]:
-    """Give all kinds of data, ours and the installed ones."""
+    """Return all kinds of data, ours and the installed ones."""
     return [*OURS, *sorted({point.name for point in entry_points(group=GROUP)} - OURS.keys())]
 
 

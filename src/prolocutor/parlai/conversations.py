@@ -167,7 +167,7 @@ def _pairs(xs: list[Turn], ys: list[Turn]) -> list[Message]:
 
 
 def _turns_of(message: dict[str, Any]) -> tuple[Turn, Turn]:
-    """Give what two speakers said in one example."""
+    """Return what two speakers said in one example."""
     labels = message.get("labels")
     if not isinstance(labels, list | tuple) or len(labels) != 1:
         raise BadData("a conversation has exactly one answer to a text", field="labels")

@@ -177,5 +177,5 @@ def _quoted(cell: str) -> str:
 
 
 def columns_of(episodes: Iterable[Sequence[dict[str, Any]]]) -> list[str]:
-    """Give the names of all fields that occur, in the order in which they first do."""
+    """Return the names of all fields that occur, in the order in which they first do."""
     return list(dict.fromkeys(chain.from_iterable(chain.from_iterable(episodes))))

@@ -93,7 +93,7 @@ class _Reading:
         return ended
 
     def end(self) -> list[Message] | None:
-        """Give the episode so far; context that nothing came after is an example of its own."""
+        """Return the episode so far; context that nothing came after is an example of its own."""
         if text := self._text.strip():
             self._text = text
             self._add(None)

@@ -47,7 +47,7 @@ class Images:
         return self._mode not in ("none", "no_image_model")
 
     def load(self, given: Any) -> Any:
-        """Give an image: of a path, a data URL, the bytes of a file, or a Pillow image.
+        """Return an image: of a path, a data URL, the bytes of a file, or a Pillow image.
 
         Text of several lines is taken for a picture in text and given back. `BadData` if there is
         no image where one should be, `MissingExtra` without Pillow.
@@ -87,7 +87,7 @@ class Images:
 
 
 def as_rgb(image: Image) -> Image:
-    """Give an image as RGB; 16 bits of grey are scaled to 8: Pillow would cut off at white."""
+    """Return an image as RGB; 16 bits of grey are scaled to 8: Pillow would cut off at white."""
     if image.mode.startswith("I;16"):
         grey = image.convert("I").point(lambda value: value * (1 / 257) + 0.5)
         return grey.convert("L").convert("RGB")

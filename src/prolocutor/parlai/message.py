@@ -32,7 +32,7 @@ class Message(dict[str, Any]):
         super().__setitem__(key, value)
 
     def copy(self) -> Self:
-        """Give a shallow copy of the same class."""
+        """Return a shallow copy of the same class."""
         return type(self)(self)
 
     @classmethod
@@ -41,9 +41,9 @@ class Message(dict[str, Any]):
         return cls({"batch_padding": True, "episode_done": True})
 
     def is_padding(self) -> bool:
-        """Tell whether this only fills up a batch."""
+        """Return whether this only fills up a batch."""
         return bool(self.get("batch_padding"))
 
     def json_safe_payload(self) -> dict[str, Any]:
-        """Give a plain dictionary without `metrics`; as in ParlAI nothing else is converted."""
+        """Return a plain dictionary without `metrics`; as in ParlAI nothing else is converted."""
         return {key: value for key, value in self.items() if key not in UNSAFE_FIELDS}

@@ -87,7 +87,7 @@ class MultiTaskTeacher:
         return self.tasks[self._present].observe(observation)
 
     def epoch_done(self) -> bool:
-        """Tell whether all tasks are done."""
+        """Return whether all tasks are done."""
         return all(one.epoch_done() for one in self.tasks)
 
     def reset(self) -> None:
@@ -97,7 +97,7 @@ class MultiTaskTeacher:
         self._present, self._between = -1, True
 
     def report(self) -> dict[str, Any]:
-        """Give the scores of all tasks in one report."""
+        """Return the scores of all tasks in one report."""
         return self._aggregate({one.id: one.report() for one in self.tasks})
 
     def num_episodes(self) -> int:
@@ -109,7 +109,7 @@ class MultiTaskTeacher:
         return sum(one.num_examples() for one in self.tasks)
 
     def getID(self) -> str:  # noqa: N802  (ParlAI's name)
-        """Give the names of all tasks."""
+        """Return the names of all tasks."""
         return self.id
 
     def __iter__(self) -> Iterator[Message]:

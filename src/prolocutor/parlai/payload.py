@@ -35,7 +35,7 @@ Unknown = Callable[[Any], Any]
 
 
 def to_json(message: Mapping[str, Any], *, unknown: Unknown | None = None) -> dict[str, Any]:
-    """Give a message as a plain dictionary of what JSON can say; the message is not changed.
+    """Return a message as a plain dictionary of what JSON can say; the message is not changed.
 
     `BadData` names the path of an object that has no JSON form (unless `unknown` gives it one), of
     keys that would be equal, and of what is nested deeper than 64 levels.
@@ -45,7 +45,7 @@ def to_json(message: Mapping[str, Any], *, unknown: Unknown | None = None) -> di
 
 
 def encode(message: Mapping[str, Any], *, unknown: Unknown | None = None) -> bytes:
-    """Give a message as JSON in UTF-8; `BadData` as in `to_json`."""
+    """Return a message as JSON in UTF-8; `BadData` as in `to_json`."""
     try:
         return msgspec.json.encode(to_json(message, unknown=unknown))
     except ValueError as error:
@@ -131,7 +131,7 @@ class _Conversion:
 
 
 def png_url(image: Any) -> str:
-    """Give a Pillow image as the data URL of a PNG; modes that PNG has not become RGB."""
+    """Return a Pillow image as the data URL of a PNG; modes that PNG has not become RGB."""
     data = io.BytesIO()
     kept = image.mode in ("1", "I;16", "L", "LA", "P", "RGB", "RGBA")
     plain = image if kept else as_rgb(image)

@@ -51,11 +51,11 @@ class SharedTeacher:
         return observation
 
     def epoch_done(self) -> bool:
-        """Tell whether nothing is left to say."""
+        """Return whether nothing is left to say."""
         return not self._episode and self._desk.empty()
 
     def report(self) -> dict[str, Any]:
-        """Give the scores of all copies."""
+        """Return the scores of all copies."""
         return self._scorer.report()
 
     def reset_metrics(self) -> None:
@@ -63,11 +63,11 @@ class SharedTeacher:
         self._scorer.clear()
 
     def getID(self) -> str:  # noqa: N802 - ParlAI's name
-        """Give its name."""
+        """Return its name."""
         return self.id
 
     def clone(self) -> SharedTeacher:
-        """Give a copy that takes its episodes from the same data."""
+        """Return a copy that takes its episodes from the same data."""
         return SharedTeacher(self._desk, self._scorer, id=self.id)
 
 

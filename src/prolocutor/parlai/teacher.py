@@ -36,10 +36,10 @@ class Scorer(Protocol):
         """Forget the scores of the latest answer."""
 
     def report_recent(self) -> dict[str, Any]:
-        """Give the scores of the latest answer."""
+        """Return the scores of the latest answer."""
 
     def report(self) -> dict[str, Any]:
-        """Give the scores of all answers."""
+        """Return the scores of all answers."""
 
     def clear(self) -> None:
         """Forget all scores."""
@@ -128,7 +128,7 @@ class DialogTeacher:
         return Message(observation, metrics=recent)
 
     def epoch_done(self) -> bool:
-        """Tell whether what was said last was the end of the data."""
+        """Return whether what was said last was the end of the data."""
         return self._epoch_done
 
     def reset(self) -> None:
@@ -138,7 +138,7 @@ class DialogTeacher:
             self._scorer.clear()
 
     def report(self) -> dict[str, Any]:
-        """Give the scores since the last reset."""
+        """Return the scores since the last reset."""
         return self._scorer.report() if self._scorer is not None else {}
 
     def num_episodes(self) -> int:
@@ -150,12 +150,12 @@ class DialogTeacher:
         return self._count()[1]
 
     def label_candidates(self) -> list[str] | None:
-        """Give what can be chosen from in every example; None where there is no such thing."""
+        """Return what can be chosen from in every example; None where there is no such thing."""
         known = self._known_candidates()
         return None if known is None else list(known)
 
     def getID(self) -> str:  # noqa: N802  (ParlAI's name)
-        """Give the name of the data set."""
+        """Return the name of the data set."""
         return self.id
 
     def __iter__(self) -> Iterator[Message]:
@@ -198,7 +198,7 @@ class DialogTeacher:
             self._episodes, begun_again = self._walk(), True
 
     def _walk(self) -> Iterator[tuple[Sequence[Example], bool]]:
-        """Give episodes in the datatype's order, and whether each is the last one."""
+        """Return episodes in the datatype's order, and whether each is the last one."""
         if self.datatype.random:
             yield from self._drawn()
             return
@@ -243,7 +243,7 @@ class DialogTeacher:
         return message
 
     def _outward(self, message: Message) -> Message:
-        """Give a message as it leaves: a copy after mutators, which may keep theirs."""
+        """Return a message as it leaves: a copy after mutators, which may keep theirs."""
         outward = message.copy() if self._mutators else message
         outward.force_set("id", self.id)
         if not self.datatype.training and "labels" in outward:
@@ -275,7 +275,7 @@ class DialogTeacher:
 
 
 def all_labels(source: Source) -> list[str]:
-    """Give every label of a data set, in order of appearance: candidates where there are none."""
+    """Return every label of a data set, in order of appearance: candidates where there are none."""
     found: dict[str, None] = {}
     for episode in source.episodes():
         for example in episode:

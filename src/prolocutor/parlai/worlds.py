@@ -45,7 +45,7 @@ class MultiAgentDialogWorld:
         return name_of(self.agents[0])
 
     def getID(self) -> str:  # noqa: N802 - ParlAI's name
-        """Give its name."""
+        """Return its name."""
         return self.id
 
     def parley(self) -> None:
@@ -59,17 +59,17 @@ class MultiAgentDialogWorld:
         self.total_parleys += 1
 
     def episode_done(self) -> bool:
-        """Tell whether what was said last ends the episode."""
+        """Return whether what was said last ends the episode."""
         if any(agent.episode_done() for agent in self.agents if hasattr(agent, "episode_done")):
             return True
         return _ends(self.acts[0])
 
     def epoch_done(self) -> bool:
-        """Tell whether the data is at its end."""
+        """Return whether the data is at its end."""
         return any(agent.epoch_done() for agent in self.agents if hasattr(agent, "epoch_done"))
 
     def report(self) -> Report:
-        """Give the agents' figures together; where several give one, the first agent's counts."""
+        """Return the agents' figures together; where several give one, the first agent's counts."""
         report: Report = {}
         for agent in self.agents:
             for name, given in agent.report().items() if hasattr(agent, "report") else ():
@@ -94,28 +94,28 @@ class MultiAgentDialogWorld:
             _call(agent, "shutdown")
 
     def share(self) -> dict[str, Any]:
-        """Give what a copy of this world is made of: `world_class(opt, None, shared)`."""
+        """Return what a copy of this world is made of: `world_class(opt, None, shared)`."""
         shared = [shared_by(agent) for agent in self.agents]
         return {"world_class": type(self), "opt": self.opt, "agents": shared}
 
     def clone(self) -> Self:
-        """Give a world of the kind, its agents being copies of this one's."""
+        """Return a world of the kind, its agents being copies of this one's."""
         return type(self)(self.opt, None, self.share())
 
     def get_agents(self) -> list[Any]:
-        """Give all agents."""
+        """Return all agents."""
         return self.agents
 
     def get_task_agent(self) -> Any:
-        """Give the first agent: the teacher."""
+        """Return the first agent: the teacher."""
         return self.agents[0]
 
     def get_model_agent(self) -> Any:
-        """Give the second agent: who is taught or tested."""
+        """Return the second agent: who is taught or tested."""
         return self.agents[1]
 
     def get_acts(self) -> list[Act | None]:
-        """Give what each agent said last."""
+        """Return what each agent said last."""
         return self.acts
 
     def num_examples(self) -> int:
@@ -153,11 +153,11 @@ class DialogPartnerWorld(MultiAgentDialogWorld):
         self.total_parleys += 1
 
     def episode_done(self) -> bool:
-        """Tell whether the first agent's act ends the episode."""
+        """Return whether the first agent's act ends the episode."""
         return _ends(self.acts[0])
 
     def epoch_done(self) -> bool:
-        """Tell whether the first agent's data is at its end."""
+        """Return whether the first agent's data is at its end."""
         return bool(_call(self.agents[0], "epoch_done"))
 
 
@@ -200,11 +200,11 @@ class SelfChatWorld(DialogPartnerWorld):
         self.total_parleys += 1
 
     def episode_done(self) -> bool:
-        """Tell whether all that may be said in an episode was said."""
+        """Return whether all that may be said in an episode was said."""
         return self._turn == self._most
 
     def share(self) -> dict[str, Any]:
-        """Give what a copy of this world is made of."""
+        """Return what a copy of this world is made of."""
         return {**super().share(), "openers": self._openers}
 
     def _begin_anew(self) -> None:
@@ -215,20 +215,20 @@ class SelfChatWorld(DialogPartnerWorld):
 
 
 def checked_act(act: Any, agent: Any) -> Act:
-    """Give an act that is one; `BadReply` says who gave what else."""
+    """Return an act that is one; `BadReply` says who gave what else."""
     if not isinstance(act, dict):
         raise BadReply(f"the act of {name_of(agent)} is a {type(act).__name__}, not a dictionary")
     return act
 
 
 def name_of(agent: Any) -> str:
-    """Give the name by which an agent speaks."""
+    """Return the name by which an agent speaks."""
     own = agent.getID() if hasattr(agent, "getID") else getattr(agent, "id", None)
     return own if isinstance(own, str) else type(agent).__name__
 
 
 def shared_by(agent: Any) -> dict[str, Any]:
-    """Give what a copy of an agent is made of; `ConfigError` where there cannot be one."""
+    """Return what a copy of an agent is made of; `ConfigError` where there cannot be one."""
     if hasattr(agent, "share"):
         return dict(agent.share())
     if hasattr(agent, "clone"):

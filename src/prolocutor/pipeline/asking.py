@@ -40,11 +40,11 @@ class Asking:
         self.replies = [_PENDING] * number
 
     def failures(self) -> list[ServiceError]:
-        """Give the calls that went wrong."""
+        """Return the calls that went wrong."""
         return [reply for reply in self.replies if isinstance(reply, ServiceError)]
 
     def only(self) -> Plain:
-        """Give the one reply of a service that is called once; `BadReply` if it was not."""
+        """Return the one reply of a service that is called once; `BadReply` if it was not."""
         if len(self.replies) != 1:
             raise BadReply(f"{len(self.replies)} replies where one is wanted")
         (reply,) = self.replies
@@ -52,7 +52,7 @@ class Asking:
         return reply
 
     def joined(self) -> Plain:
-        """Give one annotation: the reply, or the list of replies of a fan-out."""
+        """Return one annotation: the reply, or the list of replies of a fan-out."""
         if not self.step.fan_out:
             return self.only()
         good = [reply for reply in self.replies if isinstance(reply, Plain)]
@@ -110,7 +110,7 @@ def requests_for(
 
 
 def _tasks(tasks: Any, candidates: list[Candidate] | None, every: list[Candidate]) -> list[Any]:
-    """Give one task for each call; of tasks for every hypothesis only those of this wave."""
+    """Return one task for each call; of tasks for every hypothesis only those of this wave."""
     if not isinstance(tasks, list):
         raise BadReply(f"a formatter that fans out gives a list, not a {type(tasks).__name__}")
     if candidates is None or len(tasks) == len(candidates):

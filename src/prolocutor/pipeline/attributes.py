@@ -77,7 +77,7 @@ def _change_part(
 
 
 def _same(known: Any, value: Any) -> bool:
-    """Tell whether JSON says the same for both: 1 is neither 1.0 nor true."""
+    """Return whether JSON says the same for both: 1 is neither 1.0 nor true."""
     return bool(known == value) and encode(known) == encode(value)
 
 

@@ -51,10 +51,10 @@ def filled(slots: Slots, name: str, encoded: bytes, order: dict[str, Order]) -> 
 
 
 def slots_of(values: dict[str, Any]) -> Slots:
-    """Give the slots that hold these values."""
+    """Return the slots that hold these values."""
     return {name: b"%b:%b" % (encode(name), encode(value)) for name, value in values.items()}
 
 
 def object_of(slots: Slots) -> bytes:
-    """Give the JSON object of what the slots hold."""
+    """Return the JSON object of what the slots hold."""
     return b"{%b}" % b",".join(slots.values())

@@ -73,7 +73,7 @@ class Engine:
             await telling.tell(turn, step, extra)
 
     def closed(self, begun: Begun, start: TurnStart, attributes: dict[str, Any]) -> Turn:
-        """Give a turn that was ended by the fallback text without asking anybody."""
+        """Return a turn that was ended by the fallback text without asking anybody."""
         turn = Turn(self.prepared, begun, start, 0.0)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn

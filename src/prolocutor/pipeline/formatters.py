@@ -41,7 +41,7 @@ def reply_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Fo
 
 
 def wants_hypotheses(formatter: Formatter | None) -> bool:
-    """Tell whether a formatter asks for the hypotheses of earlier utterances.
+    """Return whether a formatter asks for the hypotheses of earlier utterances.
 
     It does so by an attribute: `formatter.hypotheses = True`.
     """

@@ -51,13 +51,13 @@ class Graph(msgspec.Struct):
     last_chance: Node | None
 
     def every(self) -> Iterator[Node]:
-        """Give every node, the last chance included."""
+        """Return every node, the last chance included."""
         yield from self.nodes
         if self.last_chance is not None:
             yield self.last_chance
 
     def levels(self) -> list[list[Node]]:
-        """Give the nodes by level: a level can start once the one before has settled."""
+        """Return the nodes by level: a level can start once the one before has settled."""
         depth: dict[Node, int] = {}
         levels: list[list[Node]] = []
         for node in self.nodes:
@@ -68,7 +68,7 @@ class Graph(msgspec.Struct):
         return levels
 
     def critical_path(self) -> list[Node]:
-        """Give the chain of nodes whose time-outs add up to the longest time."""
+        """Return the chain of nodes whose time-outs add up to the longest time."""
         best: dict[Node, tuple[float, Node | None]] = {}
         for node in self.nodes:
             before = max(node.before, key=lambda other: best[other][0], default=None)
@@ -220,7 +220,7 @@ def _unknown(name: str, stages: dict[Stage, list[Node]]) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Give `; did you mean '…'?` where a known word is near, else nothing."""
+    """Return `; did you mean '…'?` where a known word is near, else nothing."""
     near = difflib.get_close_matches(word, list(known), 1)
     return f"; did you mean '{near[0]}'?" if near else ""
 

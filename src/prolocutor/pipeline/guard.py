@@ -154,7 +154,7 @@ class Guard:
             self.breaker.failed()
 
     def sends_by(self, connector: Connector) -> bool:
-        """Tell whether this is the way its requests go."""
+        """Return whether this is the way its requests go."""
         return self._connector is connector
 
     async def aclose(self) -> None:

@@ -71,7 +71,7 @@ def _hypotheses(turn: Context, asking: Asking) -> None:
 def _at_least(
     least: float, values: list[dict[str, Any]], remark: replies.Fault
 ) -> list[dict[str, Any]]:
-    """Give the hypotheses that are sure enough; the others are on record, and do not count."""
+    """Return the hypotheses that are sure enough; the others are on record, and do not count."""
     for value in values:
         if value["confidence"] < least:
             remark(f"a hypothesis of {value['confidence']:g} does not count: it takes {least:g}")

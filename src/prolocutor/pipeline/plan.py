@@ -95,14 +95,14 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     last_chance: Service | None = None
 
     def of(self, stage: Stage) -> tuple[Service, ...]:
-        """Give the services of one stage, in declared order."""
+        """Return the services of one stage, in declared order."""
         services = getattr(self, stage.value)
         if services is None:
             return ()
         return (services,) if isinstance(services, Service) else tuple(services)
 
     def services(self) -> Iterator[tuple[Stage, Service]]:
-        """Give every service of the ordinary turn with its stage, in declared order."""
+        """Return every service of the ordinary turn with its stage, in declared order."""
         for stage in ORDER:
             for service in self.of(stage):
                 yield stage, service

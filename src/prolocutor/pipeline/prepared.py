@@ -78,11 +78,11 @@ class Prepared:
         return max((one.service.last or 1 << 30 for one in asking), default=0)
 
     def every(self) -> list[Step]:
-        """Give every service, the last chance included and at the end."""
+        """Return every service, the last chance included and at the end."""
         return [*self.steps, *([self.last_chance] if self.last_chance else ())]
 
     def of(self, stage: Stage) -> list[Step]:
-        """Give the services of a stage, in declared order."""
+        """Return the services of a stage, in declared order."""
         return [self.steps[node.index] for node in self.graph.stages[stage]]
 
     def _plan_selection(self) -> None:

@@ -41,7 +41,7 @@ class Reply(msgspec.Struct, kw_only=True):
 def attributes_of(
     own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
 ) -> dict[str, Any]:
-    """Give the attributes of a reply: what there is of messages and ask stands among them."""
+    """Return the attributes of a reply: what there is of messages and ask stands among them."""
     if not own and not messages and ask is None:
         return {}
     attributes = {key: value for key, value in (own or {}).items() if key not in _RICH}
@@ -53,7 +53,7 @@ def attributes_of(
 
 
 def rewritten(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Give messages whose first text is another."""
+    """Return messages whose first text is another."""
     for place, message in enumerate(messages):
         if message["type"] == "text":
             return [*messages[:place], {**message, "text": text}, *messages[place + 1 :]]

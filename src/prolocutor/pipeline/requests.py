@@ -57,7 +57,7 @@ class StateRequest:
         self._selecting = selecting
 
     def value(self) -> dict[str, Any]:
-        """Give a fresh decoded copy of the state.
+        """Return a fresh decoded copy of the state.
 
         Within it the two split lists share the utterances of the one, and utterances share the
         profile of their user where it was the same.
@@ -88,7 +88,7 @@ class StateRequest:
         return state
 
     def body(self) -> bytes:
-        """Give the state as JSON."""
+        """Return the state as JSON."""
         return encode(self.value())
 
 
@@ -105,9 +105,9 @@ class PayloadRequest:
         self._body = body
 
     def value(self) -> Any:
-        """Give a fresh decoded copy of the payload."""
+        """Return a fresh decoded copy of the payload."""
         return decode(self._body)
 
     def body(self) -> bytes:
-        """Give the payload as JSON."""
+        """Return the payload as JSON."""
         return self._body

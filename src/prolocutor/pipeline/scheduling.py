@@ -43,7 +43,7 @@ def check(item: dict[str, Any], path: str) -> None:
 def entries(
     user: str, dialog_name: str, since: float, chosen: Iterable[tuple[str, dict[str, Any]]]
 ) -> list[Entry]:
-    """Give the agenda entries of the chosen hypotheses, each with its skill.
+    """Return the agenda entries of the chosen hypotheses, each with its skill.
 
     Seconds count from `since`, when the person spoke, so that a second run comes to the same.
     """
@@ -73,7 +73,7 @@ def entries(
 
 
 def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
-    """Give the skill and key of each entry that the chosen hypotheses take off the agenda."""
+    """Return the skill and key of each entry that the chosen hypotheses take off the agenda."""
     return [(skill, key) for skill, value in chosen for key in value.get("unschedule") or ()]
 
 
@@ -123,7 +123,7 @@ def _check_seconds(value: Any, path: str) -> None:
 
 
 def _time(at: str | float) -> float:
-    """Give a time in UNIX seconds."""
+    """Return a time in UNIX seconds."""
     if not isinstance(at, str):
         return at
     time = datetime.fromisoformat(at)

@@ -33,10 +33,10 @@ class Course(Protocol):
         """Cancel a running service whose answer is no longer wanted, and settle it as skipped."""
 
     def asked(self, step: Step) -> bool:
-        """Tell whether a service was called."""
+        """Return whether a service was called."""
 
     def seconds_left(self, step: Step) -> float:
-        """Give the seconds until the stage of a service is over."""
+        """Return the seconds until the stage of a service is over."""
 
 
 class SkillCalls:
@@ -182,7 +182,7 @@ class CandidateCalls:
             self.annotated(course, step, wave, "skipped", None)
 
     def _lacks(self, course: Course, index: int, wave: Wave) -> bool:
-        """Tell whether a required service is not done, for this wave."""
+        """Return whether a required service is not done, for this wave."""
         if self._every[index].stage is Stage.CANDIDATE_ANNOTATOR:
             return index in wave.failed
         return course.outcomes[index] != "done"

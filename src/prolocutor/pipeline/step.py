@@ -33,7 +33,7 @@ class Limits(msgspec.Struct, frozen=True):
         return cls(deadline, min(MAX_RESERVE, deadline / 4) if reserve is None else reserve)
 
     def end_of(self, stage: Stage) -> float:
-        """Give the end of a stage."""
+        """Return the end of a stage."""
         cut = self.deadline - self.reserve
         match stage:
             case Stage.ANNOTATOR:
@@ -109,5 +109,5 @@ class Step:
         self._tail = b'","service":%b' % plain.encode(node.name)
 
     def tail_of(self, turn_id: str) -> bytes:
-        """Give what every request of a turn to this service ends with, but for the bracket."""
+        """Return what every request of a turn to this service ends with, but for the bracket."""
         return b"".join((b',"turn_id":"', turn_id.encode(), self._tail))

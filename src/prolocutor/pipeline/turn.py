@@ -171,15 +171,15 @@ class Turn:
         self.settle(step, "skipped")
 
     def asked(self, step: Step) -> bool:
-        """Tell whether a service was called."""
+        """Return whether a service was called."""
         return step.index in self._begins
 
     def seconds_until(self, stage: Stage) -> float:
-        """Give the seconds until a stage is over."""
+        """Return the seconds until a stage is over."""
         return self._started + self._prepared.limits.end_of(stage) - monotonic()
 
     def seconds_left(self, step: Step) -> float:
-        """Give the seconds until the stage of a service is over."""
+        """Return the seconds until the stage of a service is over."""
         return self._started + step.end - monotonic()
 
     def fault(self, service: str, what: str) -> None:
@@ -299,7 +299,7 @@ class Turn:
         self._replied()
 
     def _extra_for(self, step: Step) -> dict[str, Any] | None:
-        """Give what a request says beside the dialog: the answer, or who is preferred."""
+        """Return what a request says beside the dialog: the answer, or who is preferred."""
         if step.name == self._forced:
             return self._start.extra
         if step.selecting and self._forced is not None:

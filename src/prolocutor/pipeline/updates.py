@@ -52,24 +52,24 @@ class Draft:
     # -- what is known so far ---------------------------------------------------------------
 
     def candidates(self) -> list[Candidate]:
-        """Give all hypotheses, in declared order of the skills."""
+        """Return all hypotheses, in declared order of the skills."""
         return [one for each in self._candidates.values() for one in each]
 
     def candidates_of(self, skill: str) -> list[Candidate]:
-        """Give the hypotheses of one skill."""
+        """Return the hypotheses of one skill."""
         return self._candidates[skill]
 
     def hypotheses(self) -> list[dict[str, Any]]:
-        """Give the agent state of all hypotheses: a copy."""
+        """Return the agent state of all hypotheses: a copy."""
         return [decode(one.encoded) for one in self.candidates()]
 
     def find(self, hypothesis_id: str) -> Candidate | None:
-        """Give the hypothesis of this id."""
+        """Return the hypothesis of this id."""
         each = self._candidates.get(hypothesis_id.rpartition(".")[0], [])
         return next((candidate for candidate in each if candidate.id == hypothesis_id), None)
 
     def chosen(self, choice: Choice) -> list[Candidate]:
-        """Give the hypotheses that a response selector's choice means."""
+        """Return the hypotheses that a response selector's choice means."""
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
@@ -83,16 +83,16 @@ class Draft:
         return [max(of_skill, key=lambda c: c.value["confidence"])] if of_skill else []
 
     def spoken(self) -> Reply:
-        """Give the reply, which there must be by now."""
+        """Return the reply, which there must be by now."""
         assert self.reply is not None, "nothing has been said yet"
         return self.reply
 
     def annotations(self) -> dict[str, Any]:
-        """Give the annotations of the human utterance: a copy."""
+        """Return the annotations of the human utterance: a copy."""
         return decode(object_of(self._annotations))  # type: ignore[no-any-return]
 
     def shown(self, size: int | None, only: str | None = None) -> Shown:
-        """Give what services see now with a window of `size` utterances (None: all).
+        """Return what services see now with a window of `size` utterances (None: all).
 
         A window never starts with a bot utterance. Of earlier turns it shows those in which the
         skill `only` spoke (None: all of them).
@@ -244,14 +244,14 @@ class Draft:
         reply.messages, reply.ask, reply.silent = messages, words.ask, not messages
 
     def show(self, messages: list[dict[str, Any]], ask: str | None) -> None:
-        """Give the reply other messages, and another ask; its texts stay."""
+        """Return the reply other messages, and another ask; its texts stay."""
         reply = self.spoken()
         reply.messages, reply.ask = messages, ask
         reply.attributes = encode(attributes_of(decode(reply.attributes), messages, ask))
         self._bot_changed()
 
     def rewrite(self, text: str) -> None:
-        """Give the reply another text; `orig_text` stays, and the first text message follows."""
+        """Return the reply another text; `orig_text` stays, and the first text message follows."""
         reply = self.spoken()
         if reply.messages:
             self.show(rewritten(reply.messages, text), reply.ask)
@@ -279,7 +279,7 @@ class Draft:
     # -- what is stored ---------------------------------------------------------------------
 
     def utterances(self) -> list[Spoken]:
-        """Give both utterances of the turn as the store keeps them."""
+        """Return both utterances of the turn as the store keeps them."""
         said, reply = self.begun.beginning, self.spoken()
         return [
             Spoken(
@@ -301,13 +301,14 @@ class Draft:
         ]
 
     def reply_state(self) -> bytes:
-        """Give the bot utterance as agent state JSON."""
+        """Return the bot utterance as agent state JSON."""
         return self._current_bot().state
 
     # -- inside -----------------------------------------------------------------------------
 
     def _slot_of(self, skill: str, chosen: list[Candidate]) -> str:
-        """Give a skill's own name, where a hypothesis was known by another that it gave itself."""
+        """Return a skill's own name, where a hypothesis was known by another that it gave
+        itself."""
         return skill if skill in self._candidates or not chosen else chosen[0].skill
 
     def _speak(self, reply: Reply) -> None:
@@ -378,7 +379,7 @@ class Draft:
 
 
 def _front(said: Beginning, text: str) -> bytes:
-    """Give the front of the human utterance's body."""
+    """Return the front of the human utterance's body."""
     return b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
         said.utt_id.encode(),
         encode(text),

@@ -76,7 +76,7 @@ class Waves:
         return not self.closed and not self._running
 
     def wants(self, skill: str) -> bool:
-        """Tell whether a skill has been selected so far."""
+        """Return whether a skill has been selected so far."""
         return skill in self._wave_of
 
     def settled(self, skill: str, candidates: list[Candidate]) -> Wave | None:
@@ -156,7 +156,7 @@ class Waves:
 
 
 def _told(answer: Selection | Enough) -> tuple[list[str], str]:
-    """Give who is asked by an answer, and why."""
+    """Return who is asked by an answer, and why."""
     return ([], answer.reason) if isinstance(answer, Enough) else (answer.first, answer.reason)
 
 

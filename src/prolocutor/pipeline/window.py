@@ -20,7 +20,7 @@ _bot: Final = msgspec.json.Decoder(_Bot).decode
 
 
 def head(begun: Begun, human: bytes, bot: bytes) -> bytes:
-    """Give the agent state up to its first utterance: ids, dates, both profiles."""
+    """Return the agent state up to its first utterance: ids, dates, both profiles."""
     bots = [said for said in begun.window if said.by_bot]
     front = {
         "dialog_id": begun.dialog_id,
@@ -41,7 +41,7 @@ def head(begun: Begun, human: bytes, bot: bytes) -> bytes:
 
 
 def earlier(window: list[Said], number: int | None) -> list[Said]:
-    """Give the last so many earlier utterances (None: all), from a human one on."""
+    """Return the last so many earlier utterances (None: all), from a human one on."""
     if number is not None and len(window) > number:
         window = window[len(window) - number :]
     while window and window[0].by_bot:
@@ -50,7 +50,7 @@ def earlier(window: list[Said], number: int | None) -> list[Said]:
 
 
 def turns_of(skill: str, window: list[Said]) -> list[Said]:
-    """Give the turns in which a skill spoke: what it was told, and its reply."""
+    """Return the turns in which a skill spoke: what it was told, and its reply."""
     turns = [
         (before, said)
         for before, said in pairwise(window)

@@ -114,7 +114,7 @@ def main() -> None:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """Give the whole body, None when it is too large."""
+    """Return the whole body, None when it is too large."""
     body = bytearray()
     while True:
         message = await receive()

@@ -84,7 +84,7 @@ class Supervisor:
         self._tasks: list[asyncio.Task[None]] = []
 
     def url(self, name: str) -> str:
-        """Give the address of a process, `http://127.0.0.1:PORT`, the same for all its lives."""
+        """Return the address of a process, `http://127.0.0.1:PORT`, the same for all its lives."""
         if name not in self._kept:
             known = ", ".join(self._kept) or "none"
             raise ConfigError(f"there is no process {name!r} (there is {known})")
@@ -243,7 +243,7 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _environment(port: int) -> dict[str, str]:
-    """Give ours with the port; folders of modules stay right where it runs elsewhere."""
+    """Return ours with the port; folders of modules stay right where it runs elsewhere."""
     environment = {**os.environ, "PORT": str(port), "PYTHONUNBUFFERED": "1"}
     if path := environment.get("PYTHONPATH"):
         entries = path.split(os.pathsep)
@@ -252,7 +252,7 @@ def _environment(port: int) -> dict[str, str]:
 
 
 async def _answers(port: int, health: str | None) -> bool:
-    """Tell whether the port accepts connections and, if asked for, `health` answers 2xx."""
+    """Return whether the port accepts connections and, if asked for, `health` answers 2xx."""
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def echo(request: Any) -> Any:
-    """Give the request back; `{"seconds": n}` takes so long, `{"raise": text}` raises."""
+    """Return the request back; `{"seconds": n}` takes so long, `{"raise": text}` raises."""
     if isinstance(request, dict):
         time.sleep(request.get("seconds", 0))
         if "raise" in request:
@@ -20,7 +20,7 @@ def echo(request: Any) -> Any:
 
 
 def echo_batch(requests: list[Any]) -> list[Any]:
-    """Give the requests back; one that is `"bad"` becomes what JSON cannot say."""
+    """Return the requests back; one that is `"bad"` becomes what JSON cannot say."""
     return [object() if request == "bad" else request for request in requests]
 
 
@@ -30,7 +30,7 @@ def short_batch(requests: list[Any]) -> list[Any]:
 
 
 def nothing(request: Any) -> None:
-    """Give None."""
+    """Return None."""
 
 
 def raises(request: Any) -> Any:
@@ -44,22 +44,22 @@ def exits(request: Any) -> Any:
 
 
 def not_a_number(request: Any) -> Any:
-    """Give a number that JSON cannot say, deep in the reply."""
+    """Return a number that JSON cannot say, deep in the reply."""
     return [{"text": "hi", "confidence": float("nan")}]
 
 
 def not_plain(request: Any) -> Any:
-    """Give an object that JSON cannot say."""
+    """Return an object that JSON cannot say."""
     return {"when": object()}
 
 
 def too_large(request: Any) -> Any:
-    """Give 50 MB."""
+    """Return 50 MB."""
     return "x" * 50_000_000
 
 
 def too_deep(request: Any) -> Any:
-    """Give a list nested in itself a hundred times."""
+    """Return a list nested in itself a hundred times."""
     reply: list[Any] = []
     for _ in range(100):
         reply = [reply]

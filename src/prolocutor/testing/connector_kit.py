@@ -33,11 +33,11 @@ class ConnectorKit:
     pytestmark = pytest.mark.asyncio
 
     async def connect(self, behaviour: str) -> Connector:
-        """Give a connector to the function of this name in `prolocutor.testing.behaviours`."""
+        """Return a connector to the function of this name in `prolocutor.testing.behaviours`."""
         raise NotImplementedError
 
     async def connect_batched(self, behaviour: str) -> Connector | None:
-        """Give a connector with `batch_size > 1`; None where there is no such thing."""
+        """Return a connector with `batch_size > 1`; None where there is no such thing."""
         return None
 
     @pytest.mark.parametrize(

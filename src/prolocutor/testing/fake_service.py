@@ -58,9 +58,9 @@ class FakeRequest:
         self._body = encode(value)
 
     def value(self) -> Any:
-        """Give a fresh decoded copy of the value."""
+        """Return a fresh decoded copy of the value."""
         return decode(self._body)
 
     def body(self) -> bytes:
-        """Give the value as JSON."""
+        """Return the value as JSON."""
         return self._body

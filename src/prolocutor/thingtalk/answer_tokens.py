@@ -37,11 +37,11 @@ class Tokens:
         self._depth = 0
 
     def look(self) -> Any:
-        """Give the next token, None after the last."""
+        """Return the next token, None after the last."""
         return self._tokens[self._position] if self._position < len(self._tokens) else None
 
     def take(self, expected: str) -> Any:
-        """Give the next token and go on; `expected` says what is missing where there is none."""
+        """Return the next token and go on; `expected` says what is missing where there is none."""
         if self._position >= len(self._tokens):
             raise BadInput(f"the code ends where {expected} is expected", field="code")
         self._position += 1

@@ -125,7 +125,7 @@ def read_parsed(given: Any) -> dict[str, Any]:
 
 
 def object_of(given: Any) -> dict[str, Any]:
-    """Give the object that came, bare or as JSON; `BadInput` where there is none."""
+    """Return the object that came, bare or as JSON; `BadInput` where there is none."""
     for _ in range(3):
         if not isinstance(given, str | bytes):
             break

@@ -184,7 +184,7 @@ class Programs(Classes):
 
 
 def statement_of(chain: tuple[Expression, ...]) -> Statement:
-    """Give the statement of a chain, at the place of its first word."""
+    """Return the statement of a chain, at the place of its first word."""
     places, inner = [], chain[0]
     while not isinstance(inner, Call | Timer | AtTimer):
         places.append(inner.place)
@@ -194,7 +194,8 @@ def statement_of(chain: tuple[Expression, ...]) -> Statement:
 
 
 def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:
-    """Give the stream that a call without a device means; `ThingTalkError` for other functions."""
+    """Return the stream that a call without a device means; `ThingTalkError` for other
+    functions."""
     place = place_of(name)
     known = {"timer": {"base", "interval", "frequency"}, "attimer": {"time", "expiration_date"}}
     if name not in known:
@@ -229,7 +230,7 @@ def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:
 
 
 def device_of(name: Token, selection: tuple[Argument, ...]) -> Device:
-    """Give the device that is chosen by attributes; `ThingTalkError` for odd ones."""
+    """Return the device that is chosen by attributes; `ThingTalkError` for odd ones."""
     chosen: dict[str, Any] = {}
     for each in selection:
         match each.name, each.value:

@@ -75,7 +75,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def ask_of(kind: Type) -> Ask:
-    """Give the kind of question by which a value of a type is asked for."""
+    """Return the kind of question by which a value of a type is asked for."""
     if kind.name == "Array" and kind.element is not None:
         return ask_of(kind.element)
     if kind.name == "Entity":

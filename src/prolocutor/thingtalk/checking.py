@@ -250,7 +250,7 @@ def _prompt(parameter: Parameter) -> str:
 
 
 def _around(found: _Found, expression: Expression, **changes: object) -> _Found:
-    """Give what an expression around another one is: with the completed one inside."""
+    """Return what an expression around another one is: with the completed one inside."""
     whole = msgspec.structs.replace(expression, source=found.expression, **changes)
     return msgspec.structs.replace(found, expression=whole)
 

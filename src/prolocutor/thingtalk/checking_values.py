@@ -121,7 +121,7 @@ class ValueChecker:
 
 
 def field_type(name: str, fields: Fields, place: Place) -> Type:
-    """Give the type of a field, or of a field within a field (`a.b`).
+    """Return the type of a field, or of a field within a field (`a.b`).
 
     `ThingTalkError` where there is none.
     """

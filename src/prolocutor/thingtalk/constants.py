@@ -23,7 +23,7 @@ _COARSE = ("h", "day", "week", "mon", "year")
 
 
 def measure(value: float, unit: str, place: Place = NOWHERE) -> Measure:
-    """Give a measure; `ThingTalkError` for an unknown unit."""
+    """Return a measure; `ThingTalkError` for an unknown unit."""
     if units.base_of(unit) is None:
         raise fault(
             f"{unit:.40} is no unit", place, "units are those of Thingpedia, such as C, F, km, h"
@@ -32,7 +32,7 @@ def measure(value: float, unit: str, place: Place = NOWHERE) -> Measure:
 
 
 def time(parts: list[float], place: Place = NOWHERE) -> Time:
-    """Give a time of day from its hour, minute and second; `ThingTalkError` out of bounds."""
+    """Return a time of day from its hour, minute and second; `ThingTalkError` out of bounds."""
     for part, bound, name in zip(parts, (23, 59, 59), ("hour", "minute", "second"), strict=False):
         if part != int(part) or not 0 <= part <= bound:
             raise fault(f"{part:g} is no {name}", place, f"it is a whole number up to {bound}")
@@ -42,7 +42,7 @@ def time(parts: list[float], place: Place = NOWHERE) -> Time:
 def location(
     latitude: float, longitude: float, display: str | None, place: Place = NOWHERE
 ) -> Location:
-    """Give a location in degrees; `ThingTalkError` for a place that is not on earth."""
+    """Return a location in degrees; `ThingTalkError` for a place that is not on earth."""
     if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
         raise fault(
             f"({latitude:g}, {longitude:g}) is not on earth",
@@ -53,7 +53,7 @@ def location(
 
 
 def date_edge(edge: str, unit: str, place: Place) -> DateEdge:
-    """Give the begin or the end of a unit of time; `ThingTalkError` for seconds and the like."""
+    """Return the begin or the end of a unit of time; `ThingTalkError` for seconds and the like."""
     if unit not in _COARSE:
         raise fault(f"{edge}({unit}) means nothing", place, f"units are {', '.join(_COARSE)}")
     return DateEdge(cast(Literal["start_of", "end_of"], edge), unit, place=place)
@@ -77,7 +77,7 @@ def iso_date(text: str, place: Place = NOWHERE) -> Value:
 
 
 def calendar_date(parts: Sequence[int | None], clock: Time | None, place: Place = NOWHERE) -> Date:
-    """Give a date of a year, month and day; a year of two digits is one from 1950 to 2049.
+    """Return a date of a year, month and day; a year of two digits is one from 1950 to 2049.
 
     `ThingTalkError` for one that no calendar has.
     """

@@ -16,7 +16,7 @@ WEEK_DAYS = tuple(name.lower() for name in calendar.day_name)
 
 
 def date(parts: list[Any], place: Place = NOWHERE) -> Value:
-    """Give a date from what stands between the parentheses of `new Date(...)`.
+    """Return a date from what stands between the parentheses of `new Date(...)`.
 
     Nothing: now. A text: ISO 8601. One number beyond all years: milliseconds since 1970. Else
     year, month and day, each of which may be left out, or a day of the week; then hour, minute and

@@ -23,12 +23,12 @@ _TEXTS = frozenset("USERNAME HASHTAG URL PHONE_NUMBER EMAIL_ADDRESS PATH_NAME PI
 
 
 def is_entity(token: str) -> bool:
-    """Tell whether a token stands for an entity."""
+    """Return whether a token stands for an entity."""
     return _NAME.fullmatch(token) is not None
 
 
 def entity_token(name: str, entities: Mapping[str, Any], place: Place) -> Token:
-    """Give the token of what an entity's name stands for.
+    """Return the token of what an entity's name stands for.
 
     `ThingTalkError` where it is not among the entities or not of the shape that its name says. A
     `SLOT_n` without a value is `Undefined`.

@@ -57,7 +57,7 @@ _EVENTS = {None: STRING} | {
 
 
 def fits(given: Type, wanted: Type) -> bool:
-    """Tell whether a value of one type may stand where another is wanted.
+    """Return whether a value of one type may stand where another is wanted.
 
     Beside equal types: a number for money, a date for a time, a text for an entity and an entity
     for a text, an entity for one of a wider kind, an enum with fewer choices, lists of what fits.
@@ -83,7 +83,7 @@ def fits(given: Type, wanted: Type) -> bool:
 
 
 def type_of(value: Value) -> Type | None:
-    """Give the type of a value that has one by itself; None for enums, lists, fields, slots."""
+    """Return the type of a value that has one by itself; None for enums, lists, fields, slots."""
     match value:
         case String():
             return STRING
@@ -113,7 +113,7 @@ def type_of(value: Value) -> Type | None:
 
 
 def right_of(left: Type, operator: Comparison) -> Type | None:
-    """Give the type that the right side of a comparison needs; None where it cannot be so."""
+    """Return the type that the right side of a comparison needs; None where it cannot be so."""
     match operator:
         case "==":
             return left

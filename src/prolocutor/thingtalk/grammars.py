@@ -59,7 +59,7 @@ class _Ready(Lexer):
         pass
 
     def lex(self, lexer_state: Any, parser_state: object = None) -> Iterator[Token]:
-        """Give the tokens one by one."""
+        """Return the tokens one by one."""
         return iter(lexer_state)
 
 
@@ -137,11 +137,11 @@ def _quoted(token: Token) -> str:
 
 @functools.cache
 def grammar() -> Grammar:
-    """Give the grammar of both surface syntaxes and of the new tokens, made once."""
+    """Return the grammar of both surface syntaxes and of the new tokens, made once."""
     return Grammar("grammar.lark", Programs())
 
 
 @functools.cache
 def old_grammar() -> Grammar:
-    """Give the grammar of the old tokens, made once."""
+    """Return the grammar of the old tokens, made once."""
     return Grammar("old_tokens.lark", OldPrograms())

@@ -97,7 +97,7 @@ def _read(
 
 
 def dollar(text: str, place: Place, words: Mapping[str, str]) -> Token:
-    """Give the token of a word that begins with a dollar sign."""
+    """Return the token of a word that begins with a dollar sign."""
     if text in words:
         return made(words[text], text, place)
     if text[1:] in SPECIAL:
@@ -106,7 +106,7 @@ def dollar(text: str, place: Place, words: Mapping[str, str]) -> Token:
 
 
 def number(text: str, place: Place) -> int | float:
-    """Give the number that is written; whole ones as ints."""
+    """Return the number that is written; whole ones as ints."""
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower())
     if base and len(digits) > 2:

@@ -30,11 +30,11 @@ class Annotated(Placed, frozen=True, kw_only=True):
     annotations: tuple[Annotation, ...] = ()
 
     def text(self, name: str, default: Any = None) -> Any:
-        """Give a text annotation (canonical, prompt, confirmation, formatted, result) as JSON."""
+        """Return a text annotation (canonical, prompt, confirmation, formatted, result) as JSON."""
         return self._annotation(name, default, is_text=True)
 
     def setting(self, name: str, default: Any = None) -> Any:
-        """Give a setting (poll_interval, confirm) as JSON; a measure is in its base unit."""
+        """Return a setting (poll_interval, confirm) as JSON; a measure is in its base unit."""
         return self._annotation(name, default, is_text=False)
 
     def _annotation(self, name: str, default: Any, *, is_text: bool) -> Any:
@@ -69,7 +69,7 @@ class Function(Annotated, frozen=True):
     extends: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> Parameter | None:
-        """Give a parameter by its name."""
+        """Return a parameter by its name."""
         return next((each for each in self.parameters if each.name == name), None)
 
     @property
@@ -130,11 +130,11 @@ class Manifests:
         return iter(self._classes.values())
 
     def find(self, name: str) -> Class | None:
-        """Give a class by its name, without the `@`."""
+        """Return a class by its name, without the `@`."""
         return self._classes.get(name)
 
     def function(self, kind: str, name: str) -> Function | None:
-        """Give a function of a class, or of those that it extends."""
+        """Return a function of a class, or of those that it extends."""
         for each in self._family(kind):
             for function in each.functions:
                 if function.name == name:
@@ -142,7 +142,7 @@ class Manifests:
         return None
 
     def functions(self, kind: str) -> list[Function]:
-        """Give all functions of a class and of those that it extends, its own first."""
+        """Return all functions of a class and of those that it extends, its own first."""
         found: dict[str, Function] = {}
         for each in self._family(kind):
             for function in each.functions:

@@ -104,7 +104,7 @@ def _chain(found: Any) -> Chain:
 
 
 def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
-    """Give the expression with more arguments for the call in it."""
+    """Return the expression with more arguments for the call in it."""
     if not passed:
         return expression
     if not isinstance(expression, Call):

@@ -25,7 +25,7 @@ from prolocutor.thingtalk.values import (
 
 
 def plain(value: Value) -> Any:
-    """Give a constant as JSON.
+    """Return a constant as JSON.
 
     Texts, words of an enum, numbers and booleans are themselves; a measure is the number in its
     base unit; money is `{"value", "code"}`; a time `HH:MM:SS`; a whole date `YYYY-MM-DD`, with a
@@ -63,7 +63,7 @@ def plain(value: Value) -> Any:
 
 
 def is_constant(value: Value) -> bool:
-    """Tell whether `plain` gives the value itself, not only a None in its place."""
+    """Return whether `plain` gives the value itself, not only a None in its place."""
     if isinstance(value, Array):
         return all(is_constant(item) for item in value.items)
     if isinstance(value, Object):
@@ -72,7 +72,7 @@ def is_constant(value: Value) -> bool:
 
 
 def time_text(time: Time) -> str:
-    """Give a time of day as `HH:MM:SS`."""
+    """Return a time of day as `HH:MM:SS`."""
     return f"{time.hour:02}:{time.minute:02}:{time.second:02}"
 
 

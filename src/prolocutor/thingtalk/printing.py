@@ -38,7 +38,7 @@ _INFIX = frozenset({"==", ">=", "<=", ">", "<", "=~", "~="})
 
 
 def show(tree: Source) -> str:
-    """Give a program or a control command as source; `parse` makes the same tree of it."""
+    """Return a program or a control command as source; `parse` makes the same tree of it."""
     if isinstance(tree, Control):
         return _control(tree)
     parts = [show_class(each) for each in tree.classes]
@@ -47,12 +47,12 @@ def show(tree: Source) -> str:
 
 
 def show_statement(statement: Statement) -> str:
-    """Give one statement as source, with its semicolon."""
+    """Return one statement as source, with its semicolon."""
     return " => ".join(show_expression(each) for each in statement.chain) + ";"
 
 
 def show_expression(expression: Expression) -> str:
-    """Give one expression of a chain as source."""
+    """Return one expression of a chain as source."""
     match expression:
         case Call(device, function, arguments):
             return f"{_device(device)}.{function}({_arguments(arguments)})"
@@ -81,7 +81,7 @@ def show_expression(expression: Expression) -> str:
 
 
 def show_condition(condition: Condition) -> str:
-    """Give a condition as source."""
+    """Return a condition as source."""
     match condition:
         case Always(value):
             return "true" if value else "false"
@@ -109,7 +109,7 @@ def _control(control: Control) -> str:
 
 
 def _filtered(source: Expression) -> str:
-    """Give what stands before a filter: only a projection takes parentheses there."""
+    """Return what stands before a filter: only a projection takes parentheses there."""
     text = show_expression(source)
     return f"({text})" if isinstance(source, Projection) else text
 

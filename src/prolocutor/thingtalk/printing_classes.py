@@ -7,7 +7,7 @@ from prolocutor.thingtalk.printing_values import show_value
 
 
 def show_class(manifest: Class) -> str:
-    """Give a class as source; `parse_classes` makes the same tree of it."""
+    """Return a class as source; `parse_classes` makes the same tree of it."""
     extends = f" extends {', '.join('@' + name for name in manifest.extends)}"
     begin = "abstract class" if manifest.is_abstract else "class"
     head = f"{begin} @{manifest.name}{extends if manifest.extends else ''}{_notes(manifest)}"

@@ -10,7 +10,7 @@ from prolocutor.thingtalk.tree import Source
 
 
 def show_tokens(tree: Source) -> tuple[list[str], dict[str, Any]]:
-    """Give a program or a control command as tokens and entities; `parse_tokens` reads them.
+    """Return a program or a control command as tokens and entities; `parse_tokens` reads them.
 
     Texts are entities `QUOTED_STRING_n`, the same text always the same one; all else stands in
     the tokens themselves. `MissingExtra` without Lark.

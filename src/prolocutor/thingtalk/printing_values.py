@@ -32,7 +32,7 @@ from prolocutor.thingtalk.values import (
 
 
 def show_value(value: Value) -> str:
-    """Give a value as source."""
+    """Return a value as source."""
     match value:
         case String(text):
             return escaped(text)

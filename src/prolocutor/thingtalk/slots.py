@@ -46,7 +46,7 @@ def fill(tree: Tree, slot: int, value: Value) -> Tree:
 
 
 def _changed(node: Any, put: Callable[[Undefined], Value]) -> Any:
-    """Give a tree in which each missing value is what `put` says, in the order of writing."""
+    """Return a tree in which each missing value is what `put` says, in the order of writing."""
     if isinstance(node, Undefined):
         return put(node)
     if isinstance(node, tuple):

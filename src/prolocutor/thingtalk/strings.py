@@ -13,7 +13,7 @@ _WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 def unescaped(text: str, place: Place) -> str:
-    """Give the text that a string literal stands for; `ThingTalkError` for an odd escape."""
+    """Return the text that a string literal stands for; `ThingTalkError` for an odd escape."""
     if "\\" not in text:
         return _whole(text, place)
 
@@ -33,7 +33,7 @@ def unescaped(text: str, place: Place) -> str:
 
 
 def escaped(text: str) -> str:
-    """Give a text as a string literal, in double quotation marks, on one line."""
+    """Return a text as a string literal, in double quotation marks, on one line."""
     return '"' + _TO_ESCAPE.sub(_write, text) + '"'
 
 

@@ -25,7 +25,7 @@ _CLOCK = re.compile(r"time:(\d{1,2}):(\d{1,2}):(\d{1,2})")
 def tokens_of(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
-    """Give the tokens of a program in the new form; `ThingTalkError` for what is none."""
+    """Return the tokens of a program in the new form; `ThingTalkError` for what is none."""
     quoted = False
     for text, place, is_string in _with_strings(code):
         if is_string:
@@ -53,7 +53,7 @@ def tokens_of(
 def old_tokens(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
-    """Give the tokens of a program in the old form; `ThingTalkError` for what is none."""
+    """Return the tokens of a program in the old form; `ThingTalkError` for what is none."""
     for text, place, is_string in _with_strings(code):
         kind, _, rest = text.partition(":")
         if is_string:
@@ -122,7 +122,7 @@ def _dotted(text: str, place: Place, words: Mapping[str, str]) -> Iterator[Token
 
 
 def _with_strings(code: Sequence[str]) -> Iterator[tuple[str, Place, bool]]:
-    """Give each token with its place; the words between two quotation marks as one string."""
+    """Return each token with its place; the words between two quotation marks as one string."""
     column = 1
     said: list[str] | None = None
     begin = Place(1, 1)

@@ -61,10 +61,10 @@ DURATION = Type("Measure", of="ms")
 
 
 def entity(kind: str) -> Type:
-    """Give the type of entities of a kind, such as `tt:url`."""
+    """Return the type of entities of a kind, such as `tt:url`."""
     return Type("Entity", of=kind)
 
 
 def array(element: Type) -> Type:
-    """Give the type of lists of something."""
+    """Return the type of lists of something."""
     return Type("Array", element=element)

@@ -96,12 +96,12 @@ UNITS = frozenset(_BASE)
 
 
 def base_of(unit: str) -> str | None:
-    """Give the base unit of a unit; None for an unknown one."""
+    """Return the base unit of a unit; None for an unknown one."""
     return _BASE.get(unit)
 
 
 def units_of(base: str) -> list[str]:
-    """Give the units that measure the same as a base unit."""
+    """Return the units that measure the same as a base unit."""
     return list(_FACTORS.get(base, ()))
 
 

@@ -10,7 +10,7 @@ from prolocutor.thingtalk.places import Place
 
 
 def place_of(token: Token) -> Place:
-    """Give the place at which a token begins."""
+    """Return the place at which a token begins."""
     return Place(token.line or 0, token.column or 0)
 
 

@@ -126,7 +126,7 @@ class Doorkeeper:
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether an address is one that only this machine can use."""
+    """Return whether an address is one that only this machine can use."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

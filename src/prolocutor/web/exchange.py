@@ -32,7 +32,7 @@ class Arrival:
         self._scope = scope
 
     def header(self, name: str) -> str | None:
-        """Give the value of a header by its lower-case name."""
+        """Return the value of a header by its lower-case name."""
         wanted = name.encode("latin-1")
         for key, value in self._scope["headers"]:
             if key == wanted:
@@ -40,7 +40,7 @@ class Arrival:
         return None
 
     def query(self, name: str) -> str | None:
-        """Give the last value of a parameter of the query."""
+        """Return the last value of a parameter of the query."""
         given = parse_qs(self._scope["query_string"].decode("latin-1"), keep_blank_values=True)
         return given[name][-1] if name in given else None
 
@@ -132,7 +132,7 @@ def parse_object(text: bytes | str) -> dict[str, Any]:
 
 
 def _has_lone_surrogate(text: bytes | str) -> bool:
-    """Tell whether this is JSON but for half of a character, of which msgspec does not speak."""
+    """Return whether this is JSON but for half of a character, of which msgspec does not speak."""
     try:
         value = json.loads(text)
         json.dumps(value, ensure_ascii=False).encode()

@@ -157,7 +157,7 @@ class Listener:
     # -- for both ---------------------------------------------------------------------------
 
     def _shown(self, scope: Scope) -> tuple[dict[bytes, bytes], bytes, str | None]:
-        """Give what a visitor shows at the door: headers, query and address."""
+        """Return what a visitor shows at the door: headers, query and address."""
         query = scope["query_string"]
         if len(query) > self.limits.query:
             raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")

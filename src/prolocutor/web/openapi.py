@@ -60,12 +60,12 @@ def document(title: str, channels: Sequence[Channel], with_metrics: bool) -> Jso
 
 
 def refusals(*statuses: int) -> Json:
-    """Give the `responses` of an operation that may be refused with these statuses."""
+    """Return the `responses` of an operation that may be refused with these statuses."""
     return {str(s): {"$ref": f"#/components/responses/Refused{s}"} for s in statuses}
 
 
 def ref(name: str) -> Json:
-    """Give the schema of a component of this name."""
+    """Return the schema of a component of this name."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 

@@ -24,7 +24,7 @@ class Places:
         self._taken += 1
 
     def __exit__(self, *_: object) -> None:
-        """Give it back."""
+        """Return it back."""
         self._taken -= 1
         if not self._taken:
             self._changed.set()

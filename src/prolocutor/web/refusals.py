@@ -55,15 +55,15 @@ class Refusal(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
     def body(self) -> dict[str, Any]:
-        """Give what the client reads."""
+        """Return what the client reads."""
         return {"error": self.error, "code": self.code, "field": self.field}
 
     def encoded(self) -> bytes:
-        """Give what the client reads, as JSON."""
+        """Return what the client reads, as JSON."""
         return plain.encode(self.body())
 
     def response(self) -> HttpResponse:
-        """Give the answer over HTTP."""
+        """Return the answer over HTTP."""
         return HttpResponse(self.encoded(), self.status, headers=self.headers)
 
 

@@ -34,7 +34,7 @@ class Routes:
             self._add(route)
 
     def find(self, method: str, path: str) -> tuple[Any, Mapping[str, str]]:
-        """Give the route and the parts of the path; `method` may be `SOCKET`.
+        """Return the route and the parts of the path; `method` may be `SOCKET`.
 
         `NotFound` for an unknown address, `Refused` for another method than it knows.
         """
@@ -48,7 +48,7 @@ class Routes:
         return route, params
 
     def methods(self, path: str) -> str:
-        """Give the methods of an address as the header `Allow` has them."""
+        """Return the methods of an address as the header `Allow` has them."""
         return _allow(self._exact.get(path) or self._match(path)[0])
 
     def _match(self, path: str) -> tuple[_Methods, Mapping[str, str]]:

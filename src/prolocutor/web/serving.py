@@ -191,7 +191,7 @@ async def _hang_up(server: uvicorn.Server) -> None:
 
 @contextmanager
 def _signals(hurry: asyncio.Event) -> Iterator[asyncio.Event]:
-    """Give what the first signal sets; a second one sets `hurry`."""
+    """Return what the first signal sets; a second one sets `hurry`."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     taken = []

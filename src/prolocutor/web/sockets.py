@@ -86,7 +86,7 @@ class Socket(Arrival):
                 self._drop()
 
     def busy(self) -> AbstractContextManager[None]:
-        """Give a place to hold while a message is worked off: whoever shuts down waits for it."""
+        """Return a place to hold while a message is worked off: whoever shuts down waits for it."""
         return self._places
 
     def stop(self) -> None:
@@ -94,7 +94,7 @@ class Socket(Arrival):
         self._stopping = True
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
-        """Give what the client sends until it is gone or the listener stops."""
+        """Return what the client sends until it is gone or the listener stops."""
         while not (self._stopping or self._closing or self.gone):
             message = await self._receive()
             if message["type"] == "websocket.disconnect":

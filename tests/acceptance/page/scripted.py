@@ -132,7 +132,7 @@ class Server:
         return asyncio.run_coroutine_threadsafe(turn, self._loop).result(PATIENCE).utt_id
 
     def rating_of(self, utt_id: str) -> Any:
-        """Give the ratings of a reply."""
+        """Return the ratings of a reply."""
         turn = self.assistant.store.turn(utt_id)
         said = asyncio.run_coroutine_threadsafe(turn, self._loop).result(PATIENCE)
         return [one["rating"] for one in said[-1].attributes["ratings"]]
@@ -159,7 +159,7 @@ class Server:
 
 
 def harmed(page: Page) -> list[str]:
-    """Give what shows that a page took something for more than text; it should be nothing."""
+    """Return what shows that a page took something for more than text; it should be nothing."""
     found: list[str] = page.evaluate(
         """() => [
           ...(window.harmed ?? []),

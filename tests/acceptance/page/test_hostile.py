@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 
 def spoilt(fields: Any) -> Iterator[Any]:
-    """Give a message's fields with one value after the other replaced by something hostile."""
+    """Return a message's fields with one value after the other replaced by something hostile."""
     for key, value in fields.items():
         if isinstance(value, dict):
             yield from ({**fields, key: one} for one in spoilt(value))

@@ -140,7 +140,7 @@ def test_all_is_found_again_after_a_kill(browser: Browser, commands: Commands) -
 
 
 def press_paste_upload(page: Page) -> None:
-    """Give answers in all ways but typing."""
+    """Return answers in all ways but typing."""
     say(page, "ask me", "Do you like questions?")
     page.get_by_role("button", name="Yes", exact=True).click()
     expect(log(page).get_by_text("You said yes.")).to_be_visible()

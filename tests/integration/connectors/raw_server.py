@@ -64,12 +64,12 @@ async def raw_server(*answers: bytes | None) -> AsyncIterator[RawServer]:
 
 
 def json(value: object, status: str = "200 OK", length: int | None = None) -> bytes:
-    """Give a whole HTTP response with a JSON body."""
+    """Return a whole HTTP response with a JSON body."""
     return plain(msgspec.json.encode(value), status, length)
 
 
 def plain(body: bytes, status: str = "200 OK", length: int | None = None) -> bytes:
-    """Give a whole HTTP response; with a `length` that the body does not have if you like."""
+    """Return a whole HTTP response; with a `length` that the body does not have if you like."""
     head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body) if length is None else length}\r\n\r\n"
     return head.encode() + body
 

@@ -87,6 +87,6 @@ async def turn(assistant: Assistant, text: str, user: str = "ann") -> TurnResult
 
 
 def record(result: TurnResult) -> TurnRecord:
-    """Give the record of a turn, which there is."""
+    """Return the record of a turn, which there is."""
     assert result.record is not None
     return result.record

@@ -31,12 +31,12 @@ class Kind(msgspec.Struct, kw_only=True):
 
 
 def answer(token: str, value: Any) -> dict[str, Any]:
-    """Give a parsed answer."""
+    """Return a parsed answer."""
     return {"code": ["bookkeeping", "answer", token], "entities": {token: value}}
 
 
 def special(name: str) -> dict[str, Any]:
-    """Give a parsed intent."""
+    """Return a parsed intent."""
     return {"code": ["bookkeeping", "special", f"special:{name}"], "entities": {}}
 
 
@@ -124,7 +124,7 @@ class Asker:
 
 
 def asking(kind: str) -> dict[str, Any]:
-    """Give a hypothesis that asks for a value of a kind."""
+    """Return a hypothesis that asks for a value of a kind."""
     messages: list[dict[str, Any]] = [{"type": "text", "text": "Which one?"}]
     if kind == "choice":
         messages += [{"type": "choice", "title": title} for title in CHOICES]
@@ -147,7 +147,7 @@ def asking_skills(asker: Any) -> list[Service]:
 
 
 def said(result: TurnResult) -> list[str]:
-    """Give the texts and titles of what a turn said, in order."""
+    """Return the texts and titles of what a turn said, in order."""
     messages = result.state["attributes"].get("messages")
     if messages is None:
         return [result.reply.text] if result.reply.text else []
@@ -155,6 +155,6 @@ def said(result: TurnResult) -> list[str]:
 
 
 async def closings(it: Assistant, user: str = "ann") -> list[str | None]:
-    """Give the asks of the closings in a person's feed."""
+    """Return the asks of the closings in a person's feed."""
     rows = await it.store.feed(user, 0, 10_000)
     return [plain.decode(row.closing)["ask"] for row in rows if row.closing is not None]

@@ -25,7 +25,7 @@ def echo() -> Service:
 
 
 def last_text(request: Any) -> str:
-    """Give what was said last."""
+    """Return what was said last."""
     text: str = request["utterances"][-1]["text"]
     return text
 
@@ -65,5 +65,5 @@ async def assistant(*services: Service, **options: Any) -> AsyncIterator[Assista
 
 
 def texts(results: list[TurnResult]) -> list[str]:
-    """Give the texts of replies."""
+    """Return the texts of replies."""
     return [result.reply.text for result in results]

@@ -37,7 +37,7 @@ async def cut_off(store: MemoryStore, text: str = "hi", **beginning: Any) -> str
 
 
 async def said(store: MemoryStore, user: str = "ann") -> list[str]:
-    """Give the texts of a person's feed, without what the person said."""
+    """Return the texts of a person's feed, without what the person said."""
     rows = [row.message for row in await store.feed(user, 0)]
     messages = [plain.decode(row) for row in rows]
     return [message["text"] for message in messages if message["type"] == "text"]

@@ -38,7 +38,7 @@ from tests.unit.pipeline.talk import Gate, asked, hypothesis, says, settle_down
 
 
 async def attributes(it: Assistant, user: str = "ann") -> dict[str, Any]:
-    """Give what is known of a person."""
+    """Return what is known of a person."""
     dialog = await it.store.dialog(await it.store.active_dialog_id(user) or "")
     assert dialog is not None
     return dialog.human.attributes
@@ -249,7 +249,7 @@ async def test_who_waits_is_not_asked_whether_the_subject_is_to_be_changed() -> 
 
 
 def buttons(*jsons: Any) -> list[dict[str, Any]]:
-    """Give a hypothesis with these buttons."""
+    """Return a hypothesis with these buttons."""
     made = [{"type": "button", "title": str(n), "json": json} for n, json in enumerate(jsons)]
     return [{"text": "Well?", "messages": made, "confidence": 1.0}]
 
@@ -342,7 +342,7 @@ async def test_a_typed_button_is_none_where_the_words_are_an_answer(ask: str) ->
 
 
 def list_of(number: int) -> list[dict[str, Any]]:
-    """Give a hypothesis with so many choices."""
+    """Return a hypothesis with so many choices."""
     choices = [{"type": "choice", "title": f"city {n}"} for n in range(number)]
     messages = [{"type": "text", "text": "Where?"}, *choices]
     return [{"messages": messages, "ask": "choice", "confidence": 1.0}]
@@ -400,7 +400,7 @@ async def test_where_there_is_nothing_to_choose_from_any_words_will_do() -> None
 
 
 def going_on(confidence: float = 0.5, can_continue: Any = True) -> dict[str, Any]:
-    """Give a hypothesis of a skill that can go on."""
+    """Return a hypothesis of a skill that can go on."""
     return hypothesis("weather", confidence, can_continue=can_continue)
 
 

@@ -19,7 +19,7 @@ TOKEN = answer("QUOTED_STRING_0", SECRET)
 
 
 async def everything(it: Assistant) -> str:
-    """Give all that is kept of ann, as one text."""
+    """Return all that is kept of ann, as one text."""
     rows = [row.message or b"" for row in await it.store.feed("ann", 0)]
     dialogs = [encode_dialog(one) async for one in it.store.export(user="ann")]
     return b"\n".join([*rows, *dialogs]).decode()

@@ -11,7 +11,7 @@ from prolocutor.testing.fake_service import FakeService
 
 
 async def zones(*told: Any) -> list[str | None]:
-    """Give what a skill sees of the time zone in one turn after the other."""
+    """Return what a skill sees of the time zone in one turn after the other."""
     skill = FakeService({"text": "hm", "confidence": 1.0, "human_attributes": {"x": 1}})
     pipeline = Pipeline(skills=[Service("skill", skill)])
     async with Assistant(pipeline, store="memory:") as assistant:

@@ -55,7 +55,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def left_alone(it: Any, name: str) -> bool:
-    """Tell whether the breaker of a service is open, once the watchdog has had its say."""
+    """Return whether the breaker of a service is open, once the watchdog has had its say."""
     [guard] = [step.guard for step in it.engine.prepared.every() if step.name == name]
     loop = asyncio.get_running_loop()
     end = loop.time() + 2

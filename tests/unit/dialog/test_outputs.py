@@ -63,7 +63,7 @@ def test_what_is_no_ask_is_refused(ask: Any) -> None:
 
 
 def owned(json: Any) -> Any:
-    """Give what a skill's button carries when it is shown."""
+    """Return what a skill's button carries when it is shown."""
     [button] = outputs.with_owner([{"type": "button", "title": "a", "json": json}], "shop")
     return button["json"]
 

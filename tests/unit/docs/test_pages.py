@@ -96,7 +96,7 @@ def missing_imports(tree: ast.AST) -> Iterator[str]:
 
 
 def faults(file: Path, *, is_whole: bool) -> list[object]:
-    """Give what is wrong with the keys of a file; a part of one may lack what is elsewhere."""
+    """Return what is wrong with the keys of a file; a part of one may lack what is elsewhere."""
     environ = dict.fromkeys(re.findall(r"\$\{(\w+)\}", file.read_text("utf-8")), "set")
     found = survey(file, environ).findings.faults
     elsewhere = re.compile(r"at least one skill|no process is called|no service or stage is called")

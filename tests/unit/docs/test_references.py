@@ -282,7 +282,7 @@ def test_the_yaml_reference_shows_every_stage() -> None:
 
 
 def options(command: click.Command, words: str) -> list[str]:
-    """Give the commands and options there are, as the page writes them."""
+    """Return the commands and options there are, as the page writes them."""
     if isinstance(command, click.Group):
         context = click.Context(command)
         names = command.list_commands(context)

@@ -17,7 +17,7 @@ NAMES = ["red", "green", "blue"]
 
 
 def taught(folder: Path, *ratings: Any, agent: str = "red") -> tuple[KnnRouter, list[Lesson]]:
-    """Give the router after these ratings of one reply, and what is kept of them."""
+    """Return the router after these ratings of one reply, and what is kept of them."""
     router = KnnRouter([Card(name=name) for name in NAMES])
     journal = LessonJournal(folder / "lessons")
     kept: Kept[Any] = Kept(folder, lambda: Ready(router, "knn"))

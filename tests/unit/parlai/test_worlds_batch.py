@@ -79,7 +79,7 @@ def test_who_acts_observes_itself() -> None:
 def test_who_does_not_give_back_what_it_observed_is_named() -> None:
     class Forgetful(Batched):
         def observe(self, observation: object) -> None:
-            """Give nothing back."""
+            """Return nothing back."""
 
     with pytest.raises(BadReply, match="Forgetful did not give back what it observed"):
         batches(Forgetful(), 2).parley()

@@ -67,7 +67,7 @@ class Talk:
         return (await self.turn(text, **start)).draft.spoken().text
 
     async def state(self) -> dict[str, Any]:
-        """Give the agent state of the dialog as it is stored."""
+        """Return the agent state of the dialog as it is stored."""
         dialog = await self.store.dialog(self.dialog_id)
         assert dialog is not None
         return dialog_to_state(dialog)
@@ -145,16 +145,16 @@ def picks(**choice: Any) -> Service:
 
 
 def asked(service: Service) -> list[Any]:
-    """Give what a service was asked so far."""
+    """Return what a service was asked so far."""
     fake: Any = service.target
     return list(fake.requests)
 
 
 def outcomes(turn: Turn) -> dict[str, str]:
-    """Give what became of each service, by name."""
+    """Return what became of each service, by name."""
     return {record.name: record.outcome for record in turn.records()}
 
 
 def errors(turn: Turn) -> dict[str, str | None]:
-    """Give the error of each service that had one."""
+    """Return the error of each service that had one."""
     return {record.name: record.error for record in turn.records() if record.error}

@@ -21,7 +21,7 @@ def line(**changes: Any) -> dict[str, Any]:
 
 
 def scheduled(given: dict[str, Any]) -> list[Entry]:
-    """Give the entries of a hypothesis in a turn of ann's that began at 1000."""
+    """Return the entries of a hypothesis in a turn of ann's that began at 1000."""
     return scheduling.entries("ann", "main", 1000.0, [("timer", given)])
 
 

@@ -28,7 +28,7 @@ async def after(pipeline: Pipeline, **options: Any) -> tuple[State, State, State
 
 
 async def human_after(attributes: dict[str, Any], **options: Any) -> State:
-    """Give the person after a skill said this of them."""
+    """Return the person after a skill said this of them."""
     said = skill(human_attributes=attributes)
     state, _, _ = await after(Pipeline(skills=[said]), **options)
     human: State = state["human"]

@@ -14,7 +14,7 @@ SPEAKERS = {True: "bot", False: "human"}
 
 
 def spoken(request: Any) -> list[str]:
-    """Give what is in the window, `?` the human's and `!` the bot's."""
+    """Return what is in the window, `?` the human's and `!` the bot's."""
     return ["!" if "active_skill" in one else "?" for one in request["utterances"]]
 
 

@@ -38,7 +38,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def entry_of(app: App, user: str, dialog_name: str, due: float) -> Entry:
-    """Give the entry of the agenda by which a program runs next."""
+    """Return the entry of the agenda by which a program runs next."""
     return Entry(
         user=user,
         dialog_name=dialog_name,
@@ -55,7 +55,7 @@ def app_of(entry: Entry) -> App:
 
 
 def listed(app: App) -> dict[str, Any]:
-    """Give a program as Almond's clients list it."""
+    """Return a program as Almond's clients list it."""
     return {
         "uniqueId": app.id,
         "name": app.name,

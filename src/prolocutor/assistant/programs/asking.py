@@ -84,7 +84,7 @@ def hint_for(kind: Type) -> str:
 
 
 def unknown_place(program: Program, person: Person) -> Place | None:
-    """Give the first value of a program that the person's attributes should tell and do not."""
+    """Return the first value of a program that the person's attributes should tell and do not."""
     found: list[Place] = []
 
     def see(node: Any) -> Any:
@@ -97,7 +97,7 @@ def unknown_place(program: Program, person: Person) -> Place | None:
 
 
 def slot_of(place: Place) -> Slot:
-    """Give what is asked for where the person's attributes do not tell a value."""
+    """Return what is asked for where the person's attributes do not tell a value."""
     match place:
         case RelativeLocation("current_location"):
             return Slot(place.name, LOCATION, "Where are you now?", "")
@@ -129,7 +129,7 @@ def put_for(program: Program, old: Value, new: Value) -> Program:
 
 
 def changed(tree: Tree, change: Any) -> Tree:
-    """Give a tree in which each node is what `change` makes of it, from the leaves up."""
+    """Return a tree in which each node is what `change` makes of it, from the leaves up."""
 
     def inside(node: Any) -> Any:
         if isinstance(node, tuple):

@@ -105,7 +105,7 @@ class Calls:
         return state
 
     async def _device(self, device: Device) -> dict[str, Any]:
-        """Give what is known of a device of the person's: what they set it up with."""
+        """Return what is known of a device of the person's: what they set it up with."""
         told = {"id": device.id, "name": device.name}
         records = await self._records.records(self.person.user, KIND)
         for id_, body in records.items():
@@ -141,13 +141,13 @@ class Calls:
 
 
 def app_name(owner: Class, devices: Devices) -> str:
-    """Give the name by which a skill is called before people."""
+    """Return the name by which a skill is called before people."""
     told = (devices.skill_of(owner).card or {}).get("name")
     return told if isinstance(told, str) and told else owner.canonical
 
 
 def _answers(reply: Any) -> list[Result]:
-    """Give the best of a skill's hypotheses as the result of `ask`."""
+    """Return the best of a skill's hypotheses as the result of `ask`."""
     hypotheses = reply if isinstance(reply, list) else [reply]
     said = [
         {"response": one["text"], "confidence": one.get("confidence")}

@@ -10,7 +10,7 @@ from prolocutor.thingtalk.tree import Always, And, Compare, Condition, DontCare,
 
 
 def holds(condition: Condition, fields: Fields, surroundings: Surroundings) -> bool:
-    """Tell whether a condition is true. What a result does not say makes no comparison true."""
+    """Return whether a condition is true. What a result does not say makes no comparison true."""
     match condition:
         case Always(value):
             return value
@@ -61,7 +61,7 @@ def compare(left: Any, operator: str, right: Any, surroundings: Surroundings) ->
 
 
 def order_of(value: Any, surroundings: Surroundings) -> tuple[str, Any] | None:
-    """Give what a value is ordered by: its kind, and a number, moment or text; None if nothing.
+    """Return what a value is ordered by: its kind, and a number, moment or text; None if nothing.
 
     Money is ordered within its currency; a plain number goes with any.
     """
@@ -128,7 +128,7 @@ def _same_money(left: dict[str, Any], right: dict[str, Any]) -> bool:
 
 
 def _folded(value: Any) -> str:
-    """Give the text by which a value is searched: small letters, one blank between words."""
+    """Return the text by which a value is searched: small letters, one blank between words."""
     if isinstance(value, dict):
         value = value.get("display") or ""
     return " ".join(str(value).casefold().split())

@@ -30,7 +30,7 @@ def described(statement: CheckedStatement, surroundings: Surroundings) -> str:
 
 
 def stream_of(expression: Expression) -> Expression:
-    """Give what makes an expression a stream: a monitor or a timer within it."""
+    """Return what makes an expression a stream: a monitor or a timer within it."""
     while not isinstance(expression, Monitor | Timer | AtTimer | Call):
         expression = expression.source
     return expression

@@ -47,12 +47,12 @@ class Devices:
         self.manifests = Manifests(classes)
 
     def skill_of(self, owner: Class) -> Service:
-        """Give the skill that does what a class declares."""
+        """Return the skill that does what a class declares."""
         return self._skills[owner.name]
 
 
 def classes_of(skill: Service) -> list[Class]:
-    """Give the classes of a skill: those of its manifest, and its own with the query `ask`.
+    """Return the classes of a skill: those of its manifest, and its own with the query `ask`.
 
     The manifest is `card["manifest"]`: a file, or the source itself. `ConfigError` where it cannot
     be read; `MissingExtra` without Lark.
@@ -66,7 +66,7 @@ def classes_of(skill: Service) -> list[Class]:
 
 
 def read_manifest(source: str) -> str:
-    """Give the source of a manifest; what has no brace in it is the name of a file."""
+    """Return the source of a manifest; what has no brace in it is the name of a file."""
     if "{" in source:
         return source
     try:

@@ -59,7 +59,7 @@ class Evaluation:
         self._events = events or []
 
     async def rows(self, expression: Expression, scope: Fields) -> list[Row]:
-        """Give the results of an expression; `Trouble` where there are none to be had."""
+        """Return the results of an expression; `Trouble` where there are none to be had."""
         match expression:
             case Call():
                 return await self._call(expression, scope)
@@ -150,7 +150,7 @@ def _projected(row: Row, fields: Sequence[str]) -> Row:
 
 
 def _place(length: int) -> Any:
-    """Give what makes a place from 0 of a number from 1, or from -1 at the end; -1 for none."""
+    """Return what makes a place from 0 of a number from 1, or from -1 at the end; -1 for none."""
 
     def place(number: int) -> int:
         found = number - 1 if number > 0 else length + number

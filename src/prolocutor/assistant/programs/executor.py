@@ -194,7 +194,7 @@ class Executor:
         )
 
     async def apps(self, user: str) -> list[dict[str, Any]]:
-        """Give the running programs of a person, as Almond's clients list them."""
+        """Return the running programs of a person, as Almond's clients list them."""
         return [listed(app_of(entry)) for entry in await self._entries(user)]
 
     async def delete(self, user: str, unique_id: str) -> bool:

@@ -53,7 +53,7 @@ class Person(msgspec.Struct, kw_only=True):
         return moment.astimezone(zone_of(self.timezone) if self.timezone else None)
 
     def state(self) -> dict[str, Any]:
-        """Give a small agent state in which they have said one thing."""
+        """Return a small agent state in which they have said one thing."""
         said = {
             "utt_id": f"{self.run_id}",
             "text": self.text,
@@ -76,7 +76,7 @@ class Person(msgspec.Struct, kw_only=True):
 
 
 def of_turn(begun: Begun) -> Person:
-    """Give the person of a turn."""
+    """Return the person of a turn."""
     said = begun.beginning
     return Person(
         user=said.user,
@@ -94,7 +94,7 @@ def of_turn(begun: Begun) -> Person:
 def unasked(
     user: str, dialog_name: str, run_id: str, at: float, timezone: str | None, text: str = ""
 ) -> Person:
-    """Give a person who has not just said something; only the time zone is known of them."""
+    """Return a person who has not just said something; only the time zone is known of them."""
     return Person(
         user=user,
         dialog_name=dialog_name,

@@ -45,7 +45,7 @@ def program_of(parsed: Mapping[str, Any]) -> Program:
 
 
 def shown(parsed: Mapping[str, Any]) -> str:
-    """Give a program as it came, for an error to name."""
+    """Return a program as it came, for an error to name."""
     source = parsed.get("program") or " ".join(map(str, parsed.get("code") or ()))
     return " ".join(str(source).split())[:SHOWN]
 

@@ -31,7 +31,7 @@ _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictur
 
 
 def shown(rows: Sequence[Row]) -> list[Message]:
-    """Give the messages of results, of many the first ones."""
+    """Return the messages of results, of many the first ones."""
     if not rows:
         return [text(NOTHING)]
     messages = [message for row in rows[:SHOWN] for message in messages_of(row)]
@@ -40,7 +40,7 @@ def shown(rows: Sequence[Row]) -> list[Message]:
 
 
 def messages_of(row: Row) -> list[Message]:
-    """Give the messages of one result: as its manifest formats it, else its fields by name."""
+    """Return the messages of one result: as its manifest formats it, else its fields by name."""
     function = row.call.function if row.call is not None else None
     if function is not None and row.whole:
         formatted = function.text("formatted")
@@ -54,12 +54,12 @@ def messages_of(row: Row) -> list[Message]:
 
 
 def event_text(row: Row) -> str:
-    """Give a result as one text: what `$event` stands for."""
+    """Return a result as one text: what `$event` stands for."""
     return plain_text(messages_of(row))
 
 
 def objects(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Give the fields of the results that are shown."""
+    """Return the fields of the results that are shown."""
     return [
         {name: value for name, value in row.fields.items() if not name.startswith(EVENT)}
         for row in rows[:SHOWN]
@@ -82,7 +82,7 @@ def filled(template: str, fields: Mapping[str, Any], types: Mapping[str, Type]) 
 
 
 def said(value: Any, kind: Type | None = None) -> str:
-    """Give a value in words."""
+    """Return a value in words."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -103,12 +103,12 @@ def said(value: Any, kind: Type | None = None) -> str:
 
 
 def text(words: str) -> Message:
-    """Give a text message."""
+    """Return a text message."""
     return {"type": "text", "text": words}
 
 
 def _formatted(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) -> list[Message]:
-    """Give messages of the templates whose fields all have a value."""
+    """Return messages of the templates whose fields all have a value."""
     templates = given if isinstance(given, list) else [] if given is None else [given]
     messages = []
     for template in templates:
@@ -147,7 +147,7 @@ def _inside(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) ->
 
 
 def _plainly(row: Row, function: Function | None) -> list[Message]:
-    """Give a result without a format of its own: pictures as such, all else by name."""
+    """Return a result without a format of its own: pictures as such, all else by name."""
     types = _types(function)
     names = [name for name in row.fields if not name.startswith(EVENT)]
     if function is not None and row.whole:

@@ -79,13 +79,13 @@ class Doer:
         return done
 
     def name_of(self, statement: CheckedStatement) -> str:
-        """Give what a program of this statement is called: the skill that it is about."""
+        """Return what a program of this statement is called: the skill that it is about."""
         if not statement.calls:
             return "timer"
         return app_name(statement.calls[0].owner, self._devices)
 
     def icon_of(self, statement: CheckedStatement) -> str | None:
-        """Give the skill whose icon stands beside what is said."""
+        """Return the skill whose icon stands beside what is said."""
         if not statement.calls:
             return None
         return self._devices.skill_of(statement.calls[0].owner).name
@@ -141,7 +141,7 @@ def _told_once(done: Done) -> Iterator[None]:
 
 
 def _more(statement: CheckedStatement) -> list[Message]:
-    """Give the button that asks for the results after those that are shown."""
+    """Return the button that asks for the results after those that are shown."""
     if len(statement.queries) != 1:
         return []
     query = statement.queries[0]
@@ -155,7 +155,7 @@ def _more(statement: CheckedStatement) -> list[Message]:
 
 
 def _scope(scope: dict[str, Any], row: Row) -> dict[str, Any]:
-    """Give what is known after a result: its fields beside the earlier ones, and its text."""
+    """Return what is known after a result: its fields beside the earlier ones, and its text."""
     if row.call is None:
         return {**scope, **row.fields}
     return {**scope, **row.fields, EVENT: results.event_text(row)}

@@ -43,7 +43,7 @@ def next_due(statement: CheckedStatement, surroundings: Surroundings, now: float
 
 
 def fresh(monitor: Monitor, rows: Sequence[Row], seen: list[str] | None) -> tuple[list[Row], Any]:
-    """Give the results that were not there the last time, and the digests of all that are."""
+    """Return the results that were not there the last time, and the digests of all that are."""
     before, digests, new = set(seen or ()), [], []
     for row in rows:
         digest = _digest(monitor, row)
@@ -55,7 +55,7 @@ def fresh(monitor: Monitor, rows: Sequence[Row], seen: list[str] | None) -> tupl
 
 
 def monitor_of(statement: CheckedStatement) -> Monitor | None:
-    """Give the monitor that begins a statement, if one does."""
+    """Return the monitor that begins a statement, if one does."""
     stream = stream_of(statement.stream) if statement.stream is not None else None
     return stream if isinstance(stream, Monitor) else None
 
@@ -90,7 +90,7 @@ def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float |
 
 
 def _poll(statement: CheckedStatement) -> float:
-    """Give the seconds between two looks: the shortest that a watched function has."""
+    """Return the seconds between two looks: the shortest that a watched function has."""
     intervals = [
         interval / 1000
         for each in _watched(statement)

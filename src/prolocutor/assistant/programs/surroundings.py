@@ -50,7 +50,7 @@ class Surroundings:
         self.now = person.now
 
     def value(self, value: Value, fields: Fields) -> Any:
-        """Give a value; None for a field that a result does not have. `Trouble` if unknown."""
+        """Return a value; None for a field that a result does not have. `Trouble` if unknown."""
         match value:
             case Variable(name):
                 return field_of(fields, name)
@@ -140,7 +140,7 @@ class Surroundings:
 
 
 def known_of(value: RelativeLocation | NamedTime | ContextRef, person: Person) -> Any:
-    """Give what the person's attributes tell of a value: None if they do not.
+    """Return what the person's attributes tell of a value: None if they do not.
 
     `$location.current_location` is the attribute `location`, others stand in `locations`
     (`{"home": {latitude, longitude, display}}`), times in `times` (`{"morning": "08:00"}`), what
@@ -157,7 +157,7 @@ def known_of(value: RelativeLocation | NamedTime | ContextRef, person: Person) -
 
 
 def field_of(fields: Fields, name: str) -> Any:
-    """Give a field, or one within a field (`a.b`); None if there is none."""
+    """Return a field, or one within a field (`a.b`); None if there is none."""
     if name in fields:
         return fields[name]
     inner: Any = fields

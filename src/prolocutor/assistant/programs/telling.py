@@ -14,7 +14,7 @@ Message = dict[str, Any]
 
 
 def announced(app: App, done: Done) -> list[Message]:
-    """Give the message that tells of an executed statement, then what it says."""
+    """Return the message that tells of an executed statement, then what it says."""
     program = {
         "type": "new-program",
         "uniqueId": app.id,
@@ -28,7 +28,7 @@ def announced(app: App, done: Done) -> list[Message]:
 
 
 def notified(app: App, done: Done) -> list[Message]:
-    """Give what is said unasked; an error once, until the program has run well again."""
+    """Return what is said unasked; an error once, until the program has run well again."""
     messages = with_icon(done.messages, app)
     texts = [one for one in messages if one["type"] == "text"]
     found = {"appId": app.id, **_found(done)}
@@ -44,7 +44,7 @@ def notified(app: App, done: Done) -> list[Message]:
 
 
 def with_icon(messages: list[Message], app: App) -> list[Message]:
-    """Give messages with the icon of a program, where they have none."""
+    """Return messages with the icon of a program, where they have none."""
     return [{"icon": app.icon, **one} for one in messages]
 
 

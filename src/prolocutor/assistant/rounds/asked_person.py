@@ -14,7 +14,7 @@ from prolocutor.dialog.rounds import Waiting
 
 
 def asked_of(begun: Begun, input: Input, waiting: Waiting) -> Asked:
-    """Give what an answer to this ask is read against.
+    """Return what an answer to this ask is read against.
 
     Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list
     of `{name, value}`) count; a client may send contacts and time zone along (`platformData`).

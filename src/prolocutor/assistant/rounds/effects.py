@@ -70,12 +70,12 @@ _LEADING_ON: Final = frozenset({"can_continue", "schedule", "unschedule"})
 
 
 def _leads_on(draft: Draft) -> bool:
-    """Tell whether a hypothesis of the reply says what is to come."""
+    """Return whether a hypothesis of the reply says what is to come."""
     return any(not _LEADING_ON.isdisjoint(one.value) for one in draft.speakers)
 
 
 def closing_of(waiting: Waiting | None) -> bytes:
-    """Give the closing of a turn after which this is waited for."""
+    """Return the closing of a turn after which this is waited for."""
     if waiting is None:
         return NO_ASK
     closing: dict[str, Any] = {"ask": waiting.ask}
@@ -87,7 +87,7 @@ def closing_of(waiting: Waiting | None) -> bytes:
 def waiting_for(
     messages: list[dict[str, Any]], ask: Any, skill: str, text: str = "", context: Any = None
 ) -> Waiting:
-    """Give what is waited for after these messages of a skill asked."""
+    """Return what is waited for after these messages of a skill asked."""
     prompt = [one for one in messages if one["type"] != "choice"]
     if not messages and text:
         prompt = [{"type": "text", "text": text}]
@@ -97,7 +97,7 @@ def waiting_for(
 
 
 def is_told(decision: Decision, reply: Reply) -> bool:
-    """Tell whether the skill that waited is to know that its ask is over."""
+    """Return whether the skill that waited is to know that its ask is over."""
     return decision.told is not None and not (decision.kept is not None and reply.by == ITSELF)
 
 

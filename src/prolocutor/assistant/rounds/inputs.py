@@ -103,7 +103,7 @@ class Rounds:
     # -- while something is asked for -------------------------------------------------------
 
     def _is_there(self, waiting: Waiting) -> bool:
-        """Tell whether whoever asked is still there to get the answer."""
+        """Return whether whoever asked is still there to get the answer."""
         return not waiting.skill or waiting.skill in self._skills
 
     def _pressed_within(self, ask: OpenAsk, input: Input, parsed: dict[str, Any]) -> Decision:
@@ -157,7 +157,7 @@ class Rounds:
         return Decision(start=start, releases=intent.name == "stop")
 
     def _words(self, name: str) -> Words:
-        """Give what the assistant says of itself to what steers rounds, where there is none."""
+        """Return what the assistant says of itself to what steers rounds, where there is none."""
         if name in ("help", "category", "commands"):
             return phrases.says(self._menu)
         if name in ("stop", "wakeup", "empty"):
@@ -165,7 +165,7 @@ class Rounds:
         return phrases.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
     def _parsed(self, input: Input, waiting: Waiting | None) -> dict[str, Any] | None:
-        """Give what came parsed, also where it was typed with a prefix, but not as raw text."""
+        """Return what came parsed, also where it was typed with a prefix, but not as raw text."""
         if input.parsed is not None:
             return input.parsed
         if input.program is not None:
@@ -185,7 +185,7 @@ def _misread(input: Input, waiting: Waiting | None, what: str) -> Decision:
 
 
 def round_of(begun: Begun) -> Round:
-    """Give what the dialog waited for when a turn began."""
+    """Return what the dialog waited for when a turn began."""
     if begun.round == NO_ROUND:
         return NOTHING
     try:

@@ -71,7 +71,8 @@ class OpenAsk:
         return self._switch(outcome.hint)
 
     def titled(self) -> dict[str, Any] | None:
-        """Give what a button carries whose title was typed, as where buttons cannot be pressed."""
+        """Return what a button carries whose title was typed, as where buttons cannot be
+        pressed."""
         said = plain(self._input.text).strip("[]")
         if self._kind in RAW or not said:
             return None
@@ -175,7 +176,7 @@ class OpenAsk:
         return self._wrong(outcome.hint)
 
     def _by_itself(self, name: str) -> Words | None:
-        """Give what the assistant says to the rest of what can be pressed; None: not here."""
+        """Return what the assistant says to the rest of what can be pressed; None: not here."""
         waiting = self.waiting
         looked_for = wanted(waiting.ask)
         match name:
@@ -212,7 +213,7 @@ class OpenAsk:
         return self._to_whoever_asked(answer)
 
     def _to_whoever_asked(self, answer: dict[str, Any]) -> Decision:
-        """Give an answer to the skill that waits; if it fails, the ask is put once more."""
+        """Return an answer to the skill that waits; if it fails, the ask is put once more."""
         waiting = self.waiting
         start = to_skill(self._input, waiting.skill, answer)
         if waiting.repeated:
@@ -259,7 +260,7 @@ class OpenAsk:
         return Decision(start=TurnStart(input=self._input, say=words), kept=waiting or self.waiting)
 
     def _offers(self, special: str) -> bool:
-        """Tell whether one of the buttons that came with the ask says this."""
+        """Return whether one of the buttons that came with the ask says this."""
         code = ["bookkeeping", "special", f"special:{special}"]
         buttons = (one.get("json") for one in self.waiting.prompt if one["type"] == "button")
         return any(isinstance(json, dict) and json.get("code") == code for json in buttons)
@@ -282,13 +283,13 @@ def to_skill(
 
 
 def cancelled(waiting: Waiting | None) -> dict[str, Any]:
-    """Give the answer that a skill gets whose ask is over."""
+    """Return the answer that a skill gets whose ask is over."""
     if waiting is None or waiting.context is None:
         return {"kind": "cancelled"}
     return {"kind": "cancelled", "context": waiting.context}
 
 
 def button_answer(input: Input, parsed: dict[str, Any]) -> dict[str, Any]:
-    """Give what a skill sees when its own button was pressed: what the button carried."""
+    """Return what a skill sees when its own button was pressed: what the button carried."""
     own = {key: value for key, value in parsed.items() if key != "skill"}
     return {"kind": "button", "value": parsed.get("payload", own), "raw": input.text}

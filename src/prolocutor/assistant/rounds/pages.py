@@ -13,12 +13,12 @@ PAGE: Final = 9
 
 
 def last_page(waiting: Waiting) -> int:
-    """Give the number of the last page, from 0."""
+    """Return the number of the last page, from 0."""
     return max(0, len(waiting.choices) - 1) // PAGE
 
 
 def shown(waiting: Waiting) -> list[dict[str, Any]]:
-    """Give the page of choices that was shown last, with buttons to those around it."""
+    """Return the page of choices that was shown last, with buttons to those around it."""
     first = waiting.page * PAGE
     choices = [
         _choice(first + place, offered)
@@ -28,7 +28,7 @@ def shown(waiting: Waiting) -> list[dict[str, Any]]:
 
 
 def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[str, Any]]:
-    """Give messages with no more choices than fit on the first page; where they lead is ours."""
+    """Return messages with no more choices than fit on the first page; where they lead is ours."""
     if len(waiting.choices) <= PAGE and not any(one.forward for one in waiting.choices):
         return messages
     fitting = [
@@ -40,7 +40,7 @@ def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[st
 
 
 def offered(messages: list[dict[str, Any]]) -> list[Offered]:
-    """Give the choices among messages."""
+    """Return the choices among messages."""
     return [
         Offered(
             one["title"],

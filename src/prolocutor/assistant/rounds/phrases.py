@@ -31,19 +31,19 @@ _AGAIN: Final = frozenset({"text", "button"})
 
 
 def says(*sentences: str) -> Words:
-    """Give sentences, each a message of its own."""
+    """Return sentences, each a message of its own."""
     return Words(messages=_texts(sentences))
 
 
 def asks_again(waiting: Waiting, *sentences: str) -> Words:
-    """Give sentences, then what was asked, with its choices."""
+    """Return sentences, then what was asked, with its choices."""
     prompt = [one for one in waiting.prompt if one["type"] in _AGAIN]
     messages = [*_texts(sentences), *prompt, *pages.shown(waiting)]
     return Words(messages=messages, ask=waiting.ask)
 
 
 def looks_for(waiting: Waiting, *sentences: str) -> Words:
-    """Give sentences, then the choices there are, without the words that asked."""
+    """Return sentences, then the choices there are, without the words that asked."""
     return Words(messages=[*_texts(sentences), *pages.shown(waiting)], ask=waiting.ask)
 
 

@@ -21,7 +21,7 @@ class Apps:
         self._assistant = assistant
 
     async def of(self, user: str) -> list[App]:
-        """Give the running programs of a person."""
+        """Return the running programs of a person."""
         return await self._assistant.programs.apps(user)
 
     async def stop(self, user: str, unique_id: str) -> bool:

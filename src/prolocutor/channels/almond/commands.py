@@ -69,7 +69,8 @@ def _text(command: dict[str, Any], key: str) -> str:
 
 
 def _platform_data(command: dict[str, Any]) -> dict[str, Any]:
-    """Give who is heard and whom they know, where the client tells: attributes of the utterance."""
+    """Return who is heard and whom they know, where the client tells: attributes of the
+    utterance."""
     given = command.get("platformData")
     data = given if isinstance(given, dict) else command
     found = {key: data[key] for key in _PLATFORM if data.get(key) is not None}

@@ -90,7 +90,7 @@ class Converse:
     async def _said(
         self, result: TurnResult, party: Party, dialect: Dialect
     ) -> tuple[list[Frame], Frame]:
-        """Give the messages of a turn, out of the feed, and what is waited for after it."""
+        """Return the messages of a turn, out of the feed, and what is waited for after it."""
         frames, after = [], result.n - 1
         while rows := await self._assistant.store.feed(party.user, after, PAGE):
             for row in rows:
@@ -105,7 +105,7 @@ class Converse:
 
 
 def dialect_of(given: str | None, usual: Dialect) -> Dialect:
-    """Give the dialect that `?protocol=` names; `BadInput` where there is none such."""
+    """Return the dialect that `?protocol=` names; `BadInput` where there is none such."""
     if given in (None, ""):
         return usual
     if given not in _DIALECTS:

@@ -43,7 +43,7 @@ class Devices:
         return json_response(await self.add(party, await json_object(request)))
 
     async def of(self, party: Party) -> list[Device]:
-        """Give all devices of a person by name."""
+        """Return all devices of a person by name."""
         records = await self._assistant.store.records(party.user, KIND)
         found = dict(self._skills)
         for id_, body in records.items():
@@ -79,7 +79,7 @@ class Devices:
 
 
 def frames(devices: list[Device]) -> list[dict[str, Any]]:
-    """Give the frames that tell a client of devices, without what they were set up with."""
+    """Return the frames that tell a client of devices, without what they were set up with."""
     return [
         {
             "type": "new-device",
@@ -123,7 +123,7 @@ def _checked(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _id_of(values: dict[str, Any]) -> str:
-    """Give the kind, with a digest of the values where there are any."""
+    """Return the kind, with a digest of the values where there are any."""
     kind: str = values["kind"]
     if set(values) <= {"kind", "name"}:
         return kind

@@ -31,10 +31,10 @@ class Dialect(Protocol):
     """Whether the first frame of a socket tells the conversation's id."""
 
     def message(self, row: FeedRow) -> Frame | None:
-        """Give the frame of a row; None for one that this generation does not know."""
+        """Return the frame of a row; None for one that this generation does not know."""
 
     def expectation(self, closing: Frame) -> Frame:
-        """Give the `askSpecial` for what is waited for: `{"ask", "code"?, "entities"?}`."""
+        """Return the `askSpecial` for what is waited for: `{"ask", "code"?, "entities"?}`."""
 
 
 class Second:
@@ -43,14 +43,14 @@ class Second:
     opens_with_id = True
 
     def message(self, row: FeedRow) -> Frame | None:
-        """Give the frame of a row, with its id."""
+        """Return the frame of a row, with its id."""
         frame = _read(row)
         if frame is None:
             return None
         return {**_within_bounds(_COMPLETIONS.get(frame["type"], _as_it_is)(frame)), "id": row.id}
 
     def expectation(self, closing: Frame) -> Frame:
-        """Give the `askSpecial`, with its context."""
+        """Return the `askSpecial`, with its context."""
         context = {
             "code": closing.get("code") or [*NO_CONTEXT],
             "entities": closing.get("entities") or {},
@@ -64,7 +64,7 @@ class First:
     opens_with_id = False
 
     def message(self, row: FeedRow) -> Frame | None:
-        """Give the frame of a row, without id; None for an echo and for kinds of later times."""
+        """Return the frame of a row, without id; None for an echo and for kinds of later times."""
         frame = _read(row)
         if frame is None or frame["type"] in _UNKNOWN_TO_FIRST:
             return None
@@ -75,7 +75,7 @@ class First:
         return _within_bounds(frame)
 
     def expectation(self, closing: Frame) -> Frame:
-        """Give the `askSpecial`: the ask alone."""
+        """Return the `askSpecial`: the ask alone."""
         return {"type": "askSpecial", "ask": closing.get("ask")}
 
 
@@ -84,7 +84,7 @@ FIRST: Final = First()
 
 
 def error_frame(text: str, code: str) -> Frame:
-    """Give the frame of an error, by both names that clients look for."""
+    """Return the frame of an error, by both names that clients look for."""
     return {"type": "error", "error": text, "message": text, "code": code}
 
 

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 async def expectation(assistant: Assistant, party: Party) -> dict[str, Any]:
-    """Give `{"ask", "code"?, "entities"?}`; nothing is asked where the store cannot tell."""
+    """Return `{"ask", "code"?, "entities"?}`; nothing is asked where the store cannot tell."""
     try:
         waiting = await assistant.waiting(party.user, party.dialog)
     except StoreError as error:

@@ -35,7 +35,7 @@ class Notify:
 
 
 def _said(body: dict[str, Any]) -> tuple[Any, str | None]:
-    """Give messages and ask; `permission` `{person, what}` stands for a question with buttons."""
+    """Return messages and ask; `permission` `{person, what}` stands for a question with buttons."""
     permission = body.get("permission")
     if permission is None:
         messages = body.get("messages")

@@ -31,7 +31,7 @@ HEADERS: Final = {
 
 
 def page(title: str, *parts: str, status: int = 200) -> HttpResponse:
-    """Give a page; `title` is text, `parts` are HTML in which everything foreign is escaped."""
+    """Return a page; `title` is text, `parts` are HTML in which everything foreign is escaped."""
     shown = text(title)
     body = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -48,5 +48,5 @@ def text(value: str) -> str:
 
 
 def paragraph(value: str) -> str:
-    """Give a paragraph of text."""
+    """Return a paragraph of text."""
     return f"<p>{text(value)}</p>"

@@ -50,7 +50,7 @@ def party_of(
 
 
 def stranger(given: str | None = None, fresh: str = "web") -> Party:
-    """Give an anonymous person: the one whose conversation is `given`, else somebody new."""
+    """Return an anonymous person: the one whose conversation is `given`, else somebody new."""
     known = _ANONYMOUS.fullmatch(given or "")
     secret = known[1] if known else new_id()
     conversation = given if known and given else f"{fresh}-{secret}"

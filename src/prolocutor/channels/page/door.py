@@ -89,7 +89,7 @@ class Page:
         return HttpResponse(status=204)
 
     async def _is_theirs(self, request: HttpRequest, utt_id: str) -> bool:
-        """Tell whether a visitor may see this reply; what is somebody else's is as if unknown."""
+        """Return whether a visitor may see this reply; what is somebody else's is as if unknown."""
         if not _HEX.fullmatch(utt_id):
             raise BadInput("an utterance's id is made of 32 hex digits", field="utt_id")
         owner = await self._store.owner_of(utt_id.lower())

@@ -18,7 +18,7 @@ _ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})")
 
 
 def user_of(request: HttpRequest) -> str:
-    """Give the user as whom a visitor talks; `Forbidden` for an anonymous one who is not known.
+    """Return the user as whom a visitor talks; `Forbidden` for an anonymous one who is not known.
 
     An anonymous visitor is known by the id of the conversation, `?id=`, which nobody can guess.
     """

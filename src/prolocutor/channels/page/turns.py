@@ -27,7 +27,7 @@ class Turns:
         self._recent = recent
 
     async def find(self, utt_id: str) -> Json | None:
-        """Give the turn whose reply has this id; without services where it is long ago."""
+        """Return the turn whose reply has this id; without services where it is long ago."""
         record = self._recent.of_reply(utt_id.lower()) if self._recent is not None else None
         if record is not None:
             return of_record(record)

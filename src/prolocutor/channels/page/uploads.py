@@ -78,7 +78,7 @@ class Uploads:
         return name
 
     async def show(self, name: str) -> HttpResponse:
-        """Give a picture; `NotFound` if there is none, or its person was deleted."""
+        """Return a picture; `NotFound` if there is none, or its person was deleted."""
         found = await asyncio.to_thread(self._read, name) if _NAME.fullmatch(name) else None
         if found is None:
             raise _no_picture()
@@ -113,7 +113,7 @@ class Uploads:
                 file.unlink(missing_ok=True)
 
     def _owned(self) -> dict[str, set[str]]:
-        """Give the names of the pictures by their people."""
+        """Return the names of the pictures by their people."""
         owned: dict[str, set[str]] = {}
         if self._folder is not None and self._folder.is_dir():
             for file in self._folder.glob(f"*{_OWNER}"):

@@ -97,7 +97,7 @@ def speaker(visitor: Visitor, given: str | None) -> str:
 
 
 def quick_replies(state: dict[str, Any]) -> list[str] | None:
-    """Give the titles of the buttons and choices that a reply offers; None if it offers none."""
+    """Return the titles of the buttons and choices that a reply offers; None if it offers none."""
     messages = state["attributes"].get("messages")
     titles = [
         one["title"]

@@ -42,7 +42,7 @@ async def assistant_in_memory(settings: Settings) -> AsyncIterator[AssistantSubj
 
 
 def content_of_assistant(settings: Settings) -> str | None:
-    """Give a hash over an assistant's file and the modules beside it that it names."""
+    """Return a hash over an assistant's file and the modules beside it that it names."""
     files = {Path(settings.file)}
     for _, service in settings.pipeline.services():
         target: object = service.target

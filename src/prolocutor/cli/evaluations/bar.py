@@ -54,7 +54,7 @@ def bar(number: int, what: str) -> Iterator[Callable[[int, Sequence[str]], None]
 
 
 def fitting(scores: Sequence[str], room: int) -> str:
-    """Give as many scores, the first first, as there is room for."""
+    """Return as many scores, the first first, as there is room for."""
     number = len(scores)
     while number and len(_GAP.join(scores[:number])) > room:
         number -= 1

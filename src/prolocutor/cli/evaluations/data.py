@@ -62,7 +62,7 @@ class Data:
         )
 
     def messages(self) -> list[tuple[str, Iterable[Message]]]:
-        """Give each data set with its name, to be read once, one after the other."""
+        """Return each data set with its name, to be read once, one after the other."""
         # What reads a store runs an event loop of its own, so it has to be done before ours runs.
         return [
             (task, list(teacher) if self._stored else teacher)
@@ -75,7 +75,7 @@ class Data:
 
 
 def options_of(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the options of a kind of data, with what opens the dialogs of a store."""
+    """Return the options of a kind of data, with what opens the dialogs of a store."""
     kind, path = split(spec)
     if kind != _STORE:
         return dict(options)

@@ -201,7 +201,8 @@ async def _curve(questions: PairingData, plan: Plan, places: Places) -> dict[str
 
 
 def _names(given: Sequence[str], which: Literal["router", "ranker"], places: Places) -> list[str]:
-    """Give those that were named, else all that can be had here, and tell of those that cannot."""
+    """Return those that were named, else all that can be had here, and tell of those that
+    cannot."""
     if names := _split(given):
         for name in names:
             _load(name, which)
@@ -222,7 +223,7 @@ def _names(given: Sequence[str], which: Literal["router", "ranker"], places: Pla
 
 
 def _missing(name: str, which: Literal["router", "ranker"], places: Places) -> str | None:
-    """Give the option that a method cannot do without."""
+    """Return the option that a method cannot do without."""
     missing = needs_of(name, which) - places.needs
     return f"--{min(missing).replace('_', '-')}" if missing else None
 

@@ -18,7 +18,7 @@ _HEAD: Final = (
 
 
 def table_lines(found: Measured) -> Iterator[str]:
-    """Give every method a line, beside the published ones, and the best ones by domain."""
+    """Return every method a line, beside the published ones, and the best ones by domain."""
     yield (
         f"{found.n} agents, {len(found.questions):,} questions in {found.groups:,} groups of near "
         f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"

@@ -107,7 +107,7 @@ def _parts_of(data: str) -> dict[str, list[Message]]:
 
 
 def _hash(services: Sequence[Service], settings: Settings) -> str:
-    """Give a hash over what services are and the modules beside the file that they name.
+    """Return a hash over what services are and the modules beside the file that they name.
 
     Cards and icons are no part of it, as they change nothing of what is answered.
     """

@@ -12,7 +12,7 @@ from prolocutor.dialog.dialog import Dialog
 def dialogs_of(
     store: str, user: str | None = None
 ) -> Callable[[], AbstractAsyncContextManager[AsyncIterator[Dialog]]]:
-    """Give what opens the dialogs of a store, beside its owner; "" is the user's own store."""
+    """Return what opens the dialogs of a store, beside its owner; "" is the user's own store."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[AsyncIterator[Dialog]]:

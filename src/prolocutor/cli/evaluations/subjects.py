@@ -48,7 +48,7 @@ def choose(words: str, settings: dict[str, Any], seed: int) -> Chosen:
 
 
 def gives_metrics(words: str) -> bool:
-    """Tell whether whom the words mean may report metrics of its own, as only agents can."""
+    """Return whether whom the words mean may report metrics of its own, as only agents can."""
     return words not in BASELINES and ":" in words and not Path(words).exists()
 
 

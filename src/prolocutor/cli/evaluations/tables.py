@@ -9,7 +9,7 @@ from prolocutor.parlai.metrics.estimates import Estimate
 
 
 def report_lines(report: Report) -> Iterator[str]:
-    """Give a report line by line."""
+    """Return a report line by line."""
     failed = f", {report.failed:,} failed" if report.failed else ""
     yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
     yield from estimate_lines({**report.metrics, **report.figures})
@@ -26,7 +26,7 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
-    """Give estimates as a table: name, value, standard error, interval."""
+    """Return estimates as a table: name, value, standard error, interval."""
     width = max(map(len, estimates), default=0)
     for name, one in estimates.items():
         line = f"{clean(name):<{width}}  {_shown(name, one):>9}"
@@ -45,7 +45,7 @@ def figure(value: float) -> str:
 
 
 def clean(text: str, longest: int = 160) -> str:
-    """Give a text in one line that a terminal can be shown; `-` for none."""
+    """Return a text in one line that a terminal can be shown; `-` for none."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
     return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"
 

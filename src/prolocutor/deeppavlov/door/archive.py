@@ -100,7 +100,7 @@ class Archive:
         return id_, rating, owner or user
 
     async def _check_owner(self, visitor: Visitor, id_: str, field: str) -> str | None:
-        """Give whose this is, None to operators, who need not be.
+        """Return whose this is, None to operators, who need not be.
 
         `NotFound` for what is somebody else's as for what is nobody's: it tells nothing.
         """

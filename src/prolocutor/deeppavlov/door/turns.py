@@ -49,7 +49,7 @@ class Turns:
     async def _answer(
         self, said: dict[str, Any], visitor: Visitor, channel: str, key: str | None
     ) -> bytes | None:
-        """Give the reply to what was said as JSON; None if it was a command."""
+        """Return the reply to what was said as JSON; None if it was a command."""
         user = speaker(visitor, said.pop("user_id", None))
         payload = said.pop("payload", None)
         if payload is None:
@@ -78,7 +78,7 @@ class Turns:
         return plain.encode(reply)
 
     async def _debug_output(self, result: TurnResult) -> dict[str, Any]:
-        """Give what was known of the human utterance; of a repeated reply, what is stored."""
+        """Return what was known of the human utterance; of a repeated reply, what is stored."""
         if not result.repeated:
             return {"hypotheses": result.hypotheses, "annotations": result.annotations}
         dialog = await self._assistant.store.dialog(result.dialog_id)

@@ -56,7 +56,8 @@ class Wanted:
 
 
 def pipeline_to_ask(pipeline: Pipeline, wanted: Wanted) -> Pipeline:
-    """Give a pipeline of the same annotators and skills, of which those are asked that are wanted.
+    """Return a pipeline of the same annotators and skills, of which those are asked that are
+    wanted.
 
     What waited for a service that is left out waits for the selector.
     """
@@ -78,7 +79,7 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: Wanted) -> Pipeline:
 
 
 def seconds_to_ask(pipeline: Pipeline) -> float:
-    """Give a deadline within which every service has all of its own time-out."""
+    """Return a deadline within which every service has all of its own time-out."""
     return 4 * sum(service.timeout for _, service in pipeline.services()) + 4
 
 

@@ -112,7 +112,7 @@ def _data_of(
 
 
 def checked(data: PairingData) -> PairingData:
-    """Give data that something can be measured on; `BadInput` says why not."""
+    """Return data that something can be measured on; `BadInput` says why not."""
     if len(data.cards) < 2:
         raise BadInput(
             f"{data.name} knows {len(data.cards)} agents, and a choice needs two", field="data"
@@ -124,7 +124,7 @@ def checked(data: PairingData) -> PairingData:
 
 
 def only_agents(data: PairingData, agents: Sequence[str]) -> PairingData:
-    """Give the same data as if there were these agents alone; `NotFound` for unknown ones."""
+    """Return the same data as if there were these agents alone; `NotFound` for unknown ones."""
     if unknown := [name for name in agents if name not in data.agents]:
         there = ", ".join(data.agents)
         raise NotFound(f"there is no agent {unknown[0]!r}; there are {there}", field="agents")

@@ -104,7 +104,7 @@ class _Axis:
 
 
 def _apart(marks: Sequence[float], at: _Axis) -> list[float]:
-    """Give marks that have room for their numbers."""
+    """Return marks that have room for their numbers."""
     found: list[float] = []
     for x in marks:
         if not found or at(x) - at(found[-1]) >= _ROOM:

@@ -88,7 +88,7 @@ class Draws:
         ]
 
     def interval(self, values: Sequence[float]) -> tuple[float, float]:
-        """Give the interval of a mean by its percentiles."""
+        """Return the interval of a mean by its percentiles."""
         means = sorted(sum(map(values.__getitem__, draw)) / len(draw) for draw in self._draws)
         last = len(means) - 1
         return means[round(_LOW * last)], means[round((1 - _LOW) * last)]
@@ -153,13 +153,13 @@ def reliability_of(sure: Sequence[tuple[float, float]]) -> list[Bin]:
 
 
 def ece_of(bins: Sequence[Bin]) -> float:
-    """Give the expected calibration error (Guo et al. 2017)."""
+    """Return the expected calibration error (Guo et al. 2017)."""
     whole = sum(one.count for one in bins)
     return sum(one.count * abs(one.probability - one.right) for one in bins) / whole
 
 
 def coverage_of(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Give how much is right of the surest tenth, two tenths, ... of the choices."""
+    """Return how much is right of the surest tenth, two tenths, ... of the choices."""
     order = sorted(sure, key=lambda one: -one[0])
     found = []
     for tenth in range(1, 11 if order else 1):
@@ -177,7 +177,8 @@ def _by_domain(asked: Sequence[tuple[Labelled, Choice]]) -> dict[str, float]:
 
 
 def _auroc(questions: Sequence[Labelled], choices: Sequence[Choice]) -> float | None:
-    """Give how often a question with a right agent has the higher probability; ties are halves."""
+    """Return how often a question with a right agent has the higher probability; ties are
+    halves."""
     marked = sorted(
         (made.probability, bool(one.gold))
         for one, made in zip(questions, choices, strict=True)

@@ -48,7 +48,7 @@ NO_MODELS: Final = Models()
 
 
 def needs_no_labels(name: str, role: Role) -> bool:
-    """Tell whether a router or ranker does without labels, so that it is shown none."""
+    """Return whether a router or ranker does without labels, so that it is shown none."""
     return _LABELS not in needs_of(name, role)
 
 
@@ -63,7 +63,7 @@ async def fitted_ranker(name: str, training: Training) -> Ranker:
 
 
 async def unseen_priors(name: str, training: Training, folds: int) -> Priors:
-    """Give the probabilities of a router that has not learned from the question nor from a near
+    """Return the probabilities of a router that has not learned from the question nor from a near
     duplicate of it, for each of `training.labelled` that has answers; {} for the others."""
     labelled = training.labelled
     priors: Priors = [{} for _ in labelled]
@@ -80,12 +80,12 @@ async def unseen_priors(name: str, training: Training, folds: int) -> Priors:
 
 
 async def probabilities(router: Router, one: Labelled) -> dict[str, float]:
-    """Give a router's probabilities for a question."""
+    """Return a router's probabilities for a question."""
     return {pair.agent: pair.probability for pair in await settled(router.route(one.question))}
 
 
 async def settled(found: Made | Awaitable[Made]) -> Made:
-    """Give what was found, waited for where it is by somebody who had to wait."""
+    """Return what was found, waited for where it is by somebody who had to wait."""
     return await found if isawaitable(found) else found
 
 

@@ -187,7 +187,7 @@ class _Bench:
         self._add("answers, plain BM25", "rank", found)
 
     def _known(self, fold: int) -> list[Labelled]:
-        """Give what routers may learn from when they are to choose for a fold."""
+        """Return what routers may learn from when they are to choose for a fold."""
         if self._data.learn:
             return self._data.learn
         return [one for one, its in zip(self._data.test, self._folds, strict=True) if its != fold]
@@ -224,7 +224,7 @@ class _Bench:
         return rankers
 
     async def _cross_fitted(self, labelled: Sequence[Labelled]) -> Priors:
-        """Give priors of questions with answers from routers that have not learned from them."""
+        """Return priors of questions with answers from routers that have not learned from them."""
         if not self._plan.routers:
             return [{} for _ in labelled]
         training = self._training(labelled)
@@ -318,7 +318,7 @@ class _Bench:
         )
 
     def _cost(self, one: Labelled, asked: Sequence[str]) -> float | None:
-        """Give what was paid, by the cards where that is not recorded."""
+        """Return what was paid, by the cards where that is not recorded."""
         paid = (one.calls[name].price if name in one.calls else None for name in asked)
         prices = [
             self._prices.get(name) if price is None else price
@@ -372,7 +372,7 @@ def _permuted(data: PairingData, seed: int) -> PairingData:
 
 
 def _wait(one: Labelled, steps: Sequence[Sequence[str]]) -> float | None:
-    """Give the seconds that the steps took, each as long as its slowest agent."""
+    """Return the seconds that the steps took, each as long as its slowest agent."""
     if not one.calls:
         return None
     return sum(

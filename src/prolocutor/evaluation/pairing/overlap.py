@@ -107,7 +107,7 @@ def _are_labelled(labelled: Sequence[Labelled]) -> list[bool]:
 
 
 def _good_answers(labelled: Sequence[Labelled], told: Sequence[bool]) -> list[frozenset[str]]:
-    """Give for each question the agents whose answer is good."""
+    """Return for each question the agents whose answer is good."""
     ranker = fit(Training(labelled=labelled))
     return [
         _right(one) if known else _likely(one, ranker)

@@ -70,7 +70,7 @@ def page_of(found: Measured, curve: Mapping[str, Sequence[Point]]) -> str:
 
 
 def best_of(rows: Sequence[Row], stage: str) -> Row | None:
-    """Give the best line of a stage."""
+    """Return the best line of a stage."""
     return max(
         (row for row in rows if row.stage == stage),
         key=lambda row: row.precision_at_1,

@@ -38,7 +38,7 @@ _METHODS: Final[list[tuple[str, Stage, float, float]]] = [
 
 
 def published_for(agents: int) -> list[Published]:
-    """Give what is published for so many agents."""
+    """Return what is published for so many agents."""
     if agents not in (19, 4):
         return []
     return [

@@ -96,7 +96,7 @@ class Record:
         return sum(calls[name].error is not None for name in self.agents if name in calls)
 
     def calls(self, agent: str) -> list[Call]:
-        """Give all calls of an agent, one a question."""
+        """Return all calls of an agent, one a question."""
         return [one.calls[agent] for one in self._known.values() if agent in one.calls]
 
     def answered(self, agent: str) -> int:
@@ -118,7 +118,7 @@ class Record:
         write_json(self.path / CARDS, [self._measured(card) for card in cards])
 
     def _answered(self, message: Message) -> dict[str, Any]:
-        """Give a message with the answers of the agents of now in place of any others."""
+        """Return a message with the answers of the agents of now in place of any others."""
         bare = {
             name: value
             for name, value in message.items()

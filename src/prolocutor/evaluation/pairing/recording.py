@@ -15,7 +15,7 @@ class Asks(Protocol):
     """Whoever can ask agents."""
 
     async def ask(self, question: Question, agents: Sequence[str]) -> Replies:
-        """Give what these agents answer, and how it went to ask each."""
+        """Return what these agents answer, and how it went to ask each."""
 
 
 async def record_answers(

@@ -42,7 +42,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 def results_of(found: Measured) -> Results:
-    """Give the figures without the single choices."""
+    """Return the figures without the single choices."""
     return Results(
         n=found.n,
         data=found.data,

@@ -103,7 +103,7 @@ class _Scale:
         self._stars = (5 if most <= 5 else 10) if most > 1 and min(numbers) > 0 else None
 
     def share(self, rating: Any) -> float | None:
-        """Give how good a rating is, 0 to 1; None if it says nothing."""
+        """Return how good a rating is, 0 to 1; None if it says nothing."""
         if isinstance(rating, str):
             word = rating.strip().lower()
             return 1.0 if word in LIKED else 0.0 if word in DISLIKED else None
@@ -153,7 +153,7 @@ def _question(said: HumanUtterance, before: tuple[HumanUtterance, BotUtterance] 
 
 
 def _answers(said: HumanUtterance, reply: BotUtterance) -> tuple[str | None, dict[str, str]] | None:
-    """Give who spoke, and by skill the text of its surest hypothesis, of who spoke the chosen."""
+    """Return who spoke, and by skill the text of its surest hypothesis, of who spoke the chosen."""
     texts: dict[str, str] = {}
     for one in sorted(said.hypotheses, key=lambda one: -one.confidence):
         texts.setdefault(_skill(one), one.text)
@@ -169,6 +169,6 @@ def _skill(hypothesis: Hypothesis) -> str:
 
 
 def _rating(utterance: HumanUtterance | BotUtterance) -> Any:
-    """Give the last rating, which takes the place of those before."""
+    """Return the last rating, which takes the place of those before."""
     ratings = utterance.attributes.get("ratings") or [{}]
     return ratings[-1].get("rating")

@@ -130,12 +130,12 @@ async def train(
 
 
 def steps_of(data: PairingData, wanted: Wanted) -> int:
-    """Give how often `train` will tell that it goes on."""
+    """Return how often `train` will tell that it goes on."""
     return (4 if wanted.role == "ranker" else 3) + 2 * _is_tested_apart(data, wanted)
 
 
 def lessons_of(data: PairingData, role: Role) -> list[Labelled]:
-    """Give what is learned from: the part to train on, else all; a ranker needs answers."""
+    """Return what is learned from: the part to train on, else all; a ranker needs answers."""
     part = [one for one in data.learn if role == "router" or one.answers]
     found = part or data.test
     if role == "router":
@@ -174,7 +174,7 @@ async def _measured(
 
 
 def _apart(data: PairingData) -> list[Labelled]:
-    """Give what routers can learn from apart from the questions that rankers learn from."""
+    """Return what routers can learn from apart from the questions that rankers learn from."""
     return [] if any(one.answers for one in data.learn) else data.learn
 
 
@@ -193,7 +193,7 @@ async def _fitted(data: PairingData, learned: list[Labelled], wanted: Wanted) ->
 
 
 def _is_tested_apart(data: PairingData, wanted: Wanted) -> bool:
-    """Tell whether there are questions that a router is not to learn from."""
+    """Return whether there are questions that a router is not to learn from."""
     return wanted.role == "router" and bool(data.learn) and any(one.gold for one in data.test)
 
 
@@ -218,7 +218,7 @@ def _rows(measured: Measured, wanted: Wanted) -> list[Row]:
 def _gain(
     measured: Measured, rows: Sequence[Row], wanted: Wanted
 ) -> tuple[tuple[float, float, float] | None, str | None]:
-    """Give the paired difference of the method from the best of the others."""
+    """Return the paired difference of the method from the best of the others."""
     stage = _STAGE[wanted.role]
     others = [one for one in rows if (one.stage, one.method) != (stage, wanted.method)]
     if not others:

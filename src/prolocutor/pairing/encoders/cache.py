@@ -30,7 +30,7 @@ class VectorCache:
         return len(self._known)
 
     async def vectors(self, texts: Sequence[str]) -> list[array[float]]:
-        """Give a vector for each text; `BadReply` if what came is not one vector for each."""
+        """Return a vector for each text; `BadReply` if what came is not one vector for each."""
         cuts = [text[:LONGEST] for text in texts]
         found: dict[str, array[float]] = {}
         for text in dict.fromkeys(cuts):
@@ -61,5 +61,5 @@ class VectorCache:
 
 
 def vector_is_sound(vector: Sequence[float], length: int) -> bool:
-    """Tell whether it is of this length, and finite."""
+    """Return whether it is of this length, and finite."""
     return length > 0 and len(vector) == length and all(map(isfinite, vector))

@@ -23,7 +23,7 @@ class EndpointEncoder:
         self._cache = VectorCache(self._asked, batch=_BATCH)
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Give a vector for each text, in order."""
+        """Return a vector for each text, in order."""
         return await self._cache.vectors(texts)
 
     async def _asked(self, texts: list[str]) -> Sequence[Sequence[float]]:

@@ -29,7 +29,7 @@ class OnnxEncoder:
         self._cache = VectorCache(self._encode, batch=_BATCH)
 
     async def encode(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Give a vector for each text, in order."""
+        """Return a vector for each text, in order."""
         return await self._cache.vectors(texts)
 
     async def aclose(self) -> None:
@@ -58,7 +58,7 @@ class OnnxPairScorer:
         self._model = OnnxModel(folder)
 
     async def score(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
-        """Give how well the second text of each pair answers the first."""
+        """Return how well the second text of each pair answers the first."""
         found: list[float] = []
         for start in range(0, len(pairs), _BATCH):
             part = pairs[start : start + _BATCH]

@@ -59,7 +59,8 @@ class OnnxModel:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
 
     def run(self, texts: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """Give the attention mask, texts x tokens, and all outputs; a text may be a pair of two."""
+        """Return the attention mask, texts x tokens, and all outputs; a text may be a pair of
+        two."""
         encoded = self._tokenizer.encode_batch(list(texts))
         made = {
             "input_ids": [one.ids for one in encoded],

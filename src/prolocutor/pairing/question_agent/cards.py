@@ -46,11 +46,11 @@ class CardsRouter:
             self._texts.append(card.name)
 
     def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent, the best first."""
+        """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
-        """Give the probability of each agent, by its share of the evidence.
+        """Return the probability of each agent, by its share of the evidence.
 
         Without labels it is a guess: a curve that was fitted to one data set (of nineteen agents).
         """
@@ -70,7 +70,7 @@ class CardsRouter:
         return f"its card: {quoted if len(quoted) <= 80 else f'{quoted[:79]}…'}"
 
     def _best(self, text: str) -> Best:
-        """Give the best document of each agent; of the latest text it is kept, for the reason."""
+        """Return the best document of each agent; of the latest text it is kept, for the reason."""
         if self._latest is None or self._latest[0] != text:
             best: Best = {}
             found = self._sentences.search(content_stems(text), _MOST_POSTINGS)

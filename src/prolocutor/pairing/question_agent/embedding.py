@@ -76,7 +76,7 @@ class EmbeddingRouter:
         self._curve: Sigmoid | None = None
 
     async def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent, the best first."""
+        """Return a pairing for every agent, the best first."""
         texts = [question.text]
         if question.agent_before is not None:
             texts.append(f"{question.said_before} {question.text}")
@@ -89,7 +89,7 @@ class EmbeddingRouter:
         return pairings(_Judged(self, dict(zip(texts, vectors, strict=True))), question)
 
     def judged(self, vector: Any) -> list[float]:
-        """Give the probability of each agent for a question's vector."""
+        """Return the probability of each agent for a question's vector."""
         scores = self._scores(vector, np.ones(len(self._labelled), bool))
         if self._curve is None:
             return [float(score) for score in scores]
@@ -137,7 +137,7 @@ class EmbeddingRouter:
         return (total * said + _CARDS * guess) / (total + _CARDS)
 
     def _by_cards(self, vector: Any) -> Any:
-        """Give a softmax over the nearest text of each card."""
+        """Return a softmax over the nearest text of each card."""
         best = np.full(len(self.agents), -1.0)
         np.maximum.at(best, self._owners, self._vectors @ vector)
         warm = np.exp(_WARMTH * (best - best.max()))

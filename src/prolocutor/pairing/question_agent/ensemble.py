@@ -54,11 +54,11 @@ class EnsembleRouter:
         self._neighbours.learn_all(lessons)
 
     def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent, the best first."""
+        """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
-        """Give the mean of both; of the one that knows an agent, if only one does."""
+        """Return the mean of both; of the one that knows an agent, if only one does."""
         linear, neighbours = (
             dict(zip(one.agents, one.probabilities(text), strict=True))
             for one in (self._linear, self._neighbours)
@@ -77,7 +77,7 @@ class EnsembleRouter:
         return self._neighbours.reason(text, agent)
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Give what both learned, to be saved."""
+        """Return what both learned, to be saved."""
         linear, neighbours = self._linear.to_model(card), self._neighbours.to_model(card)
         return msgspec.structs.replace(
             linear,

@@ -41,14 +41,14 @@ class TextScorer(Protocol):
         """The names of all agents that it chooses from."""
 
     def probabilities(self, text: str) -> list[float]:
-        """Give the probability of each agent that it is right, in the order of `agents`."""
+        """Return the probability of each agent that it is right, in the order of `agents`."""
 
     def reason(self, text: str, agent: str) -> str:
         """Say in a few words why an agent goes with a text."""
 
 
 def pairings(scorer: TextScorer, question: Question) -> list[Pairing]:
-    """Give a pairing for each agent, the best first, equal ones in their own order."""
+    """Return a pairing for each agent, the best first, equal ones in their own order."""
     found = scorer.probabilities(question.text)
     agents = scorer.agents
     share = 0.0

@@ -23,7 +23,7 @@ class LessonJournal:
         self._file: int | None = None
 
     def read(self) -> list[Lesson]:
-        """Give all lessons; a last line that was cut off is left out, `BadData` for others."""
+        """Return all lessons; a last line that was cut off is left out, `BadData` for others."""
         lessons: list[Lesson] = []
         if not self._path.is_file():
             return lessons

@@ -45,7 +45,7 @@ def fit(training: Training) -> KnnRouter:
 
 
 def lesson_of(labelled: Labelled) -> Lesson:
-    """Give what the router learns of a labelled question."""
+    """Return what the router learns of a labelled question."""
     return Lesson(labelled.question.text, labelled.agents, labelled.weight)
 
 
@@ -103,11 +103,11 @@ class KnnRouter:
             self._add(lesson)
 
     def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent, the best first."""
+        """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
-        """Give the probability of each agent: of the votes, those for it."""
+        """Return the probability of each agent: of the votes, those for it."""
         prior = self._prior(text)
         votes = [_PRIOR * one for one in prior]
         total = _PRIOR
@@ -130,7 +130,7 @@ class KnnRouter:
         return "right most often" if self._lessons else "its card"
 
     def to_model(self, card: TrainingCard | None = None) -> Model:
-        """Give all that was learned, to be saved."""
+        """Return all that was learned, to be saved."""
         return Model(
             role="router",
             method="knn",
@@ -168,7 +168,8 @@ class KnnRouter:
         self._index.add(len(self._lessons) - 1, lesson.text)
 
     def _nearest(self, text: str) -> Near:
-        """Give the nearest lessons; those of the latest text are kept, to tell the reason from."""
+        """Return the nearest lessons; those of the latest text are kept, to tell the reason
+        from."""
         known, number, near = self._latest
         if known != text or number != len(self._lessons):
             near = self._index.nearest(text)

@@ -42,7 +42,7 @@ class LatentIndex:
             self._later.add(number, text)
 
     def nearest(self, text: str) -> Near:
-        """Give the nearest lessons; weights are from 0 to 10, of later ones from 0 to 300.
+        """Return the nearest lessons; weights are from 0 to 10, of later ones from 0 to 300.
 
         So a later lesson of the very same words outvotes all others; one that shares half of what
         they tell counts for two.
@@ -62,7 +62,7 @@ class LatentIndex:
         return nlargest(NEIGHBOURS, [*later, *near], key=SECOND)
 
     def arrays(self) -> dict[str, Array]:
-        """Give what was learned, by name, to be saved."""
+        """Return what was learned, by name, to be saved."""
         learned = (self._rows, self._directions, self._lessons)
         return {
             name: Array("<i4" if name == _NAMES[0] else "<f4", one.shape, one.tobytes())
@@ -96,7 +96,7 @@ class LatentIndex:
 
 
 def direction_of(places: Sequence[int], values: Sequence[float], rows: Any, directions: Any) -> Any:
-    """Give the vector of a text's terms, of length 1; None if no direction knows any of them."""
+    """Return the vector of a text's terms, of length 1; None if no direction knows any of them."""
     found = rows[places]
     known = found >= 0
     vector = np.asarray(values, np.float32)[known] @ directions[found[known]]

@@ -50,15 +50,15 @@ class LinearRouter:
         self._weights, self._intercepts = weights, intercepts
 
     def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent, the best first."""
+        """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
-        """Give the probability of each agent."""
+        """Return the probability of each agent."""
         return [self._curve(score) for score in self.scores(text)]
 
     def scores(self, text: str) -> list[float]:
-        """Give the distance of each agent from its border."""
+        """Return the distance of each agent from its border."""
         places, values = self.vector(text)
         found = self._intercepts
         if places:
@@ -72,7 +72,7 @@ class LinearRouter:
         return len(self._idf)
 
     def vector(self, text: str) -> Vector:
-        """Give the places of a text's terms and their weights."""
+        """Return the places of a text's terms and their weights."""
         return vector_of(text, self._terms, self._idf)
 
     def reason(self, text: str, agent: str) -> str:
@@ -87,7 +87,7 @@ class LinearRouter:
         return f"by its words: {', '.join(best)}" if best else "by how often it is right"
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Give what was learned, to be saved."""
+        """Return what was learned, to be saved."""
         return Model(
             role="router",
             method="linear",
@@ -138,7 +138,7 @@ class LinearRouter:
 
 
 def vector_of(text: str, terms: Sequence[Terms], idf: Sequence[float]) -> Vector:
-    """Give the places of a text's terms and their weights, each block of length 1."""
+    """Return the places of a text's terms and their weights, each block of length 1."""
     places: list[int] = []
     values: list[float] = []
     for block, found in zip(terms, (word_terms(text), char_terms(text)), strict=False):
@@ -158,13 +158,13 @@ def vector_of(text: str, terms: Sequence[Terms], idf: Sequence[float]) -> Vector
 
 
 def word_terms(text: str) -> list[str]:
-    """Give the words, and those side by side."""
+    """Return the words, and those side by side."""
     found = words(text)
     return [*found, *map(" ".join, pairwise(found))]
 
 
 def char_terms(text: str) -> Iterable[str]:
-    """Give the character n-grams of 2 to 5 within words."""
+    """Return the character n-grams of 2 to 5 within words."""
     return char_grams(text, 2, 5)
 
 

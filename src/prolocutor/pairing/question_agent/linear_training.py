@@ -98,7 +98,7 @@ def _trained(labelled: Sequence[Labelled], agents: Sequence[str], curve: Sigmoid
 
 
 def _terms_of(texts: Sequence[str]) -> tuple[list[Terms], list[float]]:
-    """Give the terms of each block, the commonest if there are very many, and their idf."""
+    """Return the terms of each block, the commonest if there are very many, and their idf."""
     terms: list[Terms] = []
     idf: list[float] = []
     for read in (word_terms, char_terms):
@@ -119,7 +119,7 @@ def _document_counts(documents: Iterable[Iterable[str]]) -> Counter[str]:
 
 
 def matrix_of(vectors: Iterable[Vector], width: int) -> Any:
-    """Give a sparse row for each vector."""
+    """Return a sparse row for each vector."""
     places: list[int] = []
     values: list[float] = []
     ends = [0]

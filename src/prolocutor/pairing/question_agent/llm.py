@@ -53,7 +53,7 @@ class LlmRouter:
         self.agents: Sequence[str] = list(self._cards)
 
     async def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent, the best first."""
+        """Return a pairing for every agent, the best first."""
         guessed = self._guess.route(question)
         offered = [one.agent for one in guessed[:_MOST_AGENTS]]
         try:

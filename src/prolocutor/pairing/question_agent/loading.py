@@ -43,11 +43,11 @@ class PresentRouter:
         self._known = frozenset(known)
 
     def route(self, question: Question) -> list[Pairing]:
-        """Give a pairing for every agent that is there, the best first."""
+        """Return a pairing for every agent that is there, the best first."""
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
-        """Give the probability of each agent."""
+        """Return the probability of each agent."""
         found = dict(zip(self._scorer.agents, self._scorer.probabilities(text), strict=True))
         if self._cards is None:
             return [found[agent] for agent in self.agents]

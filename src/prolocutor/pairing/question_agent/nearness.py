@@ -25,7 +25,7 @@ class Nearness(Protocol):
         ...
 
     def nearest(self, text: str) -> Near:
-        """Give the nearest lessons, at most `NEIGHBOURS`."""
+        """Return the nearest lessons, at most `NEIGHBOURS`."""
         ...
 
 
@@ -40,7 +40,7 @@ class WordIndex:
         self._index.add(number, _terms(text))
 
     def nearest(self, text: str) -> Near:
-        """Give the nearest lessons; weights are from 0 to 1."""
+        """Return the nearest lessons; weights are from 0 to 1."""
         terms = _terms(text)
         near = nlargest(NEIGHBOURS, self._index.search(terms, _MOST_POSTINGS), key=SECOND)
         if not near:

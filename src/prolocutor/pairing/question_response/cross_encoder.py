@@ -35,7 +35,8 @@ class CrossEncoderRanker:
     async def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
     ) -> list[Pairing]:
-        """Give a pairing for every answer, the best first; the router's opinion changes nothing."""
+        """Return a pairing for every answer, the best first; the router's opinion changes
+        nothing."""
         if not answers:
             return []
         logits = await self._scorer.score([(question.text, one.text) for one in answers])

@@ -30,7 +30,7 @@ def fit(training: Training) -> EnsembleRanker:
 
 
 def learned_share(right: int) -> float:
-    """Give the share of the learned ranker after so many questions with a right answer."""
+    """Return the share of the learned ranker after so many questions with a right answer."""
     return right / (right + _HALF_AT)
 
 
@@ -44,7 +44,7 @@ class EnsembleRanker:
     def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
     ) -> list[Pairing]:
-        """Give a pairing for every answer, the best first."""
+        """Return a pairing for every answer, the best first."""
         known = self._learned.rank(question, answers, prior)
         guessed = {
             (one.agent, one.position): one.probability
@@ -69,7 +69,7 @@ class EnsembleRanker:
         return in_order(answers, list(map(Sigmoid(), scores)), reasons, scores)
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Give what both learned, to be saved; they share a log."""
+        """Return what both learned, to be saved; they share a log."""
         learned = self._learned.to_model(card)
         settings = learned.settings | {"learned_share": self._share}
         return msgspec.structs.replace(learned, method=METHOD, settings=settings)

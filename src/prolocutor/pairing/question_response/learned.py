@@ -49,7 +49,7 @@ class Linear(msgspec.Struct, frozen=True):
     offset: float
 
     def terms(self, rows: Floats) -> Floats:
-        """Give what each feature adds, rows x features."""
+        """Return what each feature adds, rows x features."""
         scaled = np.clip((rows - self.mean) / self.deviation, -_WIDEST, _WIDEST)
         found: Floats = scaled * self.weight
         return found
@@ -81,7 +81,7 @@ class Learned:
     def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
     ) -> list[Pairing]:
-        """Give a pairing for every answer, the best first."""
+        """Return a pairing for every answer, the best first."""
         if not answers:
             return []
         blend = self._blend
@@ -96,7 +96,7 @@ class Learned:
         return in_order(answers, probabilities, reasons, [float(score) for score in scores])
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Give what was learned, to be saved."""
+        """Return what was learned, to be saved."""
         blend = self._blend
         return Model(
             role="ranker",
@@ -142,7 +142,7 @@ def with_wording(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> F
 
 
 def blended(blend: Blend, rows: Floats, terms: Floats) -> Floats:
-    """Give the score of each answer: trees, and a share of the linear model."""
+    """Return the score of each answer: trees, and a share of the linear model."""
     line = terms.sum(axis=1) + blend.linear.offset
     share = blend.linear_share
     found: Floats = (1 - share) * blend.forest.predict(rows) + share * line

@@ -84,7 +84,7 @@ class Copy(msgspec.Struct, frozen=True):
     rows: list[list[int]]
 
     def of(self, questions: Sequence[int]) -> NDArray[np.int64]:
-        """Give the numbers of the rows of these questions."""
+        """Return the numbers of the rows of these questions."""
         return np.concatenate([self.rows[one] for one in questions]).astype(np.int64)
 
 
@@ -130,7 +130,7 @@ def fit(training: Training) -> Learned:
 
 
 def is_answered_right(one: Labelled) -> bool:
-    """Tell whether a question teaches what a right answer is."""
+    """Return whether a question teaches what a right answer is."""
     return one.weight > 0 and any(_is_right(one, agent) for agent in one.answers)
 
 
@@ -258,7 +258,7 @@ def _told(wording: Wording, lessons: Lessons, question: int) -> list[float]:
 
 
 def _table(copy: Copy, questions: Sequence[int], told: Mapping[int, list[float]]) -> Floats:
-    """Give the features of a copy's rows; `told` has the wording of all answers of a question."""
+    """Return the features of a copy's rows; `told` has the wording of all answers of a question."""
     tables = (
         with_wording(copy.features[one], [told[one][place] for place in copy.kept[one]])
         for one in questions

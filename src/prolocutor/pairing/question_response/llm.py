@@ -55,7 +55,7 @@ class LlmRanker:
     async def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
     ) -> list[Pairing]:
-        """Give a pairing for every answer, the best first."""
+        """Return a pairing for every answer, the best first."""
         if not answers:
             return []
         guessed = self._unlearned.rank(question, answers, prior)

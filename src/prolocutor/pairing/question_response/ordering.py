@@ -14,7 +14,7 @@ def in_order(
     reasons: Sequence[str],
     scores: Sequence[float] | None = None,
 ) -> list[Pairing]:
-    """Give a pairing for every answer, by score, else by probability; ties as they came."""
+    """Return a pairing for every answer, by score, else by probability; ties as they came."""
     told: Counter[str] = Counter()
     pairings = []
     for answer, probability, reason in zip(answers, probabilities, reasons, strict=True):

@@ -14,7 +14,7 @@ _LEAST: Final = 1e-6
 
 
 def somebody(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
-    """Give the probability that one of the ranked answers is right.
+    """Return the probability that one of the ranked answers is right.
 
     A ranker that has learned how its probabilities come together has the curve as its
     `any_right`; of others, answers are taken as right independently of each other.
@@ -24,7 +24,7 @@ def somebody(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
 
 
 def together(probabilities: Iterable[float]) -> float:
-    """Give the logit of 1 - (1 - p) (1 - q) ...; large and negative if there are none."""
+    """Return the logit of 1 - (1 - p) (1 - q) ...; large and negative if there are none."""
     none = sum(log1p(-min(p, _CERTAIN)) for p in probabilities)
     any_right = min(max(1 - exp(none), _LEAST), _CERTAIN)
     return log(any_right / (1 - any_right))

@@ -31,7 +31,7 @@ class Forest:
         self._leaves = leaf.ravel()
 
     def predict(self, rows: Floats) -> Floats:
-        """Give a number for each row of features."""
+        """Return a number for each row of features."""
         more = (rows[:, self._features] > self._thresholds).reshape(len(rows), -1, NODES)
         first = more[:, :, 0]
         second = np.where(first, more[:, :, 2], more[:, :, 1])
@@ -42,7 +42,7 @@ class Forest:
         return found
 
     def arrays(self) -> dict[str, Array]:
-        """Give the forest as a model's arrays."""
+        """Return the forest as a model's arrays."""
         return {
             "trees_feature": kept(self.feature, "<i4"),
             "trees_threshold": kept(self.threshold, "<f8"),
@@ -60,7 +60,7 @@ def forest_of(arrays: dict[str, Array]) -> Forest:
 
 
 def numbers(array: Array) -> NDArray[Any]:
-    """Give a model's array to compute with."""
+    """Return a model's array to compute with."""
     return np.frombuffer(array.data, array.dtype).reshape(array.shape)
 
 
@@ -74,7 +74,7 @@ def joined(forests: list[Forest], share: float) -> Forest:
 
 
 def kept(values: NDArray[Any], dtype: Dtype) -> Array:
-    """Give numbers as a model's array."""
+    """Return numbers as a model's array."""
     plain = np.ascontiguousarray(values, dtype=dtype)
     return Array(dtype, plain.shape, plain.tobytes())
 

@@ -69,7 +69,7 @@ class Unsupervised:
     def rank(
         self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
     ) -> list[Pairing]:
-        """Give a pairing for every answer, the best first."""
+        """Return a pairing for every answer, the best first."""
         if not answers:
             return []
         rows = features(question, answers, prior, self._log)
@@ -78,7 +78,7 @@ class Unsupervised:
         return in_order(answers, [_probability(score) for score in scores], reasons, scores)
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Give the log, to be saved: it is all that this ranker can learn."""
+        """Return the log, to be saved: it is all that this ranker can learn."""
         counts = self._log.counts()
         return Model(
             role="ranker",
@@ -109,7 +109,7 @@ def _score(row: Sequence[float]) -> float:
 
 
 def _probability(score: float) -> float:
-    """Give what a score is worth, by a curve that is less sure above its bend."""
+    """Return what a score is worth, by a curve that is less sure above its bend."""
     slope = _ABOVE if score > _BEND else _BELOW
     return 1 / (1 + exp(-_OFFSET - slope * (score - _BEND)))
 

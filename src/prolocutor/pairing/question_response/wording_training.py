@@ -54,12 +54,12 @@ class TermTable:
         return LearnedWording(idf, weight, float(model.intercept_[0]))
 
     def scores(self, rows: NDArray[np.int64], learned: LearnedWording) -> Floats:
-        """Give what `Wording.score` gives for the texts of these rows."""
+        """Return what `Wording.score` gives for the texts of these rows."""
         found: Floats = _scaled(self._table[rows], learned.idf) @ learned.weight + learned.offset
         return found
 
     def wording(self, learned: LearnedWording) -> Wording:
-        """Give what was learned, for texts of any words."""
+        """Return what was learned, for texts of any words."""
         known = np.flatnonzero(learned.idf).tolist()
         idf, weight = learned.idf.tolist(), learned.weight.tolist()
         terms = {self._terms[place]: (idf[place], weight[place]) for place in known}

@@ -64,16 +64,16 @@ class AverageMetric(Metric):
         return nan if self._numer else 0.0
 
     def observations(self) -> int:
-        """Give how many observations were added up."""
+        """Return how many observations were added up."""
         return _spread_of(self)[0]
 
     def is_share(self) -> bool:
-        """Tell whether every observation was 0 or 1, over 1: then v² = v for all."""
+        """Return whether every observation was 0 or 1, over 1: then v² = v for all."""
         count, squares, products, _ = _spread_of(self)
         return 0 <= self._numer <= count == self._denom and squares == products == self._numer
 
     def standard_error(self) -> float | None:
-        """Give the standard error of the mean; None for fewer than two observations."""
+        """Return the standard error of the mean; None for fewer than two observations."""
         count, squares, products, weights = _spread_of(self)
         if count < 2 or not self._denom:
             return None
@@ -104,7 +104,7 @@ class MacroAverageMetric(Metric):
         return sum(metric.value() for metric in self._values.values()) / len(self._values)
 
     def standard_error(self) -> float | None:
-        """Give the standard error of the mean of independent figures; None if one has none."""
+        """Return the standard error of the mean of independent figures; None if one has none."""
         errors = [metric.standard_error() for metric in self._values.values()]
         known = [error for error in errors if error is not None]
         if len(known) < len(errors):
@@ -136,7 +136,7 @@ class PPLMetric(AverageMetric):
             return inf
 
     def standard_error(self) -> float | None:
-        """Give the standard error by the delta method: the value times that of the mean loss."""
+        """Return the standard error by the delta method: the value times that of the mean loss."""
         error = super().standard_error()
         return None if error is None else self.value() * error
 

@@ -25,7 +25,7 @@ _EMPTY: Final = [""]
 def bleu_scores(
     guess: Sequence[str], labels: Sequence[Sequence[str]], orders: Sequence[int]
 ) -> list[float]:
-    """Give BLEU-k, 0 to 1, for each k of `orders` (ascending), of normal words."""
+    """Return BLEU-k, 0 to 1, for each k of `orders` (ascending), of normal words."""
     if guess in labels:
         return [_perfect(max(0, order - max(1, len(guess))), order) for order in orders]
     guess, labels = guess or _EMPTY, [label or _EMPTY for label in labels]

@@ -41,7 +41,7 @@ _PARTS: Final[dict[str, tuple[type[Metric], tuple[str, ...]]]] = {
 
 
 def observed_metric(given: Any) -> Metric:
-    """Give what an act's field `metrics` holds as a metric; a number is averaged over examples.
+    """Return what an act's field `metrics` holds as a metric; a number is averaged over examples.
 
     `TypeError` for what is neither.
     """
@@ -49,7 +49,7 @@ def observed_metric(given: Any) -> Metric:
 
 
 def reported_metric(given: Any) -> Metric:
-    """Give what an agent's report holds as a metric; a number is global, a `LegacyMetric`.
+    """Return what an agent's report holds as a metric; a number is global, a `LegacyMetric`.
 
     `TypeError` for what is neither.
     """
@@ -57,7 +57,7 @@ def reported_metric(given: Any) -> Metric:
 
 
 def _foreign(given: Any) -> Metric | None:
-    """Give a metric of ParlAI, or of a class derived from it, as ours of the nearest class."""
+    """Return a metric of ParlAI, or of a class derived from it, as ours of the nearest class."""
     for ancestor in type(given).__mro__:
         ours, parts = _PARTS.get(ancestor.__name__, (None, ()))
         if ours and all(hasattr(given, part) for part in parts):

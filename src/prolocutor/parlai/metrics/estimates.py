@@ -115,7 +115,7 @@ def bootstrap(
 def estimates_of(
     report: Mapping[str, Any], *, confidence: float = CONFIDENCE
 ) -> dict[str, Estimate]:
-    """Give a report's figures as estimates, from what its metrics know of themselves."""
+    """Return a report's figures as estimates, from what its metrics know of themselves."""
     return {
         name: _of_metric(metric, confidence)
         if isinstance(metric, Metric)

@@ -48,7 +48,7 @@ def load_function(dotted: str) -> Function:
 
 
 def short_name(dotted: str) -> str:
-    """Give the function's own name, under which it is reported."""
+    """Return the function's own name, under which it is reported."""
     return dotted.replace(":", ".").rpartition(".")[2]
 
 

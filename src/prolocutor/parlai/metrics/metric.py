@@ -34,14 +34,15 @@ class Metric(ABC):
 
     @abstractmethod
     def value(self) -> Number:
-        """Give the figure."""
+        """Return the figure."""
 
     @abstractmethod
     def __add__(self, other: Any) -> Metric:
-        """Give the metric over both parts; `other` may be None."""
+        """Return the metric over both parts; `other` may be None."""
 
     def standard_error(self) -> float | None:
-        """Give the standard error of the figure; None where it has none or too little was seen."""
+        """Return the standard error of the figure; None where it has none or too little was
+        seen."""
         return None
 
     def __radd__(self, other: Any) -> Metric:
@@ -80,7 +81,7 @@ class Metric(ABC):
 
     @classmethod
     def as_number(cls, given: Any) -> Number:
-        """Give `given` as int or float; one value of torch or numpy is unpacked.
+        """Return `given` as int or float; one value of torch or numpy is unpacked.
 
         `TypeError` for anything else.
         """
@@ -91,12 +92,12 @@ class Metric(ABC):
 
     @classmethod
     def as_float(cls, given: Any) -> float:
-        """Give `given` as float."""
+        """Return `given` as float."""
         return float(cls.as_number(given))
 
     @classmethod
     def as_int(cls, given: Any) -> int:
-        """Give `given` as int."""
+        """Return `given` as int."""
         return int(cls.as_number(given))
 
     @classmethod

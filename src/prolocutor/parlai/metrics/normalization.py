@@ -25,12 +25,12 @@ _LONGEST_KEPT: Final = 256
 
 
 def normalize_answer(text: str) -> str:
-    """Give the normal form of `text`: its normal words with a space between each two."""
+    """Return the normal form of `text`: its normal words with a space between each two."""
     return " ".join(words_of(text))
 
 
 def words_of(text: str) -> list[str]:
-    """Give the normal words of `text`.
+    """Return the normal words of `text`.
 
     They are not remembered: that costs a new text a quarter of what its words do.
     """
@@ -51,7 +51,7 @@ def words_of(text: str) -> list[str]:
 
 
 def normal_candidate(text: str) -> str:
-    """Give the normal form of one of many candidates, which often come again with each example.
+    """Return the normal form of one of many candidates, which often come again with each example.
 
     Short ones are remembered, the last 8,192 (some megabytes at most).
     """

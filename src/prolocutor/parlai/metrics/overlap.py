@@ -16,7 +16,7 @@ _FEW: Final = 64
 def best_overlap(
     guess: Sequence[str], labels: Iterable[Sequence[str]]
 ) -> tuple[float, float, float]:
-    """Give the best precision, recall and F1 of the normal words `guess`, each for itself."""
+    """Return the best precision, recall and F1 of the normal words `guess`, each for itself."""
     best_precision = best_recall = best_f1 = 0.0
     different = set(guess)
     common_may_repeat = len(different) < len(guess)

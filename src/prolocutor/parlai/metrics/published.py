@@ -31,7 +31,7 @@ PUBLISHED: Final = {
 
 
 def load_published(name: str) -> Function:
-    """Give the function that computes the score `name` of a guess; None where there is no label.
+    """Return the function that computes the score `name` of a guess; None where there is no label.
 
     `MissingExtra` if its package is not installed.
     """
@@ -48,7 +48,8 @@ def load_published(name: str) -> Function:
 
 
 def _best_of_all(metric: Any) -> Function:
-    """Give the sentence score of one of sacrebleu's metrics, which looks at all labels at once."""
+    """Return the sentence score of one of sacrebleu's metrics, which looks at all labels at
+    once."""
 
     def score(guess: str, labels: list[str]) -> float | None:
         return float(metric.sentence_score(guess, list(labels)).score) if labels else None

@@ -14,7 +14,7 @@ from prolocutor.parlai.metrics.normalization import normal_candidate, normalize_
 def rank_of_first(
     candidates: Iterable[str], labels: Iterable[str], *, within: int | None = None
 ) -> int | None:
-    """Give the rank, from 1, of the first candidate whose normal form is that of a label.
+    """Return the rank, from 1, of the first candidate whose normal form is that of a label.
 
     None if no candidate, or none of the first `within`, is right.
     """

@@ -56,7 +56,7 @@ def aggregate_unnamed_reports(reports: Iterable[Mapping[str, Any]]) -> Report:
 
 
 def dict_report(report: Mapping[str, Any]) -> dict[str, Number]:
-    """Give a report as plain numbers."""
+    """Return a report as plain numbers."""
     return {name: one.value() if isinstance(one, Metric) else one for name, one in report.items()}
 
 

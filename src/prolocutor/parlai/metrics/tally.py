@@ -79,7 +79,7 @@ class Tally:
         return False
 
     def report(self) -> Report:
-        """Give everything as metrics, which do not change with the tally afterwards."""
+        """Return everything as metrics, which do not change with the tally afterwards."""
         report: Report = {"exs": SumMetric(self.examples)} if self.examples else {}
         for name, (total, squares, count) in self.sums.items():
             report[name] = _CLASSES.get(name, AverageMetric).of_sums(total, squares, int(count))
@@ -91,7 +91,7 @@ class Tally:
         return report
 
     def is_empty(self) -> bool:
-        """Tell whether there is nothing to report."""
+        """Return whether there is nothing to report."""
         return not (self.examples or self.metrics or self.grams)
 
     def clear(self) -> None:
@@ -102,7 +102,7 @@ class Tally:
 
 
 def report_of_example(scores: Mapping[str, float]) -> Report:
-    """Give the report of a tally that has seen this example and nothing else."""
+    """Return the report of a tally that has seen this example and nothing else."""
     report: Report = {"exs": _ONE}
     class_of = _CLASSES.get
     for name, score in scores.items():
@@ -111,7 +111,8 @@ def report_of_example(scores: Mapping[str, float]) -> Report:
 
 
 def number_given(value: Any) -> float:
-    """Give what a user's function returned as a number; `TypeError`, `ValueError` if it is none."""
+    """Return what a user's function returned as a number; `TypeError`, `ValueError` if it is
+    none."""
     number = AverageMetric.as_number(value)
     if isnan(number):
         raise ValueError("it gave nan")

@@ -45,18 +45,18 @@ class Metrics:
             self._recent.add_metric(key, value)
 
     def report(self) -> Report:
-        """Give the metrics over everything seen so far, also by those that share them."""
+        """Return the metrics over everything seen so far, also by those that share them."""
         return self._all.report()
 
     def report_recent(self) -> Report:
-        """Give the metrics of what was seen since `clear_recent`."""
+        """Return the metrics of what was seen since `clear_recent`."""
         if self._latest is not None and self._recent.is_empty():
             return report_of_example(self._latest)
         self._settle()
         return self._recent.report()
 
     def recent_scores(self) -> dict[str, float]:
-        """Give the scores of the latest example as plain numbers: quicker than `report_recent`.
+        """Return the scores of the latest example as plain numbers: quicker than `report_recent`.
 
         Neither an agent's own metrics nor those of a whole corpus are among them.
         """
@@ -74,7 +74,7 @@ class Metrics:
         self.clear_recent()
 
     def share(self) -> dict[str, Any]:
-        """Give what another one is made of that adds to the same totals, as `shared`."""
+        """Return what another one is made of that adds to the same totals, as `shared`."""
         return {"data": self._all}
 
     def add_metrics(self, other: Metrics) -> None:

@@ -108,13 +108,13 @@ class InterDistinctMetric(Metric):
 
 
 def intra_distinct(words: Sequence[str], order: int) -> float:
-    """Give the share of different n-grams of `words`; of none it is 1e-7, as in ParlAI."""
+    """Return the share of different n-grams of `words`; of none it is 1e-7, as in ParlAI."""
     grams = ngrams(words, order)
     return _share(len(set(grams)), len(grams))
 
 
 def ngrams(words: Sequence[str], order: int) -> list[Gram]:
-    """Give all runs of `order` words."""
+    """Return all runs of `order` words."""
     return list(zip(*[words[start:] for start in range(order)], strict=False))
 
 

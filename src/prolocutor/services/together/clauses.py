@@ -58,7 +58,7 @@ _REQUEST: Final = re.compile(
 
 
 def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the requests for the whole utterance and for each of its clauses, if it has several.
+    """Return the requests for the whole utterance and for each of its clauses, if it has several.
 
     The requests share what they do not differ in.
     """
@@ -67,7 +67,8 @@ def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def clauses_of(text: str) -> list[str]:
-    """Give the clauses of a text that is more than one request, or one after a greeting; else none.
+    """Return the clauses of a text that is more than one request, or one after a greeting; else
+    none.
 
     It is cut at the end of sentences and at "and", "then", "also", "plus", wherever what stands on
     either side reads like a request of its own, or like the rest of the one before.

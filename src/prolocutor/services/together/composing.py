@@ -63,7 +63,7 @@ def _by_part(hypotheses: list[Hypothesis]) -> dict[int, list[Hypothesis]]:
 
 
 def _answers(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-    """Give those that answer, the surest first; ties stay in declared order."""
+    """Return those that answer, the surest first; ties stay in declared order."""
     answers = [one for one in hypotheses if _confidence(one) >= WELL]
     return sorted(answers, key=_confidence, reverse=True)
 

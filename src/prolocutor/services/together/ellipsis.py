@@ -64,7 +64,7 @@ def leans_on(clause: str, before: list[str]) -> bool:
 
 
 def completed(clauses: list[str]) -> list[str]:
-    """Give the clauses with what each leaves out put back."""
+    """Return the clauses with what each leaves out put back."""
     full: list[str] = []
     for index, clause in enumerate(clauses):
         after = clauses[index + 1] if index + 1 < len(clauses) else ""

@@ -25,20 +25,20 @@ class MemoryAgenda:
         return take_entry(self._kept, user, skill, key)
 
     async def due(self, now: float, limit: int = 100) -> list[Entry]:
-        """Give the entries with `due <= now`, earliest first."""
+        """Return the entries with `due <= now`, earliest first."""
         people = self._kept.agenda.values()
         return _earliest_first(
             one for theirs in people for one in theirs.values() if one.entry.due <= now
         )[:limit]
 
     async def next_due(self, after: float) -> float | None:
-        """Give the earliest `due` later than `after`."""
+        """Return the earliest `due` later than `after`."""
         people = self._kept.agenda.values()
         dues = (one.entry.due for theirs in people for one in theirs.values())
         return min((due for due in dues if due > after), default=None)
 
     async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
-        """Give a person's entries (of one skill), earliest first."""
+        """Return a person's entries (of one skill), earliest first."""
         theirs = self._kept.agenda.get(user, {}).values()
         return _earliest_first(one for one in theirs if skill in (None, one.entry.skill))
 
@@ -66,7 +66,7 @@ class MemoryAgenda:
         self._kept.records.setdefault(user, {}).setdefault(kind, {})[key] = body
 
     async def records(self, user: str, kind: str) -> dict[str, bytes]:
-        """Give the documents of a kind by key, in the order in which they were first written."""
+        """Return the documents of a kind by key, in the order in which they were first written."""
         return dict(self._kept.records.get(user, {}).get(kind, {}))
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
@@ -113,7 +113,7 @@ def take_entry(kept: Kept, user: str, skill: str, key: str) -> bool:
 
 
 def _to_drop(noted: list[Noted]) -> Entry:
-    """Give the earliest entry of the skill that has most."""
+    """Return the earliest entry of the skill that has most."""
     skills: dict[str, list[Noted]] = {}
     for one in noted:
         skills.setdefault(one.entry.skill, []).append(one)

@@ -22,12 +22,12 @@ class MemoryArchive:
         self._kept = kept
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
-        """Give a whole dialog by `dialog_id` or `_id`."""
+        """Return a whole dialog by `dialog_id` or `_id`."""
         dialog = self._kept.dialogs.get(dialog_id)
         return dialog.whole() if dialog else None
 
     async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Give the reply with this `utt_id` after what it answers."""
+        """Return the reply with this `utt_id` after what it answers."""
         dialog, reply = self._kept.utterances.get(utt_id, (None, None))
         if dialog is None or reply is None or not reply.said.by_bot:
             return []
@@ -35,7 +35,7 @@ class MemoryArchive:
         return dialog.whole().utterances[max(position - 1, 0) : position + 1]
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
-        """Give the `dialog_id` of the person's active dialog of that name."""
+        """Return the `dialog_id` of the person's active dialog of that name."""
         person = self._kept.people.get(user)
         dialog = person.active.get(dialog_name) if person else None
         return dialog.dialog_id if dialog else None
@@ -88,7 +88,7 @@ class MemoryArchive:
         )
 
     async def owner_of(self, id_: str) -> str | None:
-        """Give the user whose dialog or utterance this is."""
+        """Return the user whose dialog or utterance this is."""
         dialog = self._kept.dialogs.get(id_) or self._kept.utterances.get(id_, (None,))[0]
         return dialog.person.user if dialog else None
 

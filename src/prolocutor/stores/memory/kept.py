@@ -46,14 +46,14 @@ class Kept:
         self.feed_floor = 0
 
     def person_for(self, made: Beginning | Delivery) -> Person:
-        """Give the person, a new one if need be."""
+        """Return the person, a new one if need be."""
         person = self.people.get(made.user)
         if person is None:
             person = self.people[made.user] = Person(made, self.feed_floor)
         return person
 
     def dialog_for(self, person: Person, made: Beginning | Delivery) -> KeptDialog:
-        """Give the active dialog of that name, a new one if need be."""
+        """Return the active dialog of that name, a new one if need be."""
         dialog = person.active.get(made.dialog_name)
         if dialog is None:
             self.made += 1
@@ -159,7 +159,7 @@ class KeptDialog:
         return splicing.attributes_with_ratings(kept, self.ratings) if self.ratings else kept
 
     def is_rated(self, rating: bytes) -> bool:
-        """Tell whether the dialog or one of its utterances was rated so."""
+        """Return whether the dialog or one of its utterances was rated so."""
         ratings: Iterable[list[bytes]] = (self.ratings, *(u.ratings for u in self.utterances))
         return any(splicing.last_rating([one]) == rating for some in ratings for one in some)
 
@@ -198,7 +198,7 @@ class KeptUtterance:
         self.ratings: list[bytes] = []
 
     def with_hypotheses(self) -> Said:
-        """Give what a window shows where hypotheses are wanted."""
+        """Return what a window shows where hypotheses are wanted."""
         if self.hypotheses is None:
             return self.said
         return structs.replace(self.said, hypotheses=self.hypotheses)

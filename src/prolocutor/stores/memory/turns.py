@@ -112,7 +112,7 @@ class MemoryTurns:
         return dialog.dialog_id
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Give up to `limit` rows with `n > after`, ascending."""
+        """Return up to `limit` rows with `n > after`, ascending."""
         person = self._kept.people.get(user)
         if person is None:
             return []
@@ -120,14 +120,14 @@ class MemoryTurns:
         return person.feed[start : start + limit]
 
     async def feed_end(self, user: str) -> int:
-        """Give the number of the last row ever written for this person, 0 if none."""
+        """Return the number of the last row ever written for this person, 0 if none."""
         person = self._kept.people.get(user)
         return person.feed_end if person else 0
 
     async def feed_tail(
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
-        """Give the last rows of one dialog name, or the first after the message `after`."""
+        """Return the last rows of one dialog name, or the first after the message `after`."""
         person = self._kept.people.get(user)
         rows = [row for row in person.feed if row.dialog_name == dialog_name] if person else []
         if after is None:
@@ -138,7 +138,7 @@ class MemoryTurns:
         return rows[start : start + limit]
 
     async def round(self, user: str, dialog_name: str) -> bytes:
-        """Give what the active dialog of that name waits for."""
+        """Return what the active dialog of that name waits for."""
         person = self._kept.people.get(user)
         dialog = person.active.get(dialog_name) if person else None
         return dialog.round if dialog else NO_ROUND
@@ -155,7 +155,7 @@ def _begun(
     window: int | None,
     hypotheses: int,
 ) -> Begun:
-    """Give what a turn starts from; `place` is n and id of its first row of the feed."""
+    """Return what a turn starts from; `place` is n and id of its first row of the feed."""
     utterances = dialog.utterances
     earlier = utterances if window is None else utterances[-window:] if window else []
     said = [one.said for one in earlier]

@@ -77,7 +77,7 @@ class Agenda:
 
 
 def _values(entry: Entry) -> tuple[str, str, str, str, float, bytes, int]:
-    """Give the columns of an entry, in the order of the statements."""
+    """Return the columns of an entry, in the order of the statements."""
     return (
         entry.user,
         entry.skill,

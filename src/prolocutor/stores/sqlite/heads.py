@@ -111,7 +111,7 @@ class Heads:
         self._people: OrderedDict[str, PersonHead] = OrderedDict()
 
     def person(self, user: str) -> PersonHead | None:
-        """Give the head of a person; None if unknown."""
+        """Return the head of a person; None if unknown."""
         head = self._people.get(user)
         if head is not None:
             self._people.move_to_end(user)
@@ -136,7 +136,7 @@ class Heads:
         self._people[head.user] = head
 
     def dialog(self, person: PersonHead, name: str, window: int | None) -> DialogHead | None:
-        """Give the head of the active dialog of that name with so many utterances, if any."""
+        """Return the head of the active dialog of that name with so many utterances, if any."""
         head = person.dialogs.get(name)
         if head is not None:
             if _reaches(head, window):
@@ -157,7 +157,7 @@ class Heads:
             person.dialogs.popitem(last=False)
 
     def numbering(self, person: PersonHead, name: str) -> Numbering | None:
-        """Give the numbering of messages under that dialog name, if it was ever used."""
+        """Return the numbering of messages under that dialog name, if it was ever used."""
         found = person.numberings.get(name)
         if found is not None:
             return found
@@ -176,7 +176,7 @@ class Heads:
             person.numberings.popitem(last=False)
 
     def dialog_by_number(self, person: PersonHead, dialog: int, window: int | None) -> DialogHead:
-        """Give the head of a dialog that may be closed."""
+        """Return the head of a dialog that may be closed."""
         row = self._connection.execute(_BY_NUMBER, (dialog,)).fetchone()
         return self._read(person, row, window)
 

@@ -15,7 +15,7 @@ APPLICATION_ID: Final = int.from_bytes(b"Prlc")
 
 
 def version_of(connection: sqlite3.Connection, path: Path) -> int:
-    """Give the version of the file, 0 if it is empty; refuse what is not ours or too new.
+    """Return the version of the file, 0 if it is empty; refuse what is not ours or too new.
 
     Only reads, so that a file that is refused stays as it was.
     """

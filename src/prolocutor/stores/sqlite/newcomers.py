@@ -68,7 +68,7 @@ class Newcomers:
         return head
 
     def numbering(self, person: PersonHead, name: str) -> Numbering:
-        """Give the numbering of messages under that dialog name, a new one if need be."""
+        """Return the numbering of messages under that dialog name, a new one if need be."""
         found = self._heads.numbering(person, name)
         if found is None:
             self._dialog_name += 1

@@ -64,7 +64,7 @@ class Ownership:
 
 
 def owner_of_file(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """Give `{"pid", "note"}` of the process that owns this store now; None if nobody does."""
+    """Return `{"pid", "note"}` of the process that owns this store now; None if nobody does."""
     try:
         descriptor = os.open(_lock_file(Path(path)), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

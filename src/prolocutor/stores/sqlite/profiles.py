@@ -23,7 +23,7 @@ _Row = tuple[int, bytes, bytes | None]
 
 
 def latest(connection: sqlite3.Connection, owner: str) -> Version:
-    """Give the newest version of a human's or bot's profile."""
+    """Return the newest version of a human's or bot's profile."""
     rows: list[_Row] = connection.execute(_LATEST, (owner,)).fetchall()
     if not rows:
         raise StoreCorrupt(f"the profile {owner} is missing; put back a copy of the file")
@@ -32,7 +32,7 @@ def latest(connection: sqlite3.Connection, owner: str) -> Version:
 
 
 def states(connection: sqlite3.Connection, owner: str, numbers: Iterable[int]) -> dict[int, bytes]:
-    """Give the states of these versions; at most `FRAME` rows are read for each."""
+    """Return the states of these versions; at most `FRAME` rows are read for each."""
     found: dict[int, bytes] = {}
     for frame, wanted in groupby(sorted(set(numbers)), lambda number: number // FRAME):
         some = list(wanted)

@@ -16,7 +16,7 @@ _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
 
 def named(name: str) -> str:
-    """Give the statement of that name."""
+    """Return the statement of that name."""
     return _QUERIES[name]
 
 

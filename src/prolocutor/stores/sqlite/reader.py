@@ -79,18 +79,18 @@ class Reader:
         self.connection.close()
 
     def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
-        """Give rows of the feed; those of open turns stand in the journal."""
+        """Return rows of the feed; those of open turns stand in the journal."""
         return _feed_rows(self.connection.execute(_FEED, (user, after, limit)).fetchall())
 
     def feed_end(self, user: str) -> int:
-        """Give the last number of the feed."""
+        """Return the last number of the feed."""
         row = self.connection.execute(_PERSON, (user,)).fetchone()
         return int(row[2]) if row else 0
 
     def feed_tail(
         self, user: str, dialog_name: str, limit: int, after: int | None
     ) -> list[FeedRow]:
-        """Give the last rows of one dialog name, or the first after the message `after`."""
+        """Return the last rows of one dialog name, or the first after the message `after`."""
         named_so = self.connection.execute(_DIALOG_NAME, (user, dialog_name)).fetchone()
         if named_so is None:
             return []
@@ -101,34 +101,34 @@ class Reader:
         return _feed_rows(self.connection.execute(_FEED_TAIL_AFTER, values).fetchall())
 
     def round(self, user: str, dialog_name: str) -> bytes:
-        """Give what the active dialog of that name waits for."""
+        """Return what the active dialog of that name waits for."""
         row = self.connection.execute(_ROUND, (user, dialog_name)).fetchone()
         return row[0] if row else NO_ROUND
 
     def due(self, now: float, limit: int) -> list[Entry]:
-        """Give the entries of the agenda with `due <= now`."""
+        """Return the entries of the agenda with `due <= now`."""
         return _entries(self.connection.execute(_DUE, (now, limit)).fetchall())
 
     def next_due(self, after: float) -> float | None:
-        """Give the earliest `due` later than `after`."""
+        """Return the earliest `due` later than `after`."""
         due: tuple[float | None] = self.connection.execute(_NEXT_DUE, (after,)).fetchone()
         return due[0]
 
     def entries(self, user: str, skill: str | None) -> list[Entry]:
-        """Give a person's entries (of one skill)."""
+        """Return a person's entries (of one skill)."""
         return _entries(self.connection.execute(_ENTRIES, (user, skill)).fetchall())
 
     def records(self, user: str, kind: str) -> dict[str, bytes]:
-        """Give the documents of a kind by key."""
+        """Return the documents of a kind by key."""
         return dict(self.connection.execute(_RECORDS, (user, kind)).fetchall())
 
     def find(self, id_: str) -> int | None:
-        """Give the number of a dialog by `dialog_id` or `_id`."""
+        """Return the number of a dialog by `dialog_id` or `_id`."""
         row = self.connection.execute(_FIND_DIALOG, (id_,)).fetchone()
         return row[0] if row else None
 
     def head(self, number: int) -> Dialog | None:
-        """Give a dialog without its utterances."""
+        """Return a dialog without its utterances."""
         row = self.connection.execute(_DIALOG, (number,)).fetchone()
         if row is None:
             return None
@@ -151,7 +151,7 @@ class Reader:
         )
 
     def turn(self, utt_id: str) -> list[Utterance]:
-        """Give a reply after what it answers."""
+        """Return a reply after what it answers."""
         row = self.connection.execute(_FIND_UTTERANCE, (utt_id,)).fetchone()
         if row is None:
             return []
@@ -162,7 +162,7 @@ class Reader:
     def utterances(
         self, number: int, human_id: str, bot_id: str, position: int, limit: int = PAGE
     ) -> tuple[list[Utterance], int]:
-        """Give a page of utterances from this position on, and the position after it."""
+        """Return a page of utterances from this position on, and the position after it."""
         rows = self.connection.execute(_UTTERANCES, (number, position, limit)).fetchall()
         humans = profiles.states(self.connection, human_id, (r[3] for r in rows if not r[2]))
         bots = profiles.states(self.connection, bot_id, (r[3] for r in rows if r[2]))
@@ -180,19 +180,19 @@ class Reader:
         return found, position
 
     def ratings(self, number: int) -> Ratings:
-        """Give the ratings of a dialog (under None) and its utterances, by their number."""
+        """Return the ratings of a dialog (under None) and its utterances, by their number."""
         found: Ratings = {}
         for utterance, shown in self.connection.execute(_RATINGS, (number, 0)).fetchall():
             found.setdefault(utterance, []).append(shown)
         return found
 
     def active_dialog_id(self, user: str, dialog_name: str) -> str | None:
-        """Give the id of the active dialog of that name."""
+        """Return the id of the active dialog of that name."""
         row = self.connection.execute(_ACTIVE, (user, dialog_name)).fetchone()
         return row[0] if row else None
 
     def owner_of(self, id_: str) -> str | None:
-        """Give the user whose dialog or utterance this is."""
+        """Return the user whose dialog or utterance this is."""
         row = self.connection.execute(_OWNER, (id_,)).fetchone()
         return row[0] if row else None
 
@@ -201,7 +201,7 @@ class Reader:
         return [row[0] for row in self.connection.execute(*search.statement(filters)).fetchall()]
 
     def numbers_after(self, number: int, user: str | None, limit: int) -> list[int]:
-        """Give the numbers of the next dialogs."""
+        """Return the numbers of the next dialogs."""
         if user is None:
             rows = self.connection.execute(_AFTER, (number, limit)).fetchall()
         else:
@@ -209,7 +209,7 @@ class Reader:
         return [row[0] for row in rows]
 
     def last_dates(self, number: int, limit: int) -> list[tuple[int, str]]:
-        """Give the numbers of the next dialogs, and when something was said there last."""
+        """Return the numbers of the next dialogs, and when something was said there last."""
         return self.connection.execute(_LAST_DATES, (number, limit)).fetchall()
 
     def _done(self, job: Job) -> Any:

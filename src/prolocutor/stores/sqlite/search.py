@@ -21,7 +21,7 @@ _CONDITIONS: Final = {
 
 
 def statement(filters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Give the statement and its parameters; `filters` are those of `Archive.dialog_ids`."""
+    """Return the statement and its parameters; `filters` are those of `Archive.dialog_ids`."""
     given = {name: value for name, value in filters.items() if value is not None}
     if "rating" in given:
         given["rating"] = plain.encode(given["rating"]).decode()

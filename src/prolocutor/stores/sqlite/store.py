@@ -90,7 +90,7 @@ class SqliteStore:
         return self._writer.commits
 
     async def setting(self, pragma: str) -> Any:
-        """Give the value of one of SQLite's PRAGMAs, as the writer has it."""
+        """Return the value of one of SQLite's PRAGMAs, as the writer has it."""
         return await self._write.submit(self._writer.setting, pragma)
 
     async def begin(self, beginning: Beginning) -> Begun | Answered:
@@ -114,21 +114,21 @@ class SqliteStore:
         return await self._write.submit(self._writer.turns.close_dialog, user, dialog_name)
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
-        """Give up to `limit` rows with `n > after`, ascending."""
+        """Return up to `limit` rows with `n > after`, ascending."""
         return await self._read.submit(self._reader.feed, user, after, limit)
 
     async def feed_end(self, user: str) -> int:
-        """Give the number of the last row ever written for this person, 0 if none."""
+        """Return the number of the last row ever written for this person, 0 if none."""
         return await self._read.submit(self._reader.feed_end, user)
 
     async def feed_tail(
         self, user: str, dialog_name: str, limit: int = 10, after: int | None = None
     ) -> list[FeedRow]:
-        """Give the last rows of one dialog name, or the first after the message `after`."""
+        """Return the last rows of one dialog name, or the first after the message `after`."""
         return await self._read.submit(self._reader.feed_tail, user, dialog_name, limit, after)
 
     async def round(self, user: str, dialog_name: str) -> bytes:
-        """Give what the active dialog of that name waits for."""
+        """Return what the active dialog of that name waits for."""
         return await self._read.submit(self._reader.round, user, dialog_name)
 
     async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
@@ -140,15 +140,15 @@ class SqliteStore:
         return await self._write.submit(self._writer.agenda.strike, user, skill, key)
 
     async def due(self, now: float, limit: int = 100) -> list[Entry]:
-        """Give the entries with `due <= now`, earliest first."""
+        """Return the entries with `due <= now`, earliest first."""
         return await self._read.submit(self._reader.due, now, limit)
 
     async def next_due(self, after: float) -> float | None:
-        """Give the earliest `due` later than `after`."""
+        """Return the earliest `due` later than `after`."""
         return await self._read.submit(self._reader.next_due, after)
 
     async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
-        """Give a person's entries (of one skill), earliest first."""
+        """Return a person's entries (of one skill), earliest first."""
         return await self._read.submit(self._reader.entries, user, skill)
 
     async def deliver(self, delivery: Delivery) -> bool:
@@ -160,7 +160,7 @@ class SqliteStore:
         await self._write.submit(self._writer.agenda.put_record, user, kind, key, body)
 
     async def records(self, user: str, kind: str) -> dict[str, bytes]:
-        """Give the documents of a kind by key, in the order in which they were first written."""
+        """Return the documents of a kind by key, in the order in which they were first written."""
         return await self._read.submit(self._reader.records, user, kind)
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
@@ -168,16 +168,16 @@ class SqliteStore:
         return await self._write.submit(self._writer.agenda.delete_record, user, kind, key)
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
-        """Give a whole dialog by `dialog_id` or `_id`."""
+        """Return a whole dialog by `dialog_id` or `_id`."""
         number = await self._read.submit(self._reader.find, dialog_id)
         return None if number is None else await self._whole(number)
 
     async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Give the reply with this `utt_id` after what it answers."""
+        """Return the reply with this `utt_id` after what it answers."""
         return await self._read.submit(self._reader.turn, utt_id)
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
-        """Give the `dialog_id` of the person's active dialog of that name."""
+        """Return the `dialog_id` of the person's active dialog of that name."""
         return await self._read.submit(self._reader.active_dialog_id, user, dialog_name)
 
     async def dialog_ids(
@@ -216,7 +216,7 @@ class SqliteStore:
         await self._write.submit(self._writer.upkeep.rate_utterance, utt_id, rating, user, at)
 
     async def owner_of(self, id_: str) -> str | None:
-        """Give the user whose dialog or utterance this is."""
+        """Return the user whose dialog or utterance this is."""
         return await self._read.submit(self._reader.owner_of, id_)
 
     async def delete_person(self, user: str) -> bool:

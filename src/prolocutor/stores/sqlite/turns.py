@@ -220,7 +220,7 @@ class Turns:
         place: tuple[int, int],
         attempt: int,
     ) -> Begun:
-        """Give what a turn starts from; `place` is n and id of its first row of the feed."""
+        """Return what a turn starts from; `place` is n and id of its first row of the feed."""
         recent = dialog.recent if window is None else dialog.recent[-window:] if window else []
         said = [one for one, _ in recent]
         if hypotheses:

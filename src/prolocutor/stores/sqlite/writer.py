@@ -74,7 +74,7 @@ class Writer:
         self.connection.close()
 
     def setting(self, pragma: str) -> Any:
-        """Give the value of a PRAGMA of this connection."""
+        """Return the value of a PRAGMA of this connection."""
         (value,) = self.connection.execute(f"PRAGMA {pragma}").fetchone()
         return value
 

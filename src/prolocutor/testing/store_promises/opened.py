@@ -28,12 +28,12 @@ class OpenedStore:
 
     @pytest.fixture
     def make_store(self) -> MakeStore:
-        """Give a function that makes a store that is not open yet."""
+        """Return a function that makes a store that is not open yet."""
         raise NotImplementedError
 
     @pytest_asyncio.fixture
     async def store(self, make_store: MakeStore) -> AsyncIterator[Store]:
-        """Give an open store."""
+        """Return an open store."""
         async with opened(make_store) as store:
             yield store
 
@@ -59,29 +59,29 @@ async def one_turn(
 
 
 async def dialog_of(store: Store, dialog_id: str) -> Dialog:
-    """Give a dialog that must be there."""
+    """Return a dialog that must be there."""
     dialog = await store.dialog(dialog_id)
     assert dialog is not None
     return dialog
 
 
 def states(begun: Begun) -> list[Any]:
-    """Give what a window shows."""
+    """Return what a window shows."""
     return [plain.decode(said.state) for said in begun.window]
 
 
 def texts(begun: Begun) -> list[str]:
-    """Give the texts that a window shows."""
+    """Return the texts that a window shows."""
     return [state["text"] for state in states(begun)]
 
 
 def hypotheses(begun: Begun) -> list[Any]:
-    """Give the hypotheses that a window shows."""
+    """Return the hypotheses that a window shows."""
     return [state["hypotheses"] for state in states(begun) if "hypotheses" in state]
 
 
 def words(message: bytes | None) -> str | None:
-    """Give the text of a row of the feed."""
+    """Return the text of a row of the feed."""
     if message is None:
         return None
     decoded = plain.decode(message)

@@ -32,7 +32,7 @@ class Person:
         self.open: Client | None = None
 
     async def socket(self) -> Client:
-        """Give the open socket; a new one goes on after the last message that was seen."""
+        """Return the open socket; a new one goes on after the last message that was seen."""
         if self.open is None:
             assert self.door is not None
             after = self.seen[-1]["id"] if self.seen else -1
@@ -70,7 +70,7 @@ async def finish(people: list[Person]) -> None:
 
 
 def _answered(one: Person, spoken: list[str]) -> Callable[[dict[str, Any]], bool]:
-    """Tell whether something was said after the last of these words."""
+    """Return whether something was said after the last of these words."""
 
     def is_last(frame: dict[str, Any]) -> bool:
         at = max(each["id"] for each in one.seen if each.get("command") in spoken)

@@ -109,7 +109,7 @@ State = tuple[list[FeedRow], bytes, list[str], list[str]]
 
 
 async def _state(store: SqliteStore) -> State:
-    """Give what is kept of the person: feed, round, keys of the agenda, what was said by them."""
+    """Return what is kept of the person: feed, round, keys of the agenda, what was said by them."""
     rows = await store.feed(USER, 0, 10_000)
     dialog = await store.dialog(rows[-1].dialog_id)
     assert dialog is not None

@@ -54,7 +54,7 @@ class Client:
         return frame
 
     async def until_asked(self) -> list[dict[str, Any]]:
-        """Give the frames up to the next `askSpecial`, that included."""
+        """Return the frames up to the next `askSpecial`, that included."""
         frames = [await self.receive()]
         while frames[-1]["type"] != "askSpecial":
             frames.append(await self.receive())

@@ -67,7 +67,7 @@ class Gadgets:
         return self.tables.get(name)
 
     def calls_of(self, name: str) -> list[dict[str, Any]]:
-        """Give the parameters of each call of a function."""
+        """Return the parameters of each call of a function."""
         return [parameters for called, parameters in self.asked if called == name]
 
 
@@ -127,7 +127,7 @@ async def say(it: Assistant, text: str, **options: Any) -> TurnResult:
 
 
 def messages(result: TurnResult) -> list[dict[str, Any]]:
-    """Give the messages of a turn, but for that which tells of the executed statement."""
+    """Return the messages of a turn, but for that which tells of the executed statement."""
     told = result.state["attributes"].get("messages") or [
         {"type": "text", "text": result.reply.text}
     ]
@@ -135,12 +135,12 @@ def messages(result: TurnResult) -> list[dict[str, Any]]:
 
 
 def texts(result: TurnResult) -> list[str]:
-    """Give what a turn said as text."""
+    """Return what a turn said as text."""
     return [one["text"] for one in messages(result) if one["type"] == "text"]
 
 
 async def feed_texts(it: Assistant, after: int = 0) -> list[str]:
-    """Give all texts of ann's feed after a row."""
+    """Return all texts of ann's feed after a row."""
     rows = await it.store.feed("ann", after, 10_000)
     found = [plain.decode(row.message) for row in rows if row.message is not None]
     return [one["text"] for one in found if one["type"] == "text"]

@@ -49,7 +49,7 @@ ORDERED, TEXTS = "n m c d t o.p".split(), ["s", "u"]
 
 
 def compared(form: str, names: list[str]) -> st.SearchStrategy[str]:
-    """Give comparisons of fields with what is of their type."""
+    """Return comparisons of fields with what is of their type."""
     pairs = [(name, constant) for name in names for constant in TYPED[name]]
     return st.sampled_from([form.format(name, constant) for name, constant in pairs])
 

@@ -50,7 +50,7 @@ NEWS = {"text": "news", "author": "carol", "hashtags": [], "likes": 0}
 
 
 async def entries(it: Assistant) -> list[Entry]:
-    """Give the entries of ann's running programs."""
+    """Return the entries of ann's running programs."""
     return await it.store.entries("ann", PROGRAMS)
 
 
@@ -174,7 +174,7 @@ def test_a_timer_goes_off_once_in_each_interval(
 
 
 async def _gaps(at: float, interval: int, late: float, times: int) -> list[float]:
-    """Give the seconds between the times at which a timer that was started is due."""
+    """Return the seconds between the times at which a timer that was started is due."""
     now = [at]
     turn = await begun(at)
     skills = [service(Gadgets())]

@@ -63,7 +63,7 @@ TABLE = [
 
 
 async def found(source: str) -> list[str]:
-    """Give the texts of what a query of items gives."""
+    """Return the texts of what a query of items gives."""
     gadgets = Gadgets()
     gadgets.tables["items"] = TABLE
     async with assistant(service(gadgets, ITEMS)) as it:

@@ -31,7 +31,7 @@ TAKING = '@org.prolocutor.gadgets.take(text="x");'
 
 
 async def said(source: str, *rows: dict[str, Any]) -> list[str]:
-    """Give what is said of a program where the skill gives these results."""
+    """Return what is said of a program where the skill gives these results."""
     gadgets = Gadgets()
     gadgets.tables["all"] = list(rows)
     async with assistant(service(gadgets, MANIFEST)) as it:
