@@ -32,8 +32,8 @@ from bench.turns.report import WIRE, number, table
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.assistant.running import run
 from prolocutor.channels.almond.door import Almond
-from prolocutor.web.auth import Auth
-from prolocutor.web.limits import Limits
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
 
@@ -71,8 +71,10 @@ async def server(store: str) -> None:
 
     pipeline = Pipeline(skills=[Service("echo", echo, inline=True)])
     async with Assistant(pipeline, store=store) as assistant:
-        limits = Limits(connections=5000)
-        app = make_app(assistant, [Almond(assistant)], auth=Auth(anonymous=True), limits=limits)
+        limits = ListenerLimits(connections=5000)
+        app = make_app(
+            assistant, [Almond(assistant)], auth=AccessPolicy(anonymous=True), limits=limits
+        )
         await serve(app, port=0, on_ready=lambda url: print(url, flush=True))
 
 

@@ -21,7 +21,7 @@ import uvloop  # noqa: F401
 
 import prolocutor.cli.serve
 import prolocutor.connectors.python
-import prolocutor.deeppavlov.door.door
+import prolocutor.deeppavlov.door.api
 import prolocutor.stores.sqlite.store  # noqa: F401
 from prolocutor.cli.main import run
 

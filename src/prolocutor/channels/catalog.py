@@ -21,9 +21,9 @@ GROUP: Final = "prolocutor.channels"
 
 OURS: Final = {
     "almond": "prolocutor.channels.almond.door:Almond",
-    "deeppavlov": "prolocutor.deeppavlov.door.door:DeepPavlov",
-    "page": "prolocutor.channels.page.door:Page",
-    "parlai": "prolocutor.channels.parlai.door:Parlai",
+    "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",
+    "page": "prolocutor.channels.page.channel:Page",
+    "parlai": "prolocutor.channels.parlai:Parlai",
 }
 
 

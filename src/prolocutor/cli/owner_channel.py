@@ -16,7 +16,7 @@ from prolocutor.cli.ratings import rate
 from prolocutor.cli.turn_data import turn_data
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
 from prolocutor.errors import BadInput
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 TURN: Final = "/owner/turn"
 CLOSE: Final = "/owner/close"

@@ -30,8 +30,8 @@ from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import Metrics
 from prolocutor.observe.recent import Recent
 from prolocutor.observe.spans import Spans
-from prolocutor.web.auth import Auth, is_loopback
-from prolocutor.web.limits import Limits
+from prolocutor.web.authentication import AccessPolicy, is_loopback
+from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
@@ -161,8 +161,10 @@ def _app(
     return make_app(
         assistant,
         channels,
-        auth=Auth(settings.auth.keys, settings.auth.tokens, settings.auth.anonymous),
-        limits=Limits(**{name: value for name, value in given.items() if value is not None}),
+        auth=AccessPolicy(settings.auth.keys, settings.auth.tokens, settings.auth.anonymous),
+        limits=ListenerLimits(
+            **{name: value for name, value in given.items() if value is not None}
+        ),
         metrics=metrics,
     )
 

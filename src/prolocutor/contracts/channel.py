@@ -62,7 +62,7 @@ class HttpResponse(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-class Socket(Protocol):
+class WebSocket(Protocol):
     """One WebSocket, admitted and open; iterate over it for what the client sends."""
 
     visitor: Visitor
@@ -100,11 +100,11 @@ class Route(msgspec.Struct, frozen=True):
     access: Access = "known"
 
 
-class SocketRoute(msgspec.Struct, frozen=True):
+class WebSocketRoute(msgspec.Struct, frozen=True):
     """One address of WebSockets; when `answer` returns, the socket is closed."""
 
     path: str
-    answer: Callable[[Socket], Awaitable[None]]
+    answer: Callable[[WebSocket], Awaitable[None]]
     access: Access = "known"
 
 
@@ -120,7 +120,7 @@ class Channel(Protocol):
         """What stands before its users' names in the assistant; no other channel's is the same."""
 
     @property
-    def routes(self) -> Sequence[Route | SocketRoute]:
+    def routes(self) -> Sequence[Route | WebSocketRoute]:
         """Its addresses; no other channel has the same."""
 
     def openapi(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.web.auth import Auth
+from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import serve
 
@@ -35,7 +35,7 @@ PATIENCE: Final = 20.0
 
 KEY: Final = "the-key-of-the-operators"
 TOKENS: Final = {"the-token-of-ann": "ann", "the-token-of-bob": "bob"}
-STRICT: Final = Auth(keys=[KEY], tokens=TOKENS, trust_loopback=False)
+STRICT: Final = AccessPolicy(keys=[KEY], tokens=TOKENS, trust_loopback=False)
 
 
 class Door(msgspec.Struct):
@@ -112,7 +112,7 @@ class ChannelKit:
         raise NotImplementedError
 
     @asynccontextmanager
-    async def door(self, auth: Auth | None = None) -> AsyncIterator[Door]:
+    async def door(self, auth: AccessPolicy | None = None) -> AsyncIterator[Door]:
         """Run an assistant behind this channel, with a client at its door."""
         async with at_the_door(self.make, auth) as door:
             yield door
@@ -273,7 +273,7 @@ class ChannelKit:
 
 @asynccontextmanager
 async def at_the_door(
-    make: Callable[[Assistant], Channel], auth: Auth | None = None, **options: Any
+    make: Callable[[Assistant], Channel], auth: AccessPolicy | None = None, **options: Any
 ) -> AsyncIterator[Door]:
     """Run an assistant that counts behind a channel; `options` are those of `make_app`."""
     gate = Gate()

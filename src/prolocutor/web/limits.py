@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Limits(msgspec.Struct, frozen=True):
+class ListenerLimits(msgspec.Struct, frozen=True):
     """How much is taken from visitors, in bytes, seconds and numbers.
 
     `body` of one request or one message of a socket; `head`: request line and headers; `query`:

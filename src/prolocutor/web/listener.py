@@ -15,14 +15,14 @@ from prolocutor.contracts.channel import Channel, HttpResponse
 from prolocutor.errors import ConfigError, Overloaded, Stopping
 from prolocutor.observe.metrics import Metrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
-from prolocutor.web.auth import ANONYMOUS, Auth, Doorkeeper
-from prolocutor.web.exchange import Request, send_response
-from prolocutor.web.house import House
-from prolocutor.web.limits import Limits
-from prolocutor.web.places import Places
-from prolocutor.web.refusals import Refusal, Refused, refusal_of
-from prolocutor.web.routing import SOCKET, Routes
-from prolocutor.web.sockets import Socket
+from prolocutor.web.authentication import ANONYMOUS, AccessPolicy, Authenticator
+from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
+from prolocutor.web.in_flight import InFlight
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.requests import AsgiRequest, send_response
+from prolocutor.web.routing import SOCKET, RouteTable
+from prolocutor.web.websockets import AsgiWebSocket
 
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key")
@@ -32,8 +32,8 @@ def make_app(
     assistant: Assistant,
     channels: Sequence[Channel] = (),
     *,
-    auth: Auth | None = None,
-    limits: Limits | None = None,
+    auth: AccessPolicy | None = None,
+    limits: ListenerLimits | None = None,
     origins: Collection[str] = (),
     metrics: Metrics | None = None,
 ) -> Listener:
@@ -42,7 +42,9 @@ def make_app(
     `origins` (`https://example.org`, or `*`) are the sites whose pages may talk to it. `metrics`
     has to be among the assistant's observers; without it there is no `/metrics`.
     """
-    return Listener(assistant, channels, auth or Auth(), limits or Limits(), origins, metrics)
+    return Listener(
+        assistant, channels, auth or AccessPolicy(), limits or ListenerLimits(), origins, metrics
+    )
 
 
 class Listener:
@@ -55,22 +57,22 @@ class Listener:
         self,
         assistant: Assistant,
         channels: Sequence[Channel],
-        auth: Auth,
-        limits: Limits,
+        auth: AccessPolicy,
+        limits: ListenerLimits,
         origins: Collection[str],
         metrics: Metrics | None,
     ) -> None:
         self.limits = limits
-        self.doorkeeper = Doorkeeper(auth, origins, [channel.prefix for channel in channels])
+        self.authenticator = Authenticator(auth, origins, [channel.prefix for channel in channels])
         self.stopping = False
         self._assistant = assistant
         self._channels = _distinct(channels)
-        self._places = Places()
-        self._sockets: set[Socket] = set()
+        self._in_flight = InFlight()
+        self._sockets: set[AsgiWebSocket] = set()
         self._opened = AsyncExitStack()
-        house = House(assistant, channels, self._places, metrics, self._is_ready)
+        builtin = BuiltinRoutes(assistant, channels, self._in_flight, metrics, self._is_ready)
         doors = (route for channel in channels for route in channel.routes)
-        self._routes = Routes([*house.routes, *doors])
+        self._routes = RouteTable([*builtin.routes, *doors])
         self._http: App = self._answer
         if origins:
             self._http = CORSMiddleware(
@@ -102,7 +104,7 @@ class Listener:
         self.stopping = True
         for socket in self._sockets:
             socket.stop()
-        await self._places.empty()
+        await self._in_flight.empty()
 
     async def close(self) -> None:
         """Close the channels, and the assistant if it was started here."""
@@ -112,11 +114,11 @@ class Listener:
     # -- over HTTP --------------------------------------------------------------------------
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._places:
+        with self._in_flight:
             try:
                 response = await self._respond(scope, receive)
             except Exception as error:
-                response = refusal_of(error).response()
+                response = error_response(error).response()
             await send_response(send, response)
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
@@ -126,9 +128,9 @@ class Listener:
         route, params = self._routes.find(method, path)
         visitor = ANONYMOUS
         if route.access != "all":
-            visitor = self.doorkeeper.admit(*self._shown(scope), route.access)
+            visitor = self.authenticator.admit(*self._shown(scope), route.access)
             self._check_room()
-        request = Request(scope, receive, visitor, params, self.limits)
+        request = AsgiRequest(scope, receive, visitor, params, self.limits)
         response: HttpResponse = await route.answer(request)
         return response
 
@@ -138,12 +140,12 @@ class Listener:
         await receive()
         try:
             route, params = self._routes.find(SOCKET, scope["path"])
-            visitor = self.doorkeeper.admit_socket(*self._shown(scope), route.access)
+            visitor = self.authenticator.admit_socket(*self._shown(scope), route.access)
             self._check_room()
         except Exception as error:
-            return await _refuse(scope, send, refusal_of(error))
+            return await _refuse(scope, send, error_response(error))
         await send({"type": "websocket.accept"})
-        socket = Socket(scope, receive, send, visitor, params, self.limits, self._places)
+        socket = AsgiWebSocket(scope, receive, send, visitor, params, self.limits, self._in_flight)
         self._sockets.add(socket)
         try:
             async with asyncio.TaskGroup() as group:
@@ -160,14 +162,14 @@ class Listener:
         """Return what a visitor shows at the door: headers, query and address."""
         query = scope["query_string"]
         if len(query) > self.limits.query:
-            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
+            raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
         client = scope.get("client")
         return dict(scope["headers"]), query, client[0] if client else None
 
     def _check_room(self) -> None:
         if self.stopping:
             raise Stopping("the assistant is shutting down")
-        if len(self._places) > self.limits.requests:
+        if len(self._in_flight) > self.limits.requests:
             raise Overloaded("too many requests are being answered already")
 
     def _is_ready(self) -> bool:
@@ -187,17 +189,17 @@ class Listener:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def _serve(answer: Any, socket: Socket) -> None:
+async def _serve(answer: Any, socket: AsgiWebSocket) -> None:
     """Let a channel serve a socket; what it raises is told before the socket is closed."""
     try:
         await answer(socket)
         socket.close()
     except Exception as error:
-        socket.send(refusal_of(error).encoded().decode())
+        socket.send(error_response(error).encoded().decode())
         socket.close(1011, "internal error")
 
 
-async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+async def _refuse(scope: Scope, send: Send, refusal: ErrorResponse) -> None:
     """Refuse a handshake, with an answer over HTTP where the server knows how."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008})

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from starlette.routing import compile_path
 
-from prolocutor.contracts.channel import Route, SocketRoute
+from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.errors import BadInput, ConfigError, NotFound
-from prolocutor.web.refusals import Refused
+from prolocutor.web.error_table import HttpError
 
 SOCKET: Final = "SOCKET"
 """The method of WebSockets in `find`."""
@@ -21,13 +21,13 @@ NO_PARAMS: Final[Mapping[str, str]] = {}
 _API: Final = ("/api/", "/me/api/")
 """Where clients of Almond look, in whose words they are told that there is nothing."""
 
-_Methods = dict[str, Route | SocketRoute]
+_Methods = dict[str, Route | WebSocketRoute]
 
 
-class Routes:
+class RouteTable:
     """All addresses of one listener: those without braces by name, the others in their order."""
 
-    def __init__(self, routes: Iterable[Route | SocketRoute]) -> None:
+    def __init__(self, routes: Iterable[Route | WebSocketRoute]) -> None:
         self._exact: dict[str, _Methods] = {}
         self._patterns: dict[re.Pattern[str], _Methods] = {}
         for route in routes:
@@ -57,8 +57,8 @@ class Routes:
                 return methods, match.groupdict()
         raise _nothing_here(path)
 
-    def _add(self, route: Route | SocketRoute) -> None:
-        method = SOCKET if isinstance(route, SocketRoute) else route.method
+    def _add(self, route: Route | WebSocketRoute) -> None:
+        method = SOCKET if isinstance(route, WebSocketRoute) else route.method
         if "{" in route.path:
             methods = self._patterns.setdefault(compile_path(route.path)[0], {})
         else:
@@ -74,9 +74,9 @@ def _wrong_method(method: str, path: str, methods: _Methods) -> BadInput:
     allowed = _allow(methods)
     if methods.keys() == {SOCKET}:
         headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Allow": allowed}
-        return Refused(HTTPStatus.UPGRADE_REQUIRED, "there is a WebSocket here", headers)
+        return HttpError(HTTPStatus.UPGRADE_REQUIRED, "there is a WebSocket here", headers)
     what = f"{method} is not possible here; there is {allowed}"
-    return Refused(HTTPStatus.METHOD_NOT_ALLOWED, what, {"Allow": allowed})
+    return HttpError(HTTPStatus.METHOD_NOT_ALLOWED, what, {"Allow": allowed})
 
 
 def _nothing_here(path: str) -> NotFound:

@@ -15,8 +15,8 @@ from typing import Any, Final
 import uvicorn
 
 from prolocutor.errors import ConfigError
-from prolocutor.web.lines import HttpLine, SocketLine
 from prolocutor.web.listener import Listener
+from prolocutor.web.protocols import AbortableWebSocketProtocol, BoundedHttpProtocol
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ async def serve(
     """
     sockets = bind(host, port)
     try:
-        app.doorkeeper.check_may_listen([each.getsockname()[0] for each in sockets])
+        app.authenticator.check_may_listen([each.getsockname()[0] for each in sockets])
         await app.open()
         try:
             await _serve(app, sockets, host, grace, on_ready, stop)
@@ -133,8 +133,8 @@ def _server(app: Listener) -> uvicorn.Server:
     limits = app.limits
     config = uvicorn.Config(
         app,
-        http=functools.partial(HttpLine, limits=limits),  # type: ignore[arg-type]
-        ws=SocketLine,
+        http=functools.partial(BoundedHttpProtocol, limits=limits),  # type: ignore[arg-type]
+        ws=AbortableWebSocketProtocol,
         ws_max_size=limits.body,
         ws_per_message_deflate=False,
         ws_ping_timeout=_PONG,

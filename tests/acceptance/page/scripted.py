@@ -12,13 +12,13 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.door import Page as PageDoor
-from prolocutor.contracts.channel import Route, Socket, SocketRoute
+from prolocutor.channels.page.channel import Page as PageDoor
+from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
 from prolocutor.dialog import plain
 from prolocutor.observe.recent import Recent
 from prolocutor.pipeline.plan import Pipeline
 from prolocutor.testing.channel_kit import running
-from prolocutor.web.auth import Auth
+from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import make_app
 
 PATIENCE = 10.0
@@ -55,11 +55,13 @@ class Script:
     prefix = "almond:"
 
     def __init__(self, _: Assistant) -> None:
-        self.routes: Sequence[Route | SocketRoute] = [SocketRoute("/api/conversation", self._serve)]
+        self.routes: Sequence[Route | WebSocketRoute] = [
+            WebSocketRoute("/api/conversation", self._serve)
+        ]
         self.opening: list[Frame] = [ID, NOTHING]
         self.opened: queue.Queue[dict[str, str | None]] = queue.Queue()
         self.heard: queue.Queue[Frame] = queue.Queue()
-        self.sockets: set[Socket] = set()
+        self.sockets: set[WebSocket] = set()
 
     def openapi(self) -> Frame:
         return {}
@@ -68,7 +70,7 @@ class Script:
 
     async def close(self) -> None: ...
 
-    async def _serve(self, socket: Socket) -> None:
+    async def _serve(self, socket: WebSocket) -> None:
         self.sockets.add(socket)
         try:
             for frame in self.opening:
@@ -85,7 +87,7 @@ class Script:
 class Server:
     """The chat page before a script, in a thread with a loop of its own."""
 
-    def __init__(self, pipeline: Pipeline, auth: Auth | None = None) -> None:
+    def __init__(self, pipeline: Pipeline, auth: AccessPolicy | None = None) -> None:
         self._pipeline, self._auth = pipeline, auth
         self._ready: queue.Queue[None] = queue.Queue()
         self._thread = threading.Thread(target=asyncio.run, args=(self._live(),))

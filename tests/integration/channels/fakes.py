@@ -5,12 +5,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.testing.channel_kit import Door, at_the_door
-from prolocutor.web.auth import Auth
+from prolocutor.web.authentication import AccessPolicy
 
 
-def deeppavlov(auth: Auth | None = None, **options: Any) -> AbstractAsyncContextManager[Door]:
+def deeppavlov(
+    auth: AccessPolicy | None = None, **options: Any
+) -> AbstractAsyncContextManager[Door]:
     return at_the_door(DeepPavlov, auth, **options)
 
 

@@ -9,14 +9,14 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, Socket, SocketRoute
+from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSocket, WebSocketRoute
 from prolocutor.testing.channel_kit import KEY, Gate, at_the_door, pipeline, running
-from prolocutor.web.auth import Auth
-from prolocutor.web.limits import Limits
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from tests.integration.channels.fakes import answer_to, deeppavlov, get, line, post
 
-SMALL = Limits(body=1000, head=2000, query=100, patience=0.05)
+SMALL = ListenerLimits(body=1000, head=2000, query=100, patience=0.05)
 
 
 class Room:
@@ -26,14 +26,14 @@ class Room:
     prefix = "room:"
 
     def __init__(self, assistant: Assistant) -> None:
-        self.sockets: list[Socket] = []
+        self.sockets: list[WebSocket] = []
         self.left = asyncio.Event()
         self.routes = [
             Route("POST", "/size", self.size),
             Route("GET", "/break", self.fail),
             Route("GET", "/pieces", self.pieces),
-            SocketRoute("/flood", self.flood),
-            SocketRoute("/break", self.fail),
+            WebSocketRoute("/flood", self.flood),
+            WebSocketRoute("/break", self.fail),
         ]
 
     def openapi(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Room:
 
         return HttpResponse(body(), content_type="text/plain")
 
-    async def flood(self, socket: Socket) -> None:
+    async def flood(self, socket: WebSocket) -> None:
         async for _ in socket:
             for _ in range(100):
                 socket.send(b"x" * 100_000)
@@ -222,7 +222,7 @@ async def test_a_query_that_is_too_long_is_refused() -> None:
 
 
 async def test_too_much_at_once_is_refused() -> None:
-    async with deeppavlov(limits=Limits(requests=1)) as door, asyncio.TaskGroup() as group:
+    async with deeppavlov(limits=ListenerLimits(requests=1)) as door, asyncio.TaskGroup() as group:
         first = group.create_task(post(door, user_id="ann", payload="wait"))
         await door.gate.entered.wait()
         async with door.http.post("/", json={"user_id": "bob"}) as response:
@@ -236,7 +236,10 @@ async def test_too_much_at_once_is_refused() -> None:
 
 
 async def test_too_many_lines_are_refused() -> None:
-    async with deeppavlov(limits=Limits(connections=1)) as door, line(door.url) as (reader, writer):
+    async with (
+        deeppavlov(limits=ListenerLimits(connections=1)) as door,
+        line(door.url) as (reader, writer),
+    ):
         writer.write(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await reader.readuntil(b"pong")
         async with line(door.url) as (other, _):
@@ -334,7 +337,7 @@ async def test_a_site_that_is_allowed_may_ask_from_its_pages() -> None:
 
 async def test_any_site_may_read_with_a_key_where_all_are_allowed() -> None:
     headers = {"Origin": "https://any.example", "Authorization": f"Bearer {KEY}"}
-    async with deeppavlov(Auth(keys=[KEY]), origins=["*"]) as door:
+    async with deeppavlov(AccessPolicy(keys=[KEY]), origins=["*"]) as door:
         async with door.http.get("/api/dialogs/", headers=headers) as known:
             pass
         del headers["Authorization"]

@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.observe.metrics import Metrics
 from prolocutor.observe.recent import Recent
 from prolocutor.testing.channel_kit import STRICT, Gate, pipeline, running

@@ -3,11 +3,11 @@
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.door import Page
+from prolocutor.channels.page.channel import Page
 from prolocutor.contracts.channel import Channel
 from prolocutor.observe.recent import Recent
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
-from prolocutor.web.auth import Auth
+from prolocutor.web.authentication import AccessPolicy
 from tests.integration.channels.fakes import get, post
 from tests.unit.observe.records import record, service
 
@@ -37,7 +37,7 @@ async def test_an_operator_sees_everybodys() -> None:
 
 
 async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
-    async with at_the_door(Page, Auth(anonymous=True, trust_loopback=False)) as door:
+    async with at_the_door(Page, AccessPolicy(anonymous=True, trust_loopback=False)) as door:
         utt_id = await reply_to(door, f"almond:anonymous-{SECRET}")
         known = await get(door, f"/api/turns/{utt_id}", id=f"web-{SECRET}")
         another = await get(door, f"/api/turns/{utt_id}", id=f"web-{'6' * 32}")

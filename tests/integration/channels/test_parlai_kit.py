@@ -5,7 +5,7 @@ from typing import Any
 import aiohttp
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.parlai.door import Parlai
+from prolocutor.channels.parlai import Parlai
 from prolocutor.contracts.channel import Channel
 from prolocutor.testing.channel_kit import Answer, ChannelKit, Door
 

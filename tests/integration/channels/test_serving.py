@@ -13,10 +13,10 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
-from prolocutor.web.auth import Auth
+from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import serve
 from tests.integration.channels.fakes import deeppavlov, post
@@ -24,7 +24,7 @@ from tests.integration.channels.fakes import deeppavlov, post
 PROGRAM = """
 import asyncio, sys
 import uvloop
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.web.listener import make_app
 from prolocutor.web.serving import serve
@@ -46,7 +46,7 @@ uvloop.run(main())
 """
 
 
-def listener(auth: Auth | None = None) -> Listener:
+def listener(auth: AccessPolicy | None = None) -> Listener:
     return make_app(Assistant(pipeline(Gate()), store="memory:"), auth=auth)
 
 
@@ -66,7 +66,7 @@ async def test_an_unknown_host_is_one_clear_line() -> None:
 
 async def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
     with pytest.raises(ConfigError, match=r"^host: cannot listen on 192\.0\.2\.1, port 4242"):
-        await serve(listener(Auth(keys=["k"])), "192.0.2.1")
+        await serve(listener(AccessPolicy(keys=["k"])), "192.0.2.1")
 
 
 async def test_it_is_not_served_to_the_world_without_keys() -> None:
@@ -75,9 +75,10 @@ async def test_it_is_not_served_to_the_world_without_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    "auth", [Auth(keys=["k"]), Auth(tokens={"t": "ann"}), Auth(anonymous=True)]
+    "auth",
+    [AccessPolicy(keys=["k"]), AccessPolicy(tokens={"t": "ann"}), AccessPolicy(anonymous=True)],
 )
-async def test_it_is_served_to_the_world_where_somebody_may_come_in(auth: Auth) -> None:
+async def test_it_is_served_to_the_world_where_somebody_may_come_in(auth: AccessPolicy) -> None:
     stop, ready = asyncio.Event(), asyncio.Event()
     async with asyncio.TaskGroup() as group:
         serving = serve(listener(auth), "0.0.0.0", 0, on_ready=lambda url: ready.set(), stop=stop)

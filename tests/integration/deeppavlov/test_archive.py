@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.observe.load import Load
 from prolocutor.testing.channel_kit import Door, at_the_door
 from tests.integration.channels.fakes import deeppavlov, get, post

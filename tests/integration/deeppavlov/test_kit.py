@@ -2,7 +2,7 @@
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.testing.channel_kit import Answer, ChannelKit, Door
 
 

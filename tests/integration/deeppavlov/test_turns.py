@@ -4,7 +4,7 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.channel_kit import Answer, Door, Gate, running
 from prolocutor.web.listener import make_app

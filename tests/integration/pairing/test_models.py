@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.pairing import Card
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.pairing import reloading
 from prolocutor.pairing.model_files import HEAD, save_model
 from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson

@@ -12,7 +12,7 @@ import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.channels import catalog as doors
 from prolocutor.channels.almond.door import Almond
-from prolocutor.channels.page.door import Page
+from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
 from prolocutor.config.kinds import Table
@@ -21,7 +21,7 @@ from prolocutor.config.selecting import Budget
 from prolocutor.config.settings import Settings
 from prolocutor.connectors import catalog as connectors
 from prolocutor.contracts.channel import Route
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.outputs import ASKS, KINDS
@@ -31,8 +31,8 @@ from prolocutor.observe.metrics import Metrics
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.stages import Stage
 from prolocutor.pipeline.step import Limits
-from prolocutor.web.house import House
-from prolocutor.web.places import Places
+from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.in_flight import InFlight
 from prolocutor_demo.demonstration import WORDS
 from tests.pages import ROOT, blocks, table
 
@@ -159,7 +159,7 @@ async def test_every_address_is_told_with_who_may_come() -> None:
         Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
     ) as assistant:
         door = DeepPavlov(assistant)
-        house = House(assistant, [door], Places(), Metrics(), lambda: True)
+        house = BuiltinRoutes(assistant, [door], InFlight(), Metrics(), lambda: True)
         routes = [*house.routes, *door.routes]
 
     addresses = {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Channel, Route, SocketRoute
+from prolocutor.contracts.channel import Channel, Route, WebSocketRoute
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.listener import make_app
@@ -31,7 +31,7 @@ class Door:
     def __init__(self, name: str, events: list[str], fault: Exception | None = None) -> None:
         self.name, self.prefix = name, f"{name}:"
         self.events, self.fault = events, fault
-        self.routes: list[Route | SocketRoute] = []
+        self.routes: list[Route | WebSocketRoute] = []
 
     def openapi(self) -> dict[str, Any]:
         return {}

@@ -5,7 +5,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.door import Almond
-from prolocutor.deeppavlov.door.door import DeepPavlov
+from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.openapi import document
 

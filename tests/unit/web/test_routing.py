@@ -2,23 +2,23 @@
 
 import pytest
 
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, Socket, SocketRoute
+from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSocket, WebSocketRoute
 from prolocutor.errors import BadInput, ConfigError, NotFound
-from prolocutor.web.refusals import Refused
-from prolocutor.web.routing import SOCKET, Routes
+from prolocutor.web.error_table import HttpError
+from prolocutor.web.routing import SOCKET, RouteTable
 
 
 async def answer(_: HttpRequest) -> HttpResponse:
     return HttpResponse()
 
 
-async def converse(_: Socket) -> None: ...
+async def converse(_: WebSocket) -> None: ...
 
 
 GET, POST = Route("GET", "/a", answer), Route("POST", "/a", answer)
 ONE = Route("GET", "/a/{id}", answer)
 REST = Route("GET", "/files/{rest:path}", answer)
-ROUTES = Routes([GET, POST, ONE, REST, SocketRoute("/ws", converse)])
+ROUTES = RouteTable([GET, POST, ONE, REST, WebSocketRoute("/ws", converse)])
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_socket_and_a_page_are_not_taken_for_each_other(method: str) -> None:
 
 
 def test_a_wrong_method_is_refused_with_the_right_ones() -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(HttpError) as refused:
         ROUTES.find("DELETE", "/a")
 
     assert refused.value.headers == {"Allow": "GET, POST, HEAD, OPTIONS"}
@@ -59,7 +59,7 @@ def test_a_wrong_method_is_refused_with_the_right_ones() -> None:
 
 def test_two_routes_of_one_address_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"two channels answer GET /a/\{id\}"):
-        Routes([ONE, ONE])
+        RouteTable([ONE, ONE])
 
 
 @pytest.mark.parametrize("path", ["/api/nothing", "/me/api/nothing"])

@@ -8,7 +8,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.people import party_of
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput, NotFound
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 App = dict[str, Any]
 """`{uniqueId, name, description, error, code, icon, isEnabled, isRunning}`."""

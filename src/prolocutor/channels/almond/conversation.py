@@ -15,12 +15,12 @@ from prolocutor.channels.almond import commands
 from prolocutor.channels.almond.dialects import Dialect, Frame, encoded, error_frame
 from prolocutor.channels.almond.expectation import expectation
 from prolocutor.channels.almond.people import Party
-from prolocutor.contracts.channel import Socket
+from prolocutor.contracts.channel import WebSocket
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput, StoreError
-from prolocutor.web.refusals import refusal_of
+from prolocutor.web.error_table import error_response
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Conversation:
     """One client on one dialog: it is shown every message once, and one `askSpecial` a turn."""
 
     def __init__(
-        self, assistant: Assistant, party: Party, socket: Socket, dialect: Dialect, take: Take
+        self, assistant: Assistant, party: Party, socket: WebSocket, dialect: Dialect, take: Take
     ) -> None:
         self._assistant = assistant
         self._party = party
@@ -196,7 +196,7 @@ class Conversation:
                 await self._take(input, self._party)
                 is_turn = True
         except Exception as error:
-            refusal = refusal_of(error)
+            refusal = error_response(error)
             refused = error_frame(refusal.error, refusal.code)
         with suppress(StoreError):
             await self._catch_up(news)

@@ -17,7 +17,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 Take = Callable[[Input, Party, str | None], Coroutine[Any, Any, TurnResult]]
 """What makes a turn of an input, once for the same key."""

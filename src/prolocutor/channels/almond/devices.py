@@ -13,7 +13,7 @@ from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.pipeline.plan import Service
 from prolocutor.thingtalk.manifests import OURS
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 MOST: Final = 1_000
 MAX_BYTES: Final = 10_000

@@ -23,10 +23,10 @@ from prolocutor.channels.almond.notify import Notify
 from prolocutor.channels.almond.people import PREFIX, Party, party_of, stranger
 from prolocutor.channels.almond.popular import Popular
 from prolocutor.channels.almond.results import Results
-from prolocutor.contracts.channel import Route, Socket, SocketRoute
+from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput
-from prolocutor.web.refusals import refusal_of
+from prolocutor.web.error_table import error_response
 
 API: Final = ("/api", "/me/api")
 SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
@@ -53,7 +53,7 @@ class Almond:
         apps = Apps(assistant)
         converse = Converse(assistant, self._take)
         links = Links(self._devices, apps)
-        self.routes: list[Route | SocketRoute] = [
+        self.routes: list[Route | WebSocketRoute] = [
             Route("POST", "/api/notify", Notify(assistant).post, "operators"),
             Route("GET", "/user/register", links.register, "all"),
             Route("GET", "/apps", links.apps),
@@ -63,9 +63,9 @@ class Almond:
             Route("POST", "/devices/configure/{kind}", links.configured),
         ]
         for base in SOCKETS:
-            self.routes.append(SocketRoute(f"{base}/conversation", self._converse))
-            self.routes.append(SocketRoute(f"{base}/anonymous", self._converse_anonymously))
-            self.routes.append(SocketRoute(f"{base}/results", self._tell_results))
+            self.routes.append(WebSocketRoute(f"{base}/conversation", self._converse))
+            self.routes.append(WebSocketRoute(f"{base}/anonymous", self._converse_anonymously))
+            self.routes.append(WebSocketRoute(f"{base}/results", self._tell_results))
         for base in API:
             self.routes += (
                 Route("POST", f"{base}/converse", converse.post),
@@ -89,17 +89,17 @@ class Almond:
     async def close(self) -> None:
         """Do nothing: a turn that runs is the assistant's."""
 
-    async def _converse(self, socket: Socket) -> None:
+    async def _converse(self, socket: WebSocket) -> None:
         await self._serve(socket, lambda: _party(socket))
 
-    async def _converse_anonymously(self, socket: Socket) -> None:
+    async def _converse_anonymously(self, socket: WebSocket) -> None:
         """Serve somebody without a name; who came with a token is in the wrong place."""
         if socket.visitor.kind == "person":
             socket.close(POLICY_VIOLATION, "this address is for those without a token")
             return
         await self._serve(socket, lambda: stranger(_conversation(socket)))
 
-    async def _tell_results(self, socket: Socket) -> None:
+    async def _tell_results(self, socket: WebSocket) -> None:
         try:
             party = _party(socket)
         except BadInput as error:
@@ -107,7 +107,7 @@ class Almond:
             return
         await Results(self._assistant, party, socket).run()
 
-    async def _serve(self, socket: Socket, whose: Callable[[], Party]) -> None:
+    async def _serve(self, socket: WebSocket, whose: Callable[[], Party]) -> None:
         try:
             party, opening = whose(), _opening(socket)
             dialect = dialect_of(socket.query("protocol"), SECOND)
@@ -135,25 +135,25 @@ class Almond:
         return result
 
 
-def _refuse(socket: Socket, error: BadInput) -> None:
-    refusal = refusal_of(error)
+def _refuse(socket: WebSocket, error: BadInput) -> None:
+    refusal = error_response(error)
     socket.send(encoded(error_frame(refusal.error, refusal.code)))
     socket.close(POLICY_VIOLATION, refusal.code)
 
 
-def _party(socket: Socket) -> Party:
+def _party(socket: WebSocket) -> Party:
     return party_of(socket.visitor, user=socket.query("user"), conversation=_conversation(socket))
 
 
-def _conversation(socket: Socket) -> str | None:
+def _conversation(socket: WebSocket) -> str | None:
     return socket.query("id") or socket.query("conversationId")
 
 
-def _opening(socket: Socket) -> Opening:
+def _opening(socket: WebSocket) -> Opening:
     return Opening(after=_id(socket.query("after")), history=not _is_set(socket, "skip_history"))
 
 
-def _is_set(socket: Socket, name: str) -> bool:
+def _is_set(socket: WebSocket, name: str) -> bool:
     return socket.query(name) in ("1", "true", "")
 
 

@@ -12,7 +12,7 @@ from prolocutor.channels.almond.pages import page, paragraph, text
 from prolocutor.channels.almond.people import party_of
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
-from prolocutor.web.refusals import refusal_of
+from prolocutor.web.error_table import error_response
 
 MAX_NAME: Final = 200
 FORM: Final = "application/x-www-form-urlencoded"
@@ -113,7 +113,7 @@ def _check_form(request: HttpRequest) -> None:
 
 
 def _refused(name: str, error: BadInput) -> HttpResponse:
-    refusal = refusal_of(error)
+    refusal = error_response(error)
     return page(f"{name} cannot be set up", paragraph(f"{refusal.error}."), status=refusal.status)
 
 

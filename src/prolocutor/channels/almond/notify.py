@@ -9,7 +9,7 @@ from prolocutor.assistant.notification import permission_request
 from prolocutor.channels.almond.people import PREFIX
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 
 class Notify:

@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, StoreError
-from prolocutor.web.exchange import json_response
+from prolocutor.web.requests import json_response
 
 log = logging.getLogger(__name__)
 

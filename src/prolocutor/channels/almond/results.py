@@ -9,7 +9,7 @@ from typing import Any, Final
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.almond.dialects import Frame, encoded
 from prolocutor.channels.almond.people import Party
-from prolocutor.contracts.channel import Socket
+from prolocutor.contracts.channel import WebSocket
 from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.notices import NOTIFICATION
@@ -25,7 +25,7 @@ RETRY: Final = 1.0
 class Results:
     """One socket of a person; what came before it was opened is not told."""
 
-    def __init__(self, assistant: Assistant, party: Party, socket: Socket) -> None:
+    def __init__(self, assistant: Assistant, party: Party, socket: WebSocket) -> None:
         self._assistant = assistant
         self._party = party
         self._socket = socket

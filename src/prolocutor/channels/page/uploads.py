@@ -17,7 +17,7 @@ from prolocutor.contracts.channel import HttpResponse
 from prolocutor.contracts.store import Records
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreFull
-from prolocutor.web.refusals import Refused
+from prolocutor.web.error_table import HttpError
 
 KIND: Final = "upload"
 """The kind of the records that tell whose pictures there are."""
@@ -146,7 +146,7 @@ def _suffix(body: bytes) -> str:
         return "gif"
     if body.startswith(b"RIFF") and body[8:12] == b"WEBP":
         return "webp"
-    raise Refused(
+    raise HttpError(
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "only pictures are taken: PNG, JPEG, GIF or WebP"
     )
 

@@ -12,8 +12,8 @@ from prolocutor.channels.almond import conversation
 from prolocutor.channels.almond.dialects import MAX_FRAME
 from prolocutor.errors import StoreFull
 from prolocutor.testing.channel_kit import TOKENS
-from prolocutor.web.auth import Auth
-from prolocutor.web.limits import Limits
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.limits import ListenerLimits
 from tests.integration.channels.almond.wire import (
     Client,
     almond,
@@ -411,7 +411,7 @@ def long_winded(_: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_a_client_that_does_not_read_holds_nobody_up() -> None:
-    impatient = Limits(patience=0.2)
+    impatient = ListenerLimits(patience=0.2)
     async with demonstrated(long_winded, limits=impatient) as door, opened(door) as ann:
         host = door.url.removeprefix("http://")
         reader, writer = await asyncio.open_connection(*host.split(":"), limit=1024)
@@ -447,7 +447,7 @@ async def test_more_than_fits_into_the_outbox_is_shown_to_who_reads() -> None:
 
 
 async def test_people_with_tokens_are_apart() -> None:
-    auth = Auth(tokens=TOKENS, trust_loopback=False)
+    auth = AccessPolicy(tokens=TOKENS, trust_loopback=False)
     said = []
     async with almond(auth) as door:
         for token in TOKENS:
@@ -461,7 +461,7 @@ async def test_people_with_tokens_are_apart() -> None:
 
 @pytest.mark.parametrize("address", ["/me/api/anonymous", "/me/ws/anonymous", "/api/conversation"])
 async def test_anonymous_people_are_apart_and_go_on_by_their_id(address: str) -> None:
-    async with almond(Auth(anonymous=True, trust_loopback=False)) as door:
+    async with almond(AccessPolicy(anonymous=True, trust_loopback=False)) as door:
         async with client(door, "", address) as one, client(door, "", address) as other:
             name = (await one.until_asked())[0]["id"]
             await other.until_asked()
@@ -474,7 +474,7 @@ async def test_anonymous_people_are_apart_and_go_on_by_their_id(address: str) ->
 
 
 async def test_who_has_a_token_is_in_the_wrong_place_at_the_anonymous_address() -> None:
-    auth = Auth(tokens=TOKENS, anonymous=True, trust_loopback=False)
+    auth = AccessPolicy(tokens=TOKENS, anonymous=True, trust_loopback=False)
     async with (
         almond(auth) as door,
         door.as_visitor("the-token-of-ann") as ann,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prolocutor.testing.channel_kit import KEY, TOKENS, Door
-from prolocutor.web.auth import Auth
+from prolocutor.web.authentication import AccessPolicy
 from tests.integration.channels.almond.wire import almond, client, demonstrated, opened, summary
 
 
@@ -107,7 +107,7 @@ async def test_it_can_be_said_in_another_dialog() -> None:
 
 
 async def test_only_operators_may() -> None:
-    auth = Auth(keys=[KEY], tokens=TOKENS, trust_loopback=False)
+    auth = AccessPolicy(keys=[KEY], tokens=TOKENS, trust_loopback=False)
     async with almond(auth) as door, door.as_visitor("the-token-of-ann") as ann:
         status, _ = await notify(ann, user="bob", messages="boo")
 

@@ -12,15 +12,15 @@ from prolocutor.channels.almond.door import Almond
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.channel_kit import Door, Gate, at_the_door, running
-from prolocutor.web.auth import Auth
-from prolocutor.web.limits import Limits
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app
 from prolocutor_demo import demonstration
 
 ADDRESS = "/api/conversation"
 
 
-def almond(auth: Auth | None = None, **options: Any) -> AbstractAsyncContextManager[Door]:
+def almond(auth: AccessPolicy | None = None, **options: Any) -> AbstractAsyncContextManager[Door]:
     """The door before an assistant that counts."""
     return at_the_door(Almond, auth, **options)
 
@@ -29,7 +29,7 @@ def almond(auth: Auth | None = None, **options: Any) -> AbstractAsyncContextMana
 async def demonstrated(
     skill: Callable[..., Any] = demonstration.answer,
     *,
-    limits: Limits | None = None,
+    limits: ListenerLimits | None = None,
     store: str | Store = "memory:",
     **options: Any,
 ) -> AsyncIterator[Door]:

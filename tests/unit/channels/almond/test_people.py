@@ -7,7 +7,7 @@ import pytest
 from prolocutor.channels.almond.people import party_of, stranger
 from prolocutor.contracts.channel import Visitor
 from prolocutor.errors import BadInput, Forbidden
-from prolocutor.web.auth import ANONYMOUS, OPERATOR
+from prolocutor.web.authentication import ANONYMOUS, OPERATOR
 
 ANN = Visitor("person", "ann")
 

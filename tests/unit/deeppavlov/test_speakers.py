@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.channel import Visitor
-from prolocutor.deeppavlov.door.people import may_see, rater, speaker
+from prolocutor.deeppavlov.door.speakers import may_see, rater, speaker
 from prolocutor.errors import BadInput, Forbidden
 
 OPERATOR, ANN, NOBODY = (

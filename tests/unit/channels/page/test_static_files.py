@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.channels.page.files import FOLDER, POLICY, TYPES, Files
+from prolocutor.channels.page.static_files import FOLDER, POLICY, TYPES, StaticFiles
 from prolocutor.contracts.channel import HttpResponse
 from prolocutor.errors import NotFound
 
@@ -22,12 +22,12 @@ class Asked:
 
 async def answer(file: str, **headers: str) -> HttpResponse:
     asked: Any = Asked(file, **headers)
-    return await Files("Ann's <assistant>").one(asked)
+    return await StaticFiles("Ann's <assistant>").one(asked)
 
 
 async def test_the_index_names_the_assistant_as_text() -> None:
     asked: Any = Asked()
-    index = await Files("Ann's <assistant>").index(asked)
+    index = await StaticFiles("Ann's <assistant>").index(asked)
 
     assert isinstance(index.body, bytes)
     assert b"<title>Ann&#x27;s &lt;assistant&gt;</title>" in index.body

@@ -33,7 +33,7 @@ from prolocutor.errors import (
 log = logging.getLogger(__name__)
 
 
-class Refused(BadInput):
+class HttpError(BadInput):
     """A request that HTTP itself has a status for: too large, wrong method and so on."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Refused(BadInput):
         super().__init__(what)
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class ErrorResponse(msgspec.Struct, frozen=True):
     """What goes out instead of an answer: `status` and `headers` for HTTP, the rest for all."""
 
     status: int
@@ -79,15 +79,17 @@ _STATUS: Final[dict[type[Exception], tuple[int, Mapping[str, str]]]] = {
 }
 
 
-def refusal_of(error: Exception) -> Refusal:
+def error_response(error: Exception) -> ErrorResponse:
     """Look an error up in the table; what is not in it is logged and shown by its id alone."""
-    if isinstance(error, Refused):
-        return Refusal(error.status, str(error), error.code, error.field, error.headers)
+    if isinstance(error, HttpError):
+        return ErrorResponse(error.status, str(error), error.code, error.field, error.headers)
     for kind in type(error).__mro__:
         if kind in _STATUS:
             status, headers = _STATUS[kind]
             field = getattr(error, "field", None)
-            return Refusal(status, str(error), getattr(error, "code", "error"), field, headers)
+            return ErrorResponse(
+                status, str(error), getattr(error, "code", "error"), field, headers
+            )
     id_ = new_id()
     log.error("error %s: %s", id_, error, exc_info=error)
-    return Refusal(500, f"something went wrong here; it is logged as {id_}", "internal")
+    return ErrorResponse(500, f"something went wrong here; it is logged as {id_}", "internal")

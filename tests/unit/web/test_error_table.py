@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from prolocutor import errors
-from prolocutor.web.refusals import refusal_of
+from prolocutor.web.error_table import error_response
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from prolocutor.web.refusals import refusal_of
 def test_an_error_of_the_tree_has_its_status(
     error: errors.ProlocutorError, status: int, code: str, header: str | None
 ) -> None:
-    response = refusal_of(error).response()
+    response = error_response(error).response()
 
     field = getattr(error, "field", None)
     assert isinstance(response.body, bytes)
@@ -48,7 +48,7 @@ def test_an_error_of_the_tree_has_its_status(
 def test_anything_else_is_logged_under_the_id_that_is_shown(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refusal = refusal_of(error)
+    refusal = error_response(error)
 
     assert (refusal.status, refusal.code) == (500, "internal")
     assert "secret" not in refusal.error

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.result import TurnResult
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Socket, Visitor
-from prolocutor.deeppavlov.door.people import speaker
+from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor, WebSocket
+from prolocutor.deeppavlov.door.speakers import speaker
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.errors import BadInput
-from prolocutor.web.exchange import json_object, parse_object
-from prolocutor.web.refusals import refusal_of
+from prolocutor.web.error_table import error_response
+from prolocutor.web.requests import json_object, parse_object
 
 COMMANDS: Final = ("/start", "/close")
 """Payloads that end the dialog instead of being answered."""
@@ -21,7 +21,7 @@ COMMANDS: Final = ("/start", "/close")
 MAX_KEY: Final = 255
 
 
-class Turns:
+class TurnEndpoints:
     """Lets people talk to the assistant."""
 
     def __init__(self, assistant: Assistant) -> None:
@@ -36,14 +36,14 @@ class Turns:
             raise BadInput(what, field="Idempotency-Key")
         return HttpResponse(await self._answer(said, request.visitor, "http_client", key) or b"{}")
 
-    async def chat(self, socket: Socket) -> None:
+    async def chat(self, socket: WebSocket) -> None:
         """Answer one message of a socket after the other; errors do not close it."""
         async for message in socket:
             try:
                 said = parse_object(message)
                 answer = await self._answer(said, socket.visitor, "ws_client", None)
             except Exception as error:
-                answer = refusal_of(error).encoded()
+                answer = error_response(error).encoded()
             socket.send((answer or b'"command_performed"').decode())
 
     async def _answer(

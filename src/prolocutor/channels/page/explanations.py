@@ -19,7 +19,7 @@ Json = dict[str, Any]
 _SHOWN: Final = ("hypothesis_id", "skill_name", "text", "confidence")
 
 
-class Turns:
+class TurnExplanations:
     """Tells how the assistant came to say something, from its latest records or the store."""
 
     def __init__(self, archive: Archive, recent: Recent | None) -> None:

@@ -58,7 +58,7 @@ class _File(msgspec.Struct, frozen=True):
     etag: str
 
 
-class Files:
+class StaticFiles:
     """The files of the page by name; `{{name}}` in the index becomes the assistant's name."""
 
     def __init__(self, name: str) -> None:

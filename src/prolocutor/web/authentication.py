@@ -24,7 +24,7 @@ _FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
 Headers = Mapping[bytes, bytes]
 
 
-class Auth(msgspec.Struct, frozen=True):
+class AccessPolicy(msgspec.Struct, frozen=True):
     """Who may come in: operators by `keys`, persons by `tokens` (token -> user).
 
     `anonymous`: whether somebody without either becomes a new person. `trust_loopback`: whether
@@ -40,7 +40,7 @@ class Auth(msgspec.Struct, frozen=True):
         return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
 
 
-class Doorkeeper:
+class Authenticator:
     """Tells who a visitor is, or turns them away.
 
     A key or token comes as `Authorization: Bearer ...` or `?access_token=...`. It is found by half
@@ -50,7 +50,7 @@ class Doorkeeper:
     """
 
     def __init__(
-        self, auth: Auth, origins: Collection[str] = (), prefixes: Collection[str] = ("",)
+        self, auth: AccessPolicy, origins: Collection[str] = (), prefixes: Collection[str] = ("",)
     ) -> None:
         self.auth = auth
         self._origins = frozenset(origins)

@@ -9,29 +9,29 @@ from typing import Any, Final, cast
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from prolocutor.web.limits import Limits
-from prolocutor.web.refusals import Refusal, Refused, refusal_of
-from prolocutor.web.sockets import ABORT
+from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.websockets import ABORT
 
 _TOO_LARGE: Final = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
 
 
-class HttpLine(HttpToolsProtocol):
+class BoundedHttpProtocol(HttpToolsProtocol):
     """One connection over HTTP; a head has to come in time and within its size."""
 
-    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: ListenerLimits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._limits = limits
         self._head = 0
         self._reading_head = True
         self._timer: asyncio.TimerHandle | None = None
-        self._refusal = Refusal(400, "this is not HTTP", "bad_request")
+        self._refusal = ErrorResponse(400, "this is not HTTP", "bad_request")
 
     def connection_made(self, transport: Any) -> None:
         """Take a connection if there is room for one more."""
         super().connection_made(transport)
         if len(self.connections) > self._limits.connections:
-            self._refusal = Refusal(503, "too many connections are open", "overloaded")
+            self._refusal = ErrorResponse(503, "too many connections are open", "overloaded")
             self.send_400_response("")
             return
         self._timer = self.loop.call_later(self._limits.patience, self._give_up)
@@ -64,7 +64,7 @@ class HttpLine(HttpToolsProtocol):
         for name, value in self.headers:
             size += len(name) + len(value)
         if size > self._limits.head:
-            self._refusal = refusal_of(Refused(_TOO_LARGE, "the headers are too large"))
+            self._refusal = error_response(HttpError(_TOO_LARGE, "the headers are too large"))
             raise ValueError("head too large")
         super().on_headers_complete()
 
@@ -86,7 +86,7 @@ class HttpLine(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, status: HTTPStatus, what: str) -> None:
-        self._refusal = refusal_of(Refused(status, what))
+        self._refusal = error_response(HttpError(status, what))
         self.send_400_response(what)
 
     def _stop_timer(self) -> None:
@@ -95,7 +95,7 @@ class HttpLine(HttpToolsProtocol):
             self._timer = None
 
 
-class SocketLine(WebSocketsSansIOProtocol):
+class AbortableWebSocketProtocol(WebSocketsSansIOProtocol):
     """One WebSocket; whoever serves it can cut it at once."""
 
     def handle_connect(self, event: Any) -> None:

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.description import DESCRIPTION
-from prolocutor.channels.page.files import Files
-from prolocutor.channels.page.people import may_see, user_of
-from prolocutor.channels.page.turns import Turns, discreet
+from prolocutor.channels.page.explanations import TurnExplanations, discreet
+from prolocutor.channels.page.ownership import may_see, user_of
+from prolocutor.channels.page.static_files import StaticFiles
 from prolocutor.channels.page.uploads import Uploads
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.observe.recent import Recent
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{32}")
 
@@ -37,10 +37,10 @@ class Page:
         recent: Recent | None = None,
         uploads: str | Path | None = None,
     ) -> None:
-        files = Files(assistant.name)
+        files = StaticFiles(assistant.name)
         self._assistant = assistant
         self._store = assistant.store
-        self._turns = Turns(assistant.store, recent)
+        self._turns = TurnExplanations(assistant.store, recent)
         self._uploads = Uploads(assistant.store, Path(uploads) if uploads is not None else None)
         self.routes: list[Route] = [
             Route("GET", "/", files.index, "all"),

@@ -8,23 +8,23 @@ from typing import Final
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, HttpRequest, HttpResponse, Route
 from prolocutor.observe.metrics import CONTENT_TYPE, Metrics
-from prolocutor.web.exchange import json_response
+from prolocutor.web.error_table import ErrorResponse
 from prolocutor.web.icons import Icons
+from prolocutor.web.in_flight import InFlight
 from prolocutor.web.openapi import document
-from prolocutor.web.places import Places
-from prolocutor.web.refusals import Refusal
+from prolocutor.web.requests import json_response
 
 _BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
 
 
-class House:
+class BuiltinRoutes:
     """The routes that every listener has."""
 
     def __init__(
         self,
         assistant: Assistant,
         channels: Sequence[Channel],
-        places: Places,
+        in_flight: InFlight,
         metrics: Metrics | None,
         is_ready: Callable[[], bool],
     ) -> None:
@@ -39,7 +39,7 @@ class House:
             Route("GET", "/icons/{name}", icons.show, "all"),
         ]
         if metrics is not None:
-            watch(metrics, assistant, places)
+            watch(metrics, assistant, in_flight)
             self.routes.append(Route("GET", "/metrics", self._show_metrics, "operators"))
 
     async def _live(self, _: HttpRequest) -> HttpResponse:
@@ -49,7 +49,7 @@ class House:
         if self._is_ready():
             return json_response({"status": "ready"})
         what = "the assistant is starting or shutting down"
-        return Refusal(503, what, "not_ready", headers={"Retry-After": "1"}).response()
+        return ErrorResponse(503, what, "not_ready", headers={"Retry-After": "1"}).response()
 
     async def _openapi(self, _: HttpRequest) -> HttpResponse:
         return json_response(self._document)
@@ -59,12 +59,12 @@ class House:
         return HttpResponse(self._metrics.text(), content_type=CONTENT_TYPE)
 
 
-def watch(metrics: Metrics, assistant: Assistant, places: Places) -> None:
+def watch(metrics: Metrics, assistant: Assistant, in_flight: InFlight) -> None:
     """Let the metrics look at what is going on now, whenever they are asked for."""
     prepared = assistant.engine.prepared
     metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: len(prepared.strays))
     metrics.watch("prolocutor_busy", "People whose turns run or wait", lambda: assistant.busy)
-    metrics.watch("prolocutor_requests", "Requests being answered", lambda: len(places))
+    metrics.watch("prolocutor_requests", "Requests being answered", lambda: len(in_flight))
     metrics.watch(
         "prolocutor_calls_in_flight",
         "Calls that run now, by service",

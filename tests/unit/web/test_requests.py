@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadInput
-from prolocutor.web.auth import OPERATOR
-from prolocutor.web.exchange import Request, parse_object
-from prolocutor.web.limits import Limits
-from prolocutor.web.refusals import Refused
+from prolocutor.web.authentication import OPERATOR
+from prolocutor.web.error_table import HttpError
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.requests import AsgiRequest, parse_object
 
 
 class Body:
@@ -23,14 +23,14 @@ class Body:
     async def receive(self) -> Any:
         return self.left.pop(0) if self.left else {"type": "http.disconnect"}
 
-    def request(self, **headers: str) -> Request:
+    def request(self, **headers: str) -> AsgiRequest:
         scope = {
             "method": "POST",
             "path": "/",
             "query_string": b"",
             "headers": [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()],
         }
-        return Request(scope, self.receive, OPERATOR, {}, Limits(body=10))
+        return AsgiRequest(scope, self.receive, OPERATOR, {}, ListenerLimits(body=10))
 
 
 @pytest.mark.parametrize("pieces", [[b"0123456789"], [b""], [b"01234", b"56789"], [b"", b"", b"0"]])
@@ -40,7 +40,7 @@ async def test_a_body_within_the_limit_is_read(pieces: list[bytes]) -> None:
 
 @pytest.mark.parametrize("pieces", [[b"x" * 11], [b"x" * 10, b"x"]])
 async def test_a_body_beyond_the_limit_is_refused(pieces: list[bytes]) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(HttpError) as refused:
         await Body(*pieces).request().body()
 
     assert refused.value.status == 413
@@ -52,7 +52,7 @@ async def test_the_rest_is_read_so_that_its_sender_hears_the_refusal(
 ) -> None:
     body = Body(b"x" * 11, b"x" * 10, b"x" * 9)
 
-    with pytest.raises(Refused):
+    with pytest.raises(HttpError):
         await body.request(**headers).body()
 
     assert body.left == []
@@ -61,7 +61,7 @@ async def test_the_rest_is_read_so_that_its_sender_hears_the_refusal(
 async def test_a_rest_without_end_is_not_read_for_ever() -> None:
     body = Body(*[b"x" * 11] * 100, ends=False)
 
-    with pytest.raises(Refused):
+    with pytest.raises(HttpError):
         await body.request().body()
 
     assert len(body.left) > 80
@@ -70,7 +70,7 @@ async def test_a_rest_without_end_is_not_read_for_ever() -> None:
 async def test_a_client_that_waits_for_leave_is_not_listened_to() -> None:
     body = Body(b"x" * 30)
 
-    with pytest.raises(Refused):
+    with pytest.raises(HttpError):
         await body.request(content_length="30", expect="100-continue").body()
 
     assert len(body.left) == 1

@@ -4,9 +4,9 @@ import pytest
 
 from prolocutor.contracts.channel import Visitor
 from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
-from prolocutor.web.auth import OPERATOR, Auth, Doorkeeper, is_loopback
+from prolocutor.web.authentication import OPERATOR, AccessPolicy, Authenticator, is_loopback
 
-AUTH = Auth(keys=["key"], tokens={"token": "ann", "\u0442\u043e\u043a\u0435\u043d": "bob"})
+AUTH = AccessPolicy(keys=["key"], tokens={"token": "ann", "\u0442\u043e\u043a\u0435\u043d": "bob"})
 HERE, THERE = "127.0.0.1", "192.0.2.7"
 
 
@@ -28,17 +28,17 @@ def bearer(secret: str) -> dict[bytes, bytes]:
 )
 @pytest.mark.parametrize("client", [HERE, THERE, None])
 def test_a_key_or_token_says_who_comes(secret: str, visitor: Visitor, client: str | None) -> None:
-    assert Doorkeeper(AUTH).admit(bearer(secret), b"", client) == visitor
+    assert Authenticator(AUTH).admit(bearer(secret), b"", client) == visitor
 
 
 def test_a_person_is_the_same_one_at_every_door() -> None:
-    keeper = Doorkeeper(AUTH, prefixes=["", "almond:"])
+    keeper = Authenticator(AUTH, prefixes=["", "almond:"])
 
     assert keeper.admit(bearer("token"), b"", THERE) == person("ann", "", "almond:")
 
 
 def test_a_token_in_the_query_may_be_quoted() -> None:
-    keeper = Doorkeeper(Auth(tokens={"a b&c": "ann"}))
+    keeper = Authenticator(AccessPolicy(tokens={"a b&c": "ann"}))
 
     visitor = keeper.admit({}, b"x=1&access_token=a+b%26c", THERE)
 
@@ -46,7 +46,7 @@ def test_a_token_in_the_query_may_be_quoted() -> None:
 
 
 def test_the_header_counts_before_the_query() -> None:
-    assert Doorkeeper(AUTH).admit(bearer("key"), b"access_token=token", THERE) == OPERATOR
+    assert Authenticator(AUTH).admit(bearer("key"), b"access_token=token", THERE) == OPERATOR
 
 
 @pytest.mark.parametrize("client", [HERE, THERE])
@@ -67,13 +67,13 @@ def test_a_wrong_secret_helps_nobody(
     headers: dict[bytes, bytes], query: bytes, client: str
 ) -> None:
     with pytest.raises(Unauthenticated):
-        Doorkeeper(AUTH).admit(headers, query, client)
+        Authenticator(AUTH).admit(headers, query, client)
 
 
 @pytest.mark.parametrize("host", [b"localhost", b"LOCALHOST:4242", b"127.0.0.1:1", b"[::1]:4242"])
 @pytest.mark.parametrize("client", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
 def test_who_sits_here_is_an_operator(client: str, host: bytes) -> None:
-    assert Doorkeeper(AUTH).admit({b"host": host}, b"", client) == OPERATOR
+    assert Authenticator(AUTH).admit({b"host": host}, b"", client) == OPERATOR
 
 
 @pytest.mark.parametrize(
@@ -95,16 +95,16 @@ def test_who_sits_here_is_an_operator(client: str, host: bytes) -> None:
 )
 def test_everybody_else_needs_a_key(headers: dict[bytes, bytes], client: str | None) -> None:
     with pytest.raises(Unauthenticated):
-        Doorkeeper(AUTH).admit(headers, b"", client)
+        Authenticator(AUTH).admit(headers, b"", client)
 
 
 def test_everybody_else_is_anonymous_where_that_is_allowed() -> None:
-    assert Doorkeeper(Auth(anonymous=True)).admit({}, b"", THERE) == Visitor("anonymous")
+    assert Authenticator(AccessPolicy(anonymous=True)).admit({}, b"", THERE) == Visitor("anonymous")
 
 
 def test_who_sits_here_needs_a_key_where_nobody_is_trusted() -> None:
     with pytest.raises(Unauthenticated):
-        Doorkeeper(Auth(trust_loopback=False)).admit({}, b"", HERE)
+        Authenticator(AccessPolicy(trust_loopback=False)).admit({}, b"", HERE)
 
 
 @pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b"http://localhost:1"])
@@ -112,29 +112,29 @@ def test_a_page_of_another_site_is_not_who_sits_here(origin: bytes) -> None:
     headers = {b"host": b"localhost:4242", b"origin": origin}
 
     with pytest.raises(Forbidden):
-        Doorkeeper(AUTH).admit(headers, b"", HERE)
+        Authenticator(AUTH).admit(headers, b"", HERE)
     with pytest.raises(Forbidden):
-        Doorkeeper(AUTH, ["*"]).admit(headers, b"", HERE)
+        Authenticator(AUTH, ["*"]).admit(headers, b"", HERE)
 
 
 @pytest.mark.parametrize("origin", [b"http://localhost:4242", b"https://friend.example"])
 def test_our_own_page_and_a_friends_are(origin: bytes) -> None:
     headers = {b"host": b"localhost:4242", b"origin": origin}
 
-    assert Doorkeeper(AUTH, ["https://friend.example"]).admit(headers, b"", HERE) == OPERATOR
+    assert Authenticator(AUTH, ["https://friend.example"]).admit(headers, b"", HERE) == OPERATOR
 
 
 def test_a_socket_of_another_sites_page_is_refused_even_with_a_key() -> None:
     headers = {b"host": b"a.example", b"origin": b"https://evil.example", **bearer("key")}
 
     with pytest.raises(Forbidden):
-        Doorkeeper(AUTH).admit_socket(headers, b"", THERE)
-    assert Doorkeeper(AUTH, ["*"]).admit_socket(headers, b"", THERE) == OPERATOR
+        Authenticator(AUTH).admit_socket(headers, b"", THERE)
+    assert Authenticator(AUTH, ["*"]).admit_socket(headers, b"", THERE) == OPERATOR
 
 
 @pytest.mark.parametrize("secret", ["token", None])
 def test_what_is_for_operators_is_for_nobody_else(secret: str | None) -> None:
-    keeper = Doorkeeper(Auth(tokens={"token": "ann"}, anonymous=True))
+    keeper = Authenticator(AccessPolicy(tokens={"token": "ann"}, anonymous=True))
 
     with pytest.raises(Forbidden):
         keeper.admit(bearer(secret) if secret else {}, b"", THERE, "operators")
@@ -142,11 +142,16 @@ def test_what_is_for_operators_is_for_nobody_else(secret: str | None) -> None:
 
 @pytest.mark.parametrize(
     "auth",
-    [Auth(keys=[""]), Auth(keys=["k", ""]), Auth(tokens={"": "ann"}), Auth(tokens={"t": ""})],
+    [
+        AccessPolicy(keys=[""]),
+        AccessPolicy(keys=["k", ""]),
+        AccessPolicy(tokens={"": "ann"}),
+        AccessPolicy(tokens={"t": ""}),
+    ],
 )
-def test_an_empty_secret_is_refused(auth: Auth) -> None:
+def test_an_empty_secret_is_refused(auth: AccessPolicy) -> None:
     with pytest.raises(ConfigError, match="empty"):
-        Doorkeeper(auth)
+        Authenticator(auth)
 
 
 def test_secrets_are_not_shown() -> None:
@@ -156,11 +161,11 @@ def test_secrets_are_not_shown() -> None:
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "10.0.0.1", "fe80::1%eth0"])
 def test_the_world_is_not_listened_to_without_keys(address: str) -> None:
     with pytest.raises(ConfigError, match="can be reached from other machines"):
-        Doorkeeper(Auth()).check_may_listen(["127.0.0.1", address])
+        Authenticator(AccessPolicy()).check_may_listen(["127.0.0.1", address])
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "127.1.2.3"])
 def test_this_machine_is(address: str) -> None:
-    Doorkeeper(Auth()).check_may_listen([address])
+    Authenticator(AccessPolicy()).check_may_listen([address])
 
     assert is_loopback(address)

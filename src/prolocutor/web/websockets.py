@@ -10,9 +10,9 @@ from typing import Final
 
 from prolocutor.contracts.channel import Visitor
 from prolocutor.web.asgi import Message, Receive, Scope, Send
-from prolocutor.web.exchange import Arrival
-from prolocutor.web.limits import Limits
-from prolocutor.web.places import Places
+from prolocutor.web.in_flight import InFlight
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.requests import AsgiConnection
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ ABORT: Final = "prolocutor.abort"
 GOING_AWAY: Final = 1001
 
 
-class Socket(Arrival):
+class AsgiWebSocket(AsgiConnection):
     """One open WebSocket (`contracts.channel.Socket`).
 
     `send` never waits: messages go to an outbox that `write` empties. One that grows beyond
@@ -37,8 +37,8 @@ class Socket(Arrival):
         send: Send,
         visitor: Visitor,
         params: Mapping[str, str],
-        limits: Limits,
-        places: Places,
+        limits: ListenerLimits,
+        in_flight: InFlight,
     ) -> None:
         super().__init__(scope, visitor, params)
         self.gone = False
@@ -49,7 +49,7 @@ class Socket(Arrival):
         self._limit = limits.outbox
         self._patience = limits.patience
         self._taken: asyncio.Event | None = None
-        self._places = places
+        self._in_flight = in_flight
         self._news = asyncio.Event()
         self._closing: tuple[int, str] | None = None
         self._stopping = False
@@ -87,7 +87,7 @@ class Socket(Arrival):
 
     def busy(self) -> AbstractContextManager[None]:
         """Return a place to hold while a message is worked off: whoever shuts down waits for it."""
-        return self._places
+        return self._in_flight
 
     def stop(self) -> None:
         """Take no further message; the one in hand is worked off."""
@@ -103,7 +103,7 @@ class Socket(Arrival):
             if message["type"] != "websocket.receive":
                 continue
             text = message.get("text")
-            with self._places:
+            with self._in_flight:
                 yield message["bytes"] if text is None else text
         self.close(GOING_AWAY, "the assistant is shutting down")
 

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor
-from prolocutor.deeppavlov.door.people import may_see, rater
+from prolocutor.deeppavlov.door.speakers import may_see, rater
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Forbidden, NotFound
-from prolocutor.web.exchange import json_object, json_response
+from prolocutor.web.requests import json_object, json_response
 
 MAX_LIMIT: Final = 1000
 MAX_RATING: Final = 10_000
@@ -22,7 +22,7 @@ _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _ACTIVE: Final = {"1": True, "true": True, "0": False, "false": False}
 
 
-class Archive:
+class DialogEndpoints:
     """Shows operators everything and persons what is theirs."""
 
     def __init__(self, assistant: Assistant) -> None:

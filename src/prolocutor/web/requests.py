@@ -15,14 +15,14 @@ from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput
 from prolocutor.web.asgi import Receive, Scope, Send
-from prolocutor.web.limits import Limits
-from prolocutor.web.refusals import Refused
+from prolocutor.web.error_table import HttpError
+from prolocutor.web.limits import ListenerLimits
 
 DRAINED: Final = 16
 """How many times the allowed body is read and thrown away, so that its sender hears the refusal."""
 
 
-class Arrival:
+class AsgiConnection:
     """What a request and the handshake of a socket have in common: address and headers."""
 
     def __init__(self, scope: Scope, visitor: Visitor, params: Mapping[str, str]) -> None:
@@ -45,7 +45,7 @@ class Arrival:
         return given[name][-1] if name in given else None
 
 
-class Request(Arrival):
+class AsgiRequest(AsgiConnection):
     """One request over HTTP (`contracts.channel.HttpRequest`)."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Request(Arrival):
         receive: Receive,
         visitor: Visitor,
         params: Mapping[str, str],
-        limits: Limits,
+        limits: ListenerLimits,
     ) -> None:
         super().__init__(scope, visitor, params)
         self.method: str = scope["method"]
@@ -67,7 +67,7 @@ class Request(Arrival):
             async with asyncio.timeout(self._limits.patience):
                 return await self._read(self._limits.body)
         except TimeoutError:
-            raise Refused(
+            raise HttpError(
                 HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time", {"Connection": "close"}
             ) from None
 
@@ -102,8 +102,8 @@ class Request(Arrival):
             raise BadInput("the client left before its request was complete")
         return message.get("body", b""), message.get("more_body", False)
 
-    def _too_large(self) -> Refused:
-        return Refused(
+    def _too_large(self) -> HttpError:
+        return HttpError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f"the body has more than the {self._limits.body:,} bytes allowed",
             {"Connection": "close"},

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from prolocutor.web.auth import OPERATOR
-from prolocutor.web.limits import Limits
-from prolocutor.web.places import Places
-from prolocutor.web.sockets import ABORT, Socket
+from prolocutor.web.authentication import OPERATOR
+from prolocutor.web.in_flight import InFlight
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.websockets import ABORT, AsgiWebSocket
 
 
 class Client:
@@ -19,17 +19,17 @@ class Client:
         self.reading.set()
         self.cut = False
         self.news = asyncio.Condition()
-        self.places = Places()
+        self.in_flight = InFlight()
 
-    def socket(self, outbox: int = 100, patience: float = 30.0) -> Socket:
+    def socket(self, outbox: int = 100, patience: float = 30.0) -> AsgiWebSocket:
         scope = {
             "path": "/",
             "headers": [(b"x", b"1")],
             "query_string": b"a=1&a=2",
             "extensions": {ABORT: self.abort},
         }
-        limits = Limits(outbox=outbox, patience=patience)
-        return Socket(scope, self.inbox.get, self.send, OPERATOR, {}, limits, self.places)
+        limits = ListenerLimits(outbox=outbox, patience=patience)
+        return AsgiWebSocket(scope, self.inbox.get, self.send, OPERATOR, {}, limits, self.in_flight)
 
     def say(self, text: str) -> None:
         self.inbox.put_nowait({"type": "websocket.receive", "text": text})
@@ -155,9 +155,9 @@ async def test_a_message_takes_a_place_until_the_next_is_asked_for() -> None:
     client = Client()
     client.say("a")
     client.leave()
-    taken = [len(client.places) async for _ in client.socket()]
+    taken = [len(client.in_flight) async for _ in client.socket()]
 
-    assert (taken, len(client.places)) == ([1], 0)
+    assert (taken, len(client.in_flight)) == ([1], 0)
 
 
 async def test_a_socket_that_is_stopped_works_off_the_message_in_hand_alone() -> None:
@@ -186,6 +186,6 @@ async def test_who_is_busy_with_a_message_that_was_read_holds_a_place() -> None:
     client = Client()
 
     with client.socket().busy():
-        held = len(client.places)
+        held = len(client.in_flight)
 
-    assert (held, len(client.places)) == (1, 0)
+    assert (held, len(client.in_flight)) == (1, 0)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, SocketRoute
-from prolocutor.deeppavlov.door.archive import Archive
+from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSocketRoute
 from prolocutor.deeppavlov.door.description import DESCRIPTION
-from prolocutor.deeppavlov.door.turns import Turns
+from prolocutor.deeppavlov.door.dialog_endpoints import DialogEndpoints
+from prolocutor.deeppavlov.door.turn_endpoints import TurnEndpoints
 from prolocutor.observe.load import Load
-from prolocutor.web.exchange import json_response
+from prolocutor.web.requests import json_response
 
 _PONG: Final = HttpResponse(b'"pong"')
 
@@ -31,10 +31,10 @@ class DeepPavlov:
     def __init__(self, assistant: Assistant, *, load: Load | None = None) -> None:
         self._assistant = assistant
         self._load = load
-        turns, archive = Turns(assistant), Archive(assistant)
-        self.routes: list[Route | SocketRoute] = [
+        turns, archive = TurnEndpoints(assistant), DialogEndpoints(assistant)
+        self.routes: list[Route | WebSocketRoute] = [
             Route("POST", "/", turns.post),
-            SocketRoute("/chat/ws", turns.chat),
+            WebSocketRoute("/chat/ws", turns.chat),
             Route("GET", "/ping", self._ping, "all"),
             Route("GET", "/api/dialogs", archive.dialog_ids),
             Route("GET", "/api/dialogs/", archive.dialog_ids),

@@ -11,13 +11,13 @@ import re
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Route, Socket, SocketRoute, Visitor
+from prolocutor.contracts.channel import Route, Visitor, WebSocket, WebSocketRoute
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput, Forbidden
-from prolocutor.web.exchange import parse_object
-from prolocutor.web.refusals import refusal_of
+from prolocutor.web.error_table import error_response
+from prolocutor.web.requests import parse_object
 
 EXIT: Final = "EXIT"
 ENDINGS: Final = {
@@ -44,7 +44,7 @@ class Parlai:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        self.routes: list[Route | SocketRoute] = [SocketRoute("/websocket", self._chat)]
+        self.routes: list[Route | WebSocketRoute] = [WebSocketRoute("/websocket", self._chat)]
 
     def openapi(self) -> dict[str, Any]:
         """Describe the HTTP routes: there are none."""
@@ -56,7 +56,7 @@ class Parlai:
     async def close(self) -> None:
         """Do nothing: a turn that runs is the assistant's."""
 
-    async def _chat(self, socket: Socket) -> None:
+    async def _chat(self, socket: WebSocket) -> None:
         """Answer one message of a socket after the other; errors do not close it."""
         user = speaker(socket.visitor, socket.query("user"))
         async for message in socket:
@@ -66,7 +66,7 @@ class Parlai:
                 text = _text(said)
                 answer = await self._answer(user, text, said.get("payload"))
             except Exception as error:
-                refused = refusal_of(error).body()
+                refused = error_response(error).body()
                 answer = {"text": refused["error"], "quick_replies": None, **refused}
             socket.send(plain.encode(answer).decode())
             if text == EXIT:

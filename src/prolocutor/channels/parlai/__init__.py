@@ -1,1 +1,0 @@
-"""The door that speaks the wire of ParlAI's websocket chat service."""
