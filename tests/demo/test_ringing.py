@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.pipeline import scheduling
+from prolocutor.pipeline import schedule
 from prolocutor_demo import timer, todo
 from tests.demo.requests_of_people import NOW, request
 
@@ -32,7 +32,7 @@ class Talk:
         asked["human_utterances"][0]["utt_id"] = f"u{self.now.timestamp():.0f}"
         asked["utterances"] = [*self.before, *asked["utterances"]]
         [hypothesis] = self.agent(asked)
-        scheduling.check(hypothesis, "$")
+        schedule.check(hypothesis, "$")
         self.attributes |= hypothesis.get("human_attributes", {})
         for key in hypothesis.get("unschedule", ()):
             self.agenda.pop(key, None)

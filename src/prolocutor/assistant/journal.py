@@ -16,7 +16,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time, new_ids
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import StoreError
-from prolocutor.pipeline.reply import Reply
+from prolocutor.pipeline.draft import DraftReply
 from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ def _start_of(input: Input, *, secret: bool = False) -> bytes:
     return plain.encode({key: value for key, value in came.items() if value is not None})
 
 
-def _rows(reply: Reply, utt_id: str) -> list[bytes]:
+def _rows(reply: DraftReply, utt_id: str) -> list[bytes]:
     """Return the feed's rows for a reply; none if it is not to be spoken."""
     if reply.silent:
         return []

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from prolocutor.cli.turn_data import TurnData
-from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.plan import Stage
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

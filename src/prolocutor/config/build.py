@@ -14,7 +14,7 @@ from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.plan import Pipeline
-from prolocutor.pipeline.step import Limits
+from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.processes.supervisor import Supervisor
 
 
@@ -49,7 +49,7 @@ def build(
     `pipeline`: the settings' one with the addresses of its processes, where it has any.
     """
     search_in(settings.folder)
-    limits = Limits.within(settings.deadline, settings.reserve)
+    limits = StageDeadlines.within(settings.deadline, settings.reserve)
     made, learners = with_selectors(pipeline or settings.pipeline, settings.folder, limits)
     given: dict[str, Any] = {
         "store": store or settings.store,

@@ -14,8 +14,8 @@ from prolocutor.config.manifests import check_manifests
 from prolocutor.config.plugins import check_plugins
 from prolocutor.config.report import Planned, Report
 from prolocutor.config.settings import ProcessTarget
-from prolocutor.pipeline.graph import Graph, Node
-from prolocutor.pipeline.stages import ORDER
+from prolocutor.pipeline.graph import Graph, PlanNode
+from prolocutor.pipeline.plan import ORDER
 
 
 def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
@@ -50,7 +50,7 @@ def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
     )
 
 
-def _plan(graph: Graph, critical: list[Node]) -> Iterator[Planned]:
+def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[Planned]:
     for number, level in enumerate(graph.levels(), 1):
         for node in level:
             yield Planned(
@@ -65,7 +65,7 @@ def _plan(graph: Graph, critical: list[Node]) -> Iterator[Planned]:
             )
 
 
-def _in_words(nodes: list[Node], graph: Graph) -> list[str]:
+def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
     """Name nodes, in short: a whole stage by its name."""
     words = []
     for stage in ORDER:

@@ -11,8 +11,8 @@ from prolocutor.config.functions import Function, is_plain
 from prolocutor.config.load import Loaded
 from prolocutor.config.services import ADDRESS, Written
 from prolocutor.config.settings import ProcessTarget, Settings
-from prolocutor.pipeline.graph import Graph, Node
-from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.graph import Graph, PlanNode
+from prolocutor.pipeline.plan import Stage
 
 LEAST_ATTEMPT: Final = 0.5
 """Seconds for one attempt below which retries are doubtful."""
@@ -46,7 +46,7 @@ def _late(settings: Settings, graph: Graph) -> Iterator[tuple[str, str]]:
         yield "deadline", what
     reserve = min(1.0, deadline / 4) if settings.reserve is None else settings.reserve
     half = (deadline - reserve) / 2
-    settled: dict[Node, float] = {}
+    settled: dict[PlanNode, float] = {}
     for node in graph.nodes:
         start = max((settled[other] for other in node.before), default=0.0)
         settled[node] = start + node.service.timeout

@@ -17,8 +17,7 @@ from prolocutor.config.settings import Settings
 from prolocutor.config.yaml_file import Document, Node, read
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import Graph, compile_graph
-from prolocutor.pipeline.plan import Pipeline
-from prolocutor.pipeline.stages import SINGLE, Stage
+from prolocutor.pipeline.plan import SINGLE, Pipeline, Stage
 
 _FILE: Final = Table(
     keys={**TOP, **{stage.value: Services(stage) for stage in Stage}}, what="a map of settings"

@@ -26,9 +26,8 @@ from prolocutor.pairing.routing import Routing
 from prolocutor.pairing.skill_selector import RoutedSelector
 from prolocutor.pairing.teaching import Teaching
 from prolocutor.pairing.unsure import Unsure
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.step import Limits
+from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage
+from prolocutor.pipeline.prepared import StageDeadlines
 
 Method = TypeVar("Method", Router, Ranker)
 
@@ -37,7 +36,7 @@ JOURNAL = ".lessons"
 
 
 def with_selectors(
-    pipeline: Pipeline, folder: Path, limits: Limits
+    pipeline: Pipeline, folder: Path, limits: StageDeadlines
 ) -> tuple[Pipeline, list[Observer]]:
     """Return the pipeline with its selectors by pairing made, and who learns from its turns."""
     targets: list[object] = [service.target for _, service in pipeline.services()]
@@ -59,7 +58,9 @@ def with_selectors(
 class _Maker:
     """Makes the selectors of one pipeline; they share one router and one ranker."""
 
-    def __init__(self, cards: list[Card], wanted: Sequence[Selecting], limits: Limits) -> None:
+    def __init__(
+        self, cards: list[Card], wanted: Sequence[Selecting], limits: StageDeadlines
+    ) -> None:
         self._seconds = limits.end_of(Stage.SKILL)
         self.learners: list[Observer] = []
         self._cards = cards

@@ -15,8 +15,7 @@ from prolocutor.config.schema import BUDGET, ENCODER, MODEL, PATH, SERVICE, SERV
 from prolocutor.config.selecting import Selecting
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, Node
-from prolocutor.pipeline.plan import Addressed, Service, Target
-from prolocutor.pipeline.stages import SINGLE, Stage
+from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")

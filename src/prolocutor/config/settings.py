@@ -9,8 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.pipeline.stages import ORDER, SINGLE
+from prolocutor.pipeline.plan import ORDER, SINGLE, Pipeline, Service
 from prolocutor.processes.supervisor import Command
 
 

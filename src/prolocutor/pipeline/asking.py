@@ -7,11 +7,10 @@ from typing import Any
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError
-from prolocutor.pipeline.calls import Call
-from prolocutor.pipeline.candidates import Candidate
+from prolocutor.pipeline.calls import ServiceCall
+from prolocutor.pipeline.draft import Draft, DraftHypothesis
+from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.requests import PayloadRequest, StateRequest
-from prolocutor.pipeline.step import Step
-from prolocutor.pipeline.updates import Draft
 from prolocutor.pipeline.waves import Wave
 
 AnyRequest = StateRequest | PayloadRequest
@@ -25,14 +24,16 @@ class Asking:
 
     __slots__ = ("calls", "candidates", "failed", "left", "replies", "step", "wave")
 
-    def __init__(self, step: Step, wave: Wave | None, candidates: list[Candidate] | None) -> None:
+    def __init__(
+        self, step: ServiceStep, wave: Wave | None, candidates: list[DraftHypothesis] | None
+    ) -> None:
         self.step = step
         self.wave = wave
         self.candidates = candidates
         self.left = 0
         self.failed = 0
         self.replies: list[Plain | ServiceError] = []
-        self.calls: list[Call[tuple[Asking, int]]] = []
+        self.calls: list[ServiceCall[tuple[Asking, int]]] = []
 
     def expect(self, number: int) -> None:
         """Make room for so many replies."""
@@ -109,7 +110,9 @@ def requests_for(
     ]
 
 
-def _tasks(tasks: Any, candidates: list[Candidate] | None, every: list[Candidate]) -> list[Any]:
+def _tasks(
+    tasks: Any, candidates: list[DraftHypothesis] | None, every: list[DraftHypothesis]
+) -> list[Any]:
     """Return one task for each call; of tasks for every hypothesis only those of this wave."""
     if not isinstance(tasks, list):
         raise BadReply(f"a formatter that fans out gives a list, not a {type(tasks).__name__}")

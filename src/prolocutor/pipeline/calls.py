@@ -84,7 +84,7 @@ class Strays:
         task.add_done_callback(self._tasks.discard)
 
 
-class Call(Generic[Token]):
+class ServiceCall(Generic[Token]):
     """One running call; `over` once its outcome is known or of no interest."""
 
     __slots__ = ("over", "task", "token", "until")
@@ -96,22 +96,22 @@ class Call(Generic[Token]):
         self.task: asyncio.Task[Any] | None = None
 
 
-class Calls(Generic[Token]):
+class RunningCalls(Generic[Token]):
     """The running calls of one turn; what settled waits in `settled`: (token, result or error)."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, strays: Strays) -> None:
         self.settled: deque[tuple[Token, Any]] = deque()
         self._loop = loop
         self._strays = strays
-        self._running: set[Call[Token]] = set()
-        self._limits: list[tuple[float, int, Call[Token]]] = []
+        self._running: set[ServiceCall[Token]] = set()
+        self._limits: list[tuple[float, int, ServiceCall[Token]]] = []
         self._waiter: asyncio.Future[None] | None = None
 
     def start(
         self, work: Coroutine[Any, Any, Any], token: Token, seconds: float, now: float
-    ) -> Call[Token]:
+    ) -> ServiceCall[Token]:
         """Start a call that may take `seconds`; it may have settled when this returns."""
-        call = Call(token, now + seconds)
+        call = ServiceCall(token, now + seconds)
         task = start_now(self._run(call, work), self._loop)
         if not call.over:
             call.task = task
@@ -134,7 +134,7 @@ class Calls(Generic[Token]):
                 _enter_task(self._loop, current)
         self.settled.append((token, outcome))
 
-    def drop(self, call: Call[Token]) -> None:
+    def drop(self, call: ServiceCall[Token]) -> None:
         """Cancel a call whose outcome is no longer wanted."""
         if not call.over:
             call.over = True
@@ -167,7 +167,7 @@ class Calls(Generic[Token]):
             self._waiter = None
         self._expire()
 
-    async def _run(self, call: Call[Token], work: Coroutine[Any, Any, Any]) -> None:
+    async def _run(self, call: ServiceCall[Token], work: Coroutine[Any, Any, Any]) -> None:
         try:
             outcome: Any = await work
         except ServiceError as error:

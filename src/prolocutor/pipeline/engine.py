@@ -16,12 +16,11 @@ from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, NotFound, ServiceError
 from prolocutor.pipeline import telling
-from prolocutor.pipeline.calls import Calls
+from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service
-from prolocutor.pipeline.prepared import Prepared
+from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
 from prolocutor.pipeline.requests import PayloadRequest
-from prolocutor.pipeline.step import Limits, Step
 from prolocutor.pipeline.turn import Turn, reshaped
 
 log = logging.getLogger(__name__)
@@ -45,11 +44,11 @@ class Engine:
         max_attributes: int = 1000,
         breaker_changed: Callable[[str, BreakerState], None] = lambda service, state: None,
     ) -> None:
-        self.prepared = Prepared(
+        self.prepared = PreparedPipeline(
             pipeline,
             connect=connect,
             resolve=resolve,
-            limits=Limits.within(deadline, reserve),
+            limits=StageDeadlines.within(deadline, reserve),
             fallback=fallback,
             max_attributes=max_attributes,
             breaker_changed=breaker_changed,
@@ -99,7 +98,7 @@ class Engine:
         ).encoded
         key = key or f"{new_id()}/{service}"
         asked = PayloadRequest(service, key.partition("/")[0], key, timeout, body)
-        calls: Calls[None] = Calls(loop, self.prepared.strays)
+        calls: RunningCalls[None] = RunningCalls(loop, self.prepared.strays)
         try:
             calls.start(step.guard.call(asked), None, timeout, monotonic())
             while not calls.settled:
@@ -124,7 +123,7 @@ class Engine:
                 log.exception("service %s could not be let go", step.name)
 
 
-def _formatted(step: Step, state: dict[str, Any]) -> Any:
+def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:
     """Cut a request out of an agent state; of several the first, which is the whole of it."""
     if step.format_request is None:
         return state

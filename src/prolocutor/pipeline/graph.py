@@ -9,21 +9,20 @@ from typing import Any
 import msgspec
 
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.pipeline.stages import ORDER, Stage
+from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
 
 Key = tuple[Stage, str]
 
 
-class Node(msgspec.Struct, eq=False):
+class PlanNode(msgspec.Struct, eq=False):
     """A service in its place: what it waits for (`before`), needs done (`requires`), lets go."""
 
     index: int
     stage: Stage
     service: Service
-    before: list[Node] = []
-    requires: list[Node] = []
-    then: list[Node] = []
+    before: list[PlanNode] = []
+    requires: list[PlanNode] = []
+    then: list[PlanNode] = []
 
     @property
     def name(self) -> str:
@@ -46,20 +45,20 @@ class Graph(msgspec.Struct):
     """All nodes in an order in which each comes after what it waits for, and by stage."""
 
     pipeline: Pipeline
-    nodes: list[Node]
-    stages: dict[Stage, list[Node]]
-    last_chance: Node | None
+    nodes: list[PlanNode]
+    stages: dict[Stage, list[PlanNode]]
+    last_chance: PlanNode | None
 
-    def every(self) -> Iterator[Node]:
+    def every(self) -> Iterator[PlanNode]:
         """Return every node, the last chance included."""
         yield from self.nodes
         if self.last_chance is not None:
             yield self.last_chance
 
-    def levels(self) -> list[list[Node]]:
+    def levels(self) -> list[list[PlanNode]]:
         """Return the nodes by level: a level can start once the one before has settled."""
-        depth: dict[Node, int] = {}
-        levels: list[list[Node]] = []
+        depth: dict[PlanNode, int] = {}
+        levels: list[list[PlanNode]] = []
         for node in self.nodes:
             depth[node] = 1 + max((depth[other] for other in node.before), default=-1)
             while len(levels) <= depth[node]:
@@ -67,15 +66,15 @@ class Graph(msgspec.Struct):
             levels[depth[node]].append(node)
         return levels
 
-    def critical_path(self) -> list[Node]:
+    def critical_path(self) -> list[PlanNode]:
         """Return the chain of nodes whose time-outs add up to the longest time."""
-        best: dict[Node, tuple[float, Node | None]] = {}
+        best: dict[PlanNode, tuple[float, PlanNode | None]] = {}
         for node in self.nodes:
             before = max(node.before, key=lambda other: best[other][0], default=None)
             start = best[before][0] if before is not None else 0.0
             best[node] = (start + node.service.timeout, before)
-        path: list[Node] = []
-        at: Node | None = max(self.nodes, key=lambda node: best[node][0], default=None)
+        path: list[PlanNode] = []
+        at: PlanNode | None = max(self.nodes, key=lambda node: best[node][0], default=None)
         while at is not None:
             path.append(at)
             at = best[at][1]
@@ -89,17 +88,19 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     response selectors come after the skills, postprocessors after the reply was selected and one
     after the other, response annotators after the reply was selected.
     """
-    stages: dict[Stage, list[Node]] = {stage: [] for stage in Stage}
-    nodes: list[Node] = []
+    stages: dict[Stage, list[PlanNode]] = {stage: [] for stage in Stage}
+    nodes: list[PlanNode] = []
     services: Iterable[tuple[Stage, Any]] = pipeline.services()
     for stage, service in services:
         if not isinstance(service, Service):
             kind = type(service).__name__
             raise ConfigError(f"expected a Service, found {kind}", key=str(stage))
-        node = Node(len(nodes), stage, service)
+        node = PlanNode(len(nodes), stage, service)
         nodes.append(node)
         stages[stage].append(node)
-    last_chance = pipeline.last_chance and Node(len(nodes), Stage.LAST_CHANCE, pipeline.last_chance)
+    last_chance = pipeline.last_chance and PlanNode(
+        len(nodes), Stage.LAST_CHANCE, pipeline.last_chance
+    )
     if not stages[Stage.SKILL]:
         raise ConfigError("a pipeline needs at least one skill", key=str(Stage.SKILL))
     _refuse_doubles(nodes)
@@ -116,7 +117,7 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     return Graph(pipeline, ordered, stages, last_chance or None)
 
 
-def _refuse_doubles(nodes: list[Node]) -> None:
+def _refuse_doubles(nodes: list[PlanNode]) -> None:
     seen: set[Key] = set()
     for node in nodes:
         if (node.stage, node.name) in seen:
@@ -126,7 +127,7 @@ def _refuse_doubles(nodes: list[Node]) -> None:
         seen.add((node.stage, node.name))
 
 
-def _check_bounds(node: Node) -> None:
+def _check_bounds(node: PlanNode) -> None:
     service = node.service
     bounds: list[tuple[str, bool, str]] = [
         ("timeout", service.timeout > 0, "more than 0 seconds"),
@@ -144,7 +145,7 @@ def _check_bounds(node: Node) -> None:
             )
 
 
-def _predecessors(node: Node, stages: dict[Stage, list[Node]]) -> Iterator[Node]:
+def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterator[PlanNode]:
     service = node.service
     if service.after is None:
         yield from _previous_stage(node, stages)
@@ -156,14 +157,14 @@ def _predecessors(node: Node, stages: dict[Stage, list[Node]]) -> Iterator[Node]
     yield from _implied(node, stages)
 
 
-def _previous_stage(node: Node, stages: dict[Stage, list[Node]]) -> list[Node]:
+def _previous_stage(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> list[PlanNode]:
     for stage in reversed(ORDER[: ORDER.index(node.stage)]):
         if stages[stage]:
             return stages[stage]
     return []
 
 
-def _implied(node: Node, stages: dict[Stage, list[Node]]) -> Iterable[Node]:
+def _implied(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterable[PlanNode]:
     if node.stage is Stage.CANDIDATE_ANNOTATOR:
         return stages[Stage.SKILL]
     siblings = stages[node.stage]
@@ -180,8 +181,8 @@ def _implied(node: Node, stages: dict[Stage, list[Node]]) -> Iterable[Node]:
 
 
 def _named(
-    node: Node, key: str, names: Iterable[str], stages: dict[Stage, list[Node]]
-) -> Iterator[Node]:
+    node: PlanNode, key: str, names: Iterable[str], stages: dict[Stage, list[PlanNode]]
+) -> Iterator[PlanNode]:
     for name in names:
         found = _find(name, node, stages)
         if isinstance(found, str):
@@ -194,7 +195,7 @@ def _named(
             yield other
 
 
-def _find(name: str, node: Node, stages: dict[Stage, list[Node]]) -> list[Node] | str:
+def _find(name: str, node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> list[PlanNode] | str:
     by_value = {stage.value: members for stage, members in stages.items()}
     if name in by_value:
         return by_value[name]
@@ -214,7 +215,7 @@ def _find(name: str, node: Node, stages: dict[Stage, list[Node]]) -> list[Node] 
     return near or found
 
 
-def _unknown(name: str, stages: dict[Stage, list[Node]]) -> str:
+def _unknown(name: str, stages: dict[Stage, list[PlanNode]]) -> str:
     names = [other.name for members in stages.values() for other in members]
     return f"no service or stage is called '{name}'{suggestion(name, [*names, *map(str, ORDER)])}"
 
@@ -225,11 +226,11 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def _sort(nodes: list[Node]) -> list[Node]:
+def _sort(nodes: list[PlanNode]) -> list[PlanNode]:
     """Sort by dependency, in declared order where it leaves the choice; refuse circles."""
     missing = {node: len(node.before) for node in nodes}
-    ordered: list[Node] = []
-    placed: set[Node] = set()
+    ordered: list[PlanNode] = []
+    placed: set[PlanNode] = set()
     while len(ordered) < len(nodes):
         ready = [node for node in nodes if node not in placed and missing[node] == 0]
         if not ready:
@@ -243,7 +244,7 @@ def _sort(nodes: list[Node]) -> list[Node]:
     return ordered
 
 
-def _circle(stuck: list[Node]) -> ConfigError:
+def _circle(stuck: list[PlanNode]) -> ConfigError:
     path = [stuck[0]]
     while True:
         step = next(other for other in path[-1].before if other in stuck)

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 BreakerState = Literal["closed", "open", "half-open"]
 
 
-class Breaker:
+class CircuitBreaker:
     """Leaves a failing service alone for a while, then lets one call try.
 
     It counts failures, not the share of them, so it works for a single address as well.
@@ -94,7 +94,7 @@ class Guard:
         changed: Callable[[str, BreakerState], None],
     ) -> None:
         self.service = service
-        self.breaker = Breaker(service.breaker, self._breaker_changed)
+        self.breaker = CircuitBreaker(service.breaker, self._breaker_changed)
         self._connector = (
             Batcher(connector, service.batch_size) if service.batch_size > 1 else connector
         )

@@ -10,8 +10,8 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.asking import Asking
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.updates import Draft
+from prolocutor.pipeline.draft import Draft
+from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.waves import Waves
 
 
@@ -99,7 +99,7 @@ def _choice(turn: Context, asking: Asking) -> None:
     draft.choose(choice, turn.max_attributes, _fault_of(turn, asking))
 
 
-def _own_words(turn: Context, choice: replies.Choice) -> None:
+def _own_words(turn: Context, choice: replies.SelectorChoice) -> None:
     """A response selector speaks for itself, unless there are words for when nobody is sure."""
     if turn.least is not None:
         turn.draft.abstain()

@@ -11,7 +11,7 @@ from prolocutor.contracts.selection import Selection
 from prolocutor.dialog import outputs
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply
-from prolocutor.pipeline import scheduling
+from prolocutor.pipeline import schedule
 
 MAX_HYPOTHESES: Final = 100
 
@@ -19,7 +19,7 @@ Fault = Callable[[str], None]
 """Takes note of something wrong that does not make the whole reply useless."""
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
     """What a response selector answered; `named` are hypothesis ids, None where it named none."""
 
     skill_name: str
@@ -74,7 +74,7 @@ def hypotheses(value: Any, fault: Fault) -> list[dict[str, Any]]:
     return good
 
 
-def choice(value: Any, known: Callable[[str], bool]) -> Choice:
+def choice(value: Any, known: Callable[[str], bool]) -> SelectorChoice:
     """Read a response selector's reply; `known` tells whether a hypothesis id exists."""
     if not isinstance(value, dict):
         raise BadReply(f"expected an object, found {_kind(value)}")
@@ -89,7 +89,7 @@ def choice(value: Any, known: Callable[[str], bool]) -> Choice:
                 raise BadReply(f"no hypothesis has the id {one!r:.80}", path="$.hypotheses")
     text = _text(value, "text", "$")
     messages = _list(value, "messages", "$")
-    return Choice(
+    return SelectorChoice(
         skill_name=_text(value, "skill_name", "$"),
         text=text,
         confidence=_confidence(value, "$"),
@@ -150,7 +150,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
         if "text" not in item:
             texts = (one["text"] for one in messages if _is_text(one))
             item["text"] = next(texts, None) or plain_text(messages)
-    scheduling.check(item, path)
+    schedule.check(item, path)
     return item
 
 

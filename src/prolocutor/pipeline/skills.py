@@ -7,10 +7,9 @@ from typing import Protocol
 from prolocutor.contracts.observer import Outcome
 from prolocutor.contracts.selection import Enough
 from prolocutor.errors import ServiceError
-from prolocutor.pipeline.candidates import Candidate
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.step import Step
-from prolocutor.pipeline.updates import Draft
+from prolocutor.pipeline.draft import Draft, DraftHypothesis
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.waves import Wave, Waves
 
 
@@ -22,20 +21,25 @@ class Course(Protocol):
     outcomes: list[Outcome | None]
 
     def ask(
-        self, step: Step, wave: Wave | None = None, candidates: list[Candidate] | None = None
+        self,
+        step: ServiceStep,
+        wave: Wave | None = None,
+        candidates: list[DraftHypothesis] | None = None,
     ) -> None:
         """Call a service."""
 
-    def settle(self, step: Step, outcome: Outcome, error: ServiceError | None = None) -> None:
+    def settle(
+        self, step: ServiceStep, outcome: Outcome, error: ServiceError | None = None
+    ) -> None:
         """Note a service's outcome and let go those that waited for it."""
 
-    def drop(self, step: Step) -> None:
+    def drop(self, step: ServiceStep) -> None:
         """Cancel a running service whose answer is no longer wanted, and settle it as skipped."""
 
-    def asked(self, step: Step) -> bool:
+    def asked(self, step: ServiceStep) -> bool:
         """Return whether a service was called."""
 
-    def seconds_left(self, step: Step) -> float:
+    def seconds_left(self, step: ServiceStep) -> float:
         """Return the seconds until the stage of a service is over."""
 
 
@@ -46,10 +50,10 @@ class SkillCalls:
     the end it is dropped and what it said withdrawn.
     """
 
-    def __init__(self, steps: dict[str, Step], candidates: CandidateCalls) -> None:
+    def __init__(self, steps: dict[str, ServiceStep], candidates: CandidateCalls) -> None:
         self._steps = steps
         self._candidates = candidates
-        self._held: dict[str, Step] = {}
+        self._held: dict[str, ServiceStep] = {}
         self._selecting = True
 
     def begin(self, course: Course, preferred: str | None) -> None:
@@ -60,7 +64,7 @@ class SkillCalls:
             if course.waves.idle:
                 self._look(course)
 
-    def enter(self, course: Course, step: Step) -> None:
+    def enter(self, course: Course, step: ServiceStep) -> None:
         """All that a skill waits for has settled: call it, hold it or skip it."""
         waves = course.waves
         if step.name == waves.excluded:
@@ -72,7 +76,7 @@ class SkillCalls:
         else:
             self._held[step.name] = step
 
-    def settled(self, course: Course, step: Step) -> None:
+    def settled(self, course: Course, step: ServiceStep) -> None:
         """A skill has settled: look whether its wave is complete and whether more are wanted."""
         waves = course.waves
         if waves.settled(step.name, course.draft.candidates_of(step.name)):
@@ -135,7 +139,7 @@ class CandidateCalls:
     It knows nothing of any turn: what has become of a wave stands in the wave.
     """
 
-    def __init__(self, every: list[Step], steps: list[Step]) -> None:
+    def __init__(self, every: list[ServiceStep], steps: list[ServiceStep]) -> None:
         self._every = every
         self._steps = steps
 
@@ -155,7 +159,12 @@ class CandidateCalls:
             self._settle(course, step)
 
     def annotated(
-        self, course: Course, step: Step, wave: Wave, outcome: Outcome, error: ServiceError | None
+        self,
+        course: Course,
+        step: ServiceStep,
+        wave: Wave,
+        outcome: Outcome,
+        error: ServiceError | None,
     ) -> None:
         """A candidate annotator is through with a wave."""
         wave.annotated.add(step.index)
@@ -163,7 +172,7 @@ class CandidateCalls:
             wave.failed[step.index] = (outcome, error)
         self.advance(course)
 
-    def _may(self, course: Course, step: Step, wave: Wave) -> bool:
+    def _may(self, course: Course, step: ServiceStep, wave: Wave) -> bool:
         for index in step.before:
             stage = self._every[index].stage
             if stage is Stage.CANDIDATE_ANNOTATOR:
@@ -173,7 +182,7 @@ class CandidateCalls:
                 return False
         return True
 
-    def _annotate(self, course: Course, step: Step, wave: Wave) -> None:
+    def _annotate(self, course: Course, step: ServiceStep, wave: Wave) -> None:
         draft = course.draft
         candidates = [one for one in wave.candidates if draft.find(one.id) is one]
         if candidates and not any(self._lacks(course, index, wave) for index in step.requires):
@@ -187,7 +196,7 @@ class CandidateCalls:
             return index in wave.failed
         return course.outcomes[index] != "done"
 
-    def _settle(self, course: Course, step: Step) -> None:
+    def _settle(self, course: Course, step: ServiceStep) -> None:
         waves = course.waves
         if not waves.closed or not all(step.index in wave.annotated for wave in waves.waves):
             return

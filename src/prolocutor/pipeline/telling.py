@@ -10,13 +10,13 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError, ServiceRaised
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.asking import Asking, requests_for
-from prolocutor.pipeline.calls import Calls
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.step import Step
+from prolocutor.pipeline.calls import RunningCalls
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.turn import Turn, reshaped
 
 
-async def tell(turn: Turn, step: Step, extra: dict[str, Any]) -> None:
+async def tell(turn: Turn, step: ServiceStep, extra: dict[str, Any]) -> None:
     """Tell a skill; the attributes of its most confident hypothesis change the profiles.
 
     It has what is left of the turn, and whatever it does wrong is on record.
@@ -33,7 +33,7 @@ async def tell(turn: Turn, step: Step, extra: dict[str, Any]) -> None:
     except BaseException as error:
         turn.fault(step.name, f"its formatter raised {type(error).__name__}: {error}")
         return
-    calls: Calls[int] = Calls(asyncio.get_running_loop(), turn.strays)
+    calls: RunningCalls[int] = RunningCalls(asyncio.get_running_loop(), turn.strays)
     try:
         for position, request in enumerate(requests):
             if step.guard.immediate:
@@ -48,7 +48,7 @@ async def tell(turn: Turn, step: Step, extra: dict[str, Any]) -> None:
         _learn(turn, step, outcome)
 
 
-def _learn(turn: Turn, step: Step, outcome: Any) -> None:
+def _learn(turn: Turn, step: ServiceStep, outcome: Any) -> None:
     def fault(what: str) -> None:
         turn.fault(step.name, what)
 

@@ -15,13 +15,12 @@ from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.pipeline.asking import Asking, requests_for
-from prolocutor.pipeline.calls import Calls
-from prolocutor.pipeline.candidates import Candidate
-from prolocutor.pipeline.prepared import Prepared
-from prolocutor.pipeline.skills import SkillCalls
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.step import Step
-from prolocutor.pipeline.updates import Draft
+from prolocutor.pipeline.calls import RunningCalls
+from prolocutor.pipeline.draft import Draft, DraftHypothesis
+from prolocutor.pipeline.interpreting import INTERPRETERS
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.pipeline.skills import CandidateCalls, SkillCalls
 from prolocutor.pipeline.waves import Wave, Waves
 
 PREFERENCE: Final = 0.15
@@ -31,7 +30,9 @@ PREFERENCE: Final = 0.15
 class Turn:
     """One turn: what has settled (`outcomes`, by index), what runs, what was said (`draft`)."""
 
-    def __init__(self, prepared: Prepared, begun: Begun, start: TurnStart, started: float) -> None:
+    def __init__(
+        self, prepared: PreparedPipeline, begun: Begun, start: TurnStart, started: float
+    ) -> None:
         number = len(prepared.steps) + 1
         self.draft = Draft(begun, prepared.order, prepared.skills, start.heard)
         self.waves = Waves(prepared.skills, start.excluded)
@@ -49,14 +50,15 @@ class Turn:
         self._started = started
         self._turn_id = begun.beginning.turn_id
         self.strays = prepared.strays
-        self._calls: Calls[tuple[Asking, int]] = Calls(self._loop, prepared.strays)
-        self._skills = SkillCalls(prepared.skill_steps, prepared.candidate_calls)
+        self._calls: RunningCalls[tuple[Asking, int]] = RunningCalls(self._loop, prepared.strays)
+        self._candidate_calls = CandidateCalls(prepared.steps, prepared.candidate_steps)
+        self._skills = SkillCalls(prepared.skill_steps, self._candidate_calls)
         self._missing = prepared.missing.copy()
         self._errors: dict[int, ServiceError] = {}
         self._begins: dict[int, float] = {}
         self._ends: dict[int, float] = {}
         self._askings: dict[int, list[Asking]] = {}
-        self._ready: deque[Step] = deque(prepared.roots)
+        self._ready: deque[ServiceStep] = deque(prepared.roots)
         self._selectors = prepared.selectors
         self._unsettled = len(prepared.steps)
         self._reply_missing = len(prepared.before_reply)
@@ -100,7 +102,10 @@ class Turn:
     # -- what the stages may do with the turn -----------------------------------------------
 
     def ask(
-        self, step: Step, wave: Wave | None = None, candidates: list[Candidate] | None = None
+        self,
+        step: ServiceStep,
+        wave: Wave | None = None,
+        candidates: list[DraftHypothesis] | None = None,
     ) -> None:
         """Ask a service, by as many calls as it takes, if there is time left for its stage."""
         asking = Asking(step, wave, candidates)
@@ -133,7 +138,9 @@ class Turn:
             if not call.over:
                 asking.calls.append(call)
 
-    def settle(self, step: Step, outcome: Outcome, error: ServiceError | None = None) -> None:
+    def settle(
+        self, step: ServiceStep, outcome: Outcome, error: ServiceError | None = None
+    ) -> None:
         """Note a service's outcome and let go those that waited for it."""
         index = step.index
         if self.outcomes[index] is not None:
@@ -156,13 +163,13 @@ class Turn:
             if not missing[other]:
                 self._ready.append(self._prepared.steps[other])
         if index in self._prepared.before_candidates:
-            self._prepared.candidate_calls.advance(self)
+            self._candidate_calls.advance(self)
         if index in self._prepared.before_reply:
             self._reply_missing -= 1
             if not self._reply_missing:
                 self._give_reply()
 
-    def drop(self, step: Step) -> None:
+    def drop(self, step: ServiceStep) -> None:
         """Cancel a running service whose answer is no longer wanted."""
         for asking in self._askings[step.index]:
             for call in asking.calls:
@@ -170,7 +177,7 @@ class Turn:
         step.guard.breaker.undecided()
         self.settle(step, "skipped")
 
-    def asked(self, step: Step) -> bool:
+    def asked(self, step: ServiceStep) -> bool:
         """Return whether a service was called."""
         return step.index in self._begins
 
@@ -178,7 +185,7 @@ class Turn:
         """Return the seconds until a stage is over."""
         return self._started + self._prepared.limits.end_of(stage) - monotonic()
 
-    def seconds_left(self, step: Step) -> float:
+    def seconds_left(self, step: ServiceStep) -> float:
         """Return the seconds until the stage of a service is over."""
         return self._started + step.end - monotonic()
 
@@ -211,7 +218,7 @@ class Turn:
             self._fall_back()
         self._ready.clear()
 
-    def _enter(self, step: Step) -> None:
+    def _enter(self, step: ServiceStep) -> None:
         """All that a service waits for has settled: call it, hold it or skip it."""
         if self.outcomes[step.index] is not None:
             return
@@ -222,7 +229,7 @@ class Turn:
         else:
             self.ask(step)
 
-    def _must_skip(self, step: Step) -> bool:
+    def _must_skip(self, step: ServiceStep) -> bool:
         if step.requires and any(self.outcomes[other] != "done" for other in step.requires):
             return True
         if step.stage is Stage.SKILL_SELECTOR:
@@ -263,7 +270,7 @@ class Turn:
             self._over(asking, "late" if late else "failed", failures[0])
             return
         try:
-            self._prepared.interpreters[step.index](self, asking)
+            INTERPRETERS[step.stage](self, asking)
         except BadReply as error:
             step.guard.note(error)
             self._over(asking, "failed", error)
@@ -279,7 +286,7 @@ class Turn:
         """A service has answered, or never will."""
         step = asking.step
         if asking.wave is not None:
-            self._prepared.candidate_calls.annotated(self, step, asking.wave, outcome, error)
+            self._candidate_calls.annotated(self, step, asking.wave, outcome, error)
         elif step.stage is Stage.LAST_CHANCE:
             self._last_chance_over(step, outcome, error)
         else:
@@ -298,7 +305,7 @@ class Turn:
             self._fall_back()
         self._replied()
 
-    def _extra_for(self, step: Step) -> dict[str, Any] | None:
+    def _extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
         """Return what a request says beside the dialog: the answer, or who is preferred."""
         if step.name == self._forced:
             return self._start.extra
@@ -308,7 +315,9 @@ class Turn:
             return {"preferred": self._start.preferred}
         return None
 
-    def _last_chance_over(self, step: Step, outcome: Outcome, error: ServiceError | None) -> None:
+    def _last_chance_over(
+        self, step: ServiceStep, outcome: Outcome, error: ServiceError | None
+    ) -> None:
         self.outcomes[step.index] = outcome
         if error is not None:
             self._errors[step.index] = error
@@ -336,7 +345,7 @@ class Turn:
         for step in self._prepared.after_reply:
             self._let_go(step.index)
 
-    def _record(self, step: Step) -> ServiceRecord:
+    def _record(self, step: ServiceStep) -> ServiceRecord:
         index = step.index
         error, begin, end = self._errors.get(index), self._begins.get(index), self._ends.get(index)
         return ServiceRecord(
@@ -351,7 +360,7 @@ class Turn:
         )
 
 
-def reshaped(step: Step, reply: Plain) -> Plain | ServiceError:
+def reshaped(step: ServiceStep, reply: Plain) -> Plain | ServiceError:
     """Apply a response formatter; what it does wrong is its service's failure."""
     assert step.format_reply is not None
     try:

@@ -13,7 +13,7 @@ from typing import Any
 from prolocutor.contracts.observer import Outcome, Reason
 from prolocutor.contracts.selection import Enough, More, Selection
 from prolocutor.errors import BadReply, ServiceError
-from prolocutor.pipeline.candidates import Candidate
+from prolocutor.pipeline.draft import DraftHypothesis
 from prolocutor.pipeline.replies import Fault, selected
 
 
@@ -24,7 +24,7 @@ class Wave:
 
     def __init__(self, skills: Iterable[str]) -> None:
         self.open = set(skills)
-        self.candidates: list[Candidate] = []
+        self.candidates: list[DraftHypothesis] = []
         self.started: set[int] = set()
         self.annotated: set[int] = set()
         self.failed: dict[int, tuple[Outcome, ServiceError | None]] = {}
@@ -79,7 +79,7 @@ class Waves:
         """Return whether a skill has been selected so far."""
         return skill in self._wave_of
 
-    def settled(self, skill: str, candidates: list[Candidate]) -> Wave | None:
+    def settled(self, skill: str, candidates: list[DraftHypothesis]) -> Wave | None:
         """Take note that a selected skill has settled; give its wave if that was the last of it."""
         wave = self._wave_of.get(skill)
         if wave is None or skill not in wave.open:

@@ -11,8 +11,7 @@ from prolocutor.config.load import load
 from prolocutor.config.schema import LIMITS, PROCESS, SERVICE, TOP
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service
-from prolocutor.pipeline.stages import Stage
+from prolocutor.pipeline.plan import Breaker, Pipeline, Service, Stage
 from prolocutor.processes.supervisor import Command
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"

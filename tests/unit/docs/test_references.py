@@ -29,8 +29,8 @@ from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import Metrics
 from prolocutor.pairing.unsure import Unsure
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.step import Limits
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.in_flight import InFlight
 from prolocutor_demo.demonstration import WORDS
@@ -237,7 +237,7 @@ def test_every_field_of_the_state_is_told(heading: str) -> None:
 
 
 def test_the_end_of_each_stage_is_told() -> None:
-    limits = Limits.within(5.0, None)
+    limits = StageDeadlines.within(5.0, None)
     stages = {
         "annotators": Stage.ANNOTATOR,
         "skill selectors": Stage.SKILL_SELECTOR,

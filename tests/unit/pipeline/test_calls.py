@@ -9,7 +9,7 @@ import uvloop
 
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
-from prolocutor.pipeline.calls import Calls, Strays, start_now
+from prolocutor.pipeline.calls import RunningCalls, Strays, start_now
 from tests.unit.pipeline.talk import PATIENCE, settle_down
 
 LOOPS: list[Callable[[], asyncio.AbstractEventLoop]] = [
@@ -43,9 +43,9 @@ async def stubborn(until: asyncio.Event) -> str:
     return "at last"
 
 
-def calls() -> tuple[Calls[str], Strays]:
+def calls() -> tuple[RunningCalls[str], Strays]:
     strays = Strays()
-    return Calls(asyncio.get_running_loop(), strays), strays
+    return RunningCalls(asyncio.get_running_loop(), strays), strays
 
 
 async def outcome_of(work: Coroutine[Any, Any, Any], seconds: float = 60) -> Any:

@@ -21,7 +21,7 @@ from prolocutor.errors import (
     ServiceUnreachable,
 )
 from prolocutor.pipeline import plan
-from prolocutor.pipeline.guard import Breaker, Guard
+from prolocutor.pipeline.guard import CircuitBreaker, Guard
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest
 from tests.unit.pipeline.talk import (
@@ -70,11 +70,11 @@ class FakeConnector:
         pass
 
 
-def breaker(**rule: Any) -> tuple[Breaker, Clock, list[str]]:
+def breaker(**rule: Any) -> tuple[CircuitBreaker, Clock, list[str]]:
     states: list[str] = []
     clock = Clock()
     rule = {"failures": 3, "window": 10.0, "cooldown": 5.0, **rule}
-    return Breaker(plan.Breaker(**rule), states.append, clock), clock, states
+    return CircuitBreaker(plan.Breaker(**rule), states.append, clock), clock, states
 
 
 def guard(connector: FakeConnector, **options: Any) -> Guard:

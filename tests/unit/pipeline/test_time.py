@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.pipeline.stages import Stage
-from prolocutor.pipeline.step import Limits
+from prolocutor.pipeline.plan import Pipeline, Service, Stage
+from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.pipeline.turn import Turn
 from tests.unit.pipeline.talk import (
     FALLBACK,
@@ -151,14 +150,14 @@ async def test_a_turn_that_starts_too_late_says_the_fallback_at_once() -> None:
 
 
 def test_the_reserve_is_a_quarter_of_the_deadline_up_to_a_second() -> None:
-    assert Limits.within(2.0, None).reserve == 0.5
-    assert Limits.within(60.0, None).reserve == 1.0
-    assert Limits.within(5.0, 0.2).reserve == 0.2
+    assert StageDeadlines.within(2.0, None).reserve == 0.5
+    assert StageDeadlines.within(60.0, None).reserve == 1.0
+    assert StageDeadlines.within(5.0, 0.2).reserve == 0.2
 
 
 @pytest.mark.parametrize("deadline", [0.1, 5.0, 60.0])
 def test_every_stage_ends_after_the_one_before_and_ahead_of_the_deadline(deadline: float) -> None:
-    limits = Limits.within(deadline, None)
+    limits = StageDeadlines.within(deadline, None)
     ends = [limits.end_of(stage) for stage in Stage if stage is not Stage.LAST_CHANCE]
     assert ends == sorted(ends)
     assert max(ends) < deadline

@@ -13,7 +13,7 @@ from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.store import Entry, Records
 from prolocutor.dialog import plain
 from prolocutor.errors import BadReply, ProlocutorError
-from prolocutor.pipeline import scheduling
+from prolocutor.pipeline import schedule
 from prolocutor.thingtalk.checked import ResolvedCall
 from prolocutor.thingtalk.manifests import Class, Function
 from prolocutor.thingtalk.tree import Device
@@ -134,10 +134,10 @@ class Calls:
         if isinstance(learned, dict):
             self.learned |= learned
             self.person.attributes.update(learned)
-        scheduling.check(reply, "$")
+        schedule.check(reply, "$")
         person, lines = self.person, [(skill, reply)]
-        self.entries += scheduling.entries(person.user, person.dialog_name, person.at, lines)
-        self.struck += scheduling.struck(lines)
+        self.entries += schedule.entries(person.user, person.dialog_name, person.at, lines)
+        self.struck += schedule.struck(lines)
 
 
 def app_name(owner: Class, devices: Devices) -> str:

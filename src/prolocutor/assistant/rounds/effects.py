@@ -13,9 +13,8 @@ from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.store import NO_ASK, NO_ROUND, Begun, Entry
 from prolocutor.dialog import outputs, plain, rounds
 from prolocutor.dialog.rounds import NOTHING, Round, Waiting
-from prolocutor.pipeline import scheduling
-from prolocutor.pipeline.reply import ITSELF, Reply
-from prolocutor.pipeline.updates import Draft
+from prolocutor.pipeline import schedule
+from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
 PREFERRED_TURNS: Final = 5
 """Turns in a row for which a skill that can go on may win by being preferred alone."""
@@ -54,14 +53,14 @@ def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
         draft.show(pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
     run, said = decision.run, begun.beginning
-    scheduled = scheduling.entries(said.user, said.dialog_name, said.started, lines)
+    scheduled = schedule.entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
     return Sequel(
         waiting=waiting,
         round=None if encoded == begun.round else encoded,
         closing=closing_of(waiting),
         entries=[*scheduled, *(run.entries if run else ())],
-        struck=[*scheduling.struck(lines), *(run.struck if run else ())],
+        struck=[*schedule.struck(lines), *(run.struck if run else ())],
     )
 
 
@@ -96,12 +95,12 @@ def waiting_for(
     )
 
 
-def is_told(decision: Decision, reply: Reply) -> bool:
+def is_told(decision: Decision, reply: DraftReply) -> bool:
     """Return whether the skill that waited is to know that its ask is over."""
     return decision.told is not None and not (decision.kept is not None and reply.by == ITSELF)
 
 
-def _mark_buttons(draft: Draft, reply: Reply) -> None:
+def _mark_buttons(draft: Draft, reply: DraftReply) -> None:
     marked = outputs.with_owner(reply.messages, reply.active_skill)
     if marked is not reply.messages:
         draft.show(marked, reply.ask)
@@ -123,7 +122,7 @@ def _following(decision: Decision, draft: Draft) -> Round:
     return NOTHING if draft.speakers else _less_preferred(before)
 
 
-def _after_own_words(before: Round, decision: Decision, reply: Reply) -> Round:
+def _after_own_words(before: Round, decision: Decision, reply: DraftReply) -> Round:
     if decision.kept is not None:
         return Round(waiting=decision.kept)
     run = decision.run
@@ -141,7 +140,7 @@ def _less_preferred(before: Round) -> Round:
     return Round(preferred=before.preferred, left=before.left - 1)
 
 
-def _going_on(before: Round, draft: Draft, reply: Reply) -> Round:
+def _going_on(before: Round, draft: Draft, reply: DraftReply) -> Round:
     """Prefer a skill that can go on; who won by being preferred alone has one turn less left."""
     skill, left = reply.active_skill, PREFERRED_TURNS
     if before.preferred == skill:

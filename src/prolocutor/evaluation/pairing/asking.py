@@ -23,8 +23,7 @@ from prolocutor.contracts.store import Begun
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import Input, TurnStart, Words
 from prolocutor.errors import BreakerOpen, NoPlace
-from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.pipeline.stages import ORDER, Stage
+from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
 
 SELECTOR: Final = "asked_for_the_record"
 """The skill selector of a pipeline that is made to be asked."""

@@ -7,7 +7,9 @@ store keeps and what the next turn's window splices.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from prolocutor.contracts.store import Beginning, Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
@@ -16,10 +18,72 @@ from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.pipeline import window
 from prolocutor.pipeline.attributes import next_version
-from prolocutor.pipeline.candidates import Candidate, Order, Slots, filled, object_of, slots_of
-from prolocutor.pipeline.replies import Choice, Fault
-from prolocutor.pipeline.reply import ITSELF, Reply, attributes_of, rewritten
+from prolocutor.pipeline.replies import Fault, SelectorChoice
 from prolocutor.pipeline.requests import Shown
+
+Order = int
+"""Position of a service in the declared order."""
+
+Slots = dict[str, bytes]
+"""Annotations by name, in declared order, each as a member of a JSON object: `"name":value`."""
+
+
+class DraftHypothesis:
+    """A hypothesis in its slot: `id` is `<skill>.<position>` and nobody else's to give."""
+
+    __slots__ = ("_front", "_slots", "encoded", "id", "skill", "value")
+
+    def __init__(self, skill: str, position: int, value: dict[str, Any]) -> None:
+        self.skill = skill
+        self.id = f"{skill}.{position}"
+        self.value = value
+        shown = {"skill_name": skill, **value, "hypothesis_id": self.id}
+        self._slots = slots_of(shown.pop("annotations", None) or {})
+        self._front = encode(shown)[:-1]
+        self._encode()
+
+    @property
+    def annotations(self) -> Slots:
+        """What candidate annotators (and the skill itself) noted."""
+        return self._slots
+
+    def annotate(self, name: str, encoded: bytes, order: dict[str, Order]) -> None:
+        """Fill a candidate annotator's slot."""
+        self._slots = filled(self._slots, name, encoded, order)
+        self._encode()
+
+    def _encode(self) -> None:
+        self.encoded = b'%b,"annotations":%b}' % (self._front, object_of(self._slots))
+
+
+ITSELF: Final = "assistant"
+"""What `Reply.by` is where the assistant speaks for itself."""
+
+_RICH: Final = frozenset({"messages", "ask"})
+
+
+class DraftReply(msgspec.Struct, kw_only=True):
+    """The reply as far as it has come; `by` says which way it came about.
+
+    `messages` and `ask` stand in the attributes as well. `silent`: it is not to be spoken.
+    """
+
+    by: str
+    text: str
+    orig_text: str
+    active_skill: str
+    confidence: float
+    chosen: list[str]
+    attributes: bytes
+    annotations: Slots
+    messages: list[dict[str, Any]] = []
+    ask: str | None = None
+    silent: bool = False
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to be spoken."""
+        return bool(self.text.strip() or self.messages)
 
 
 class Draft:
@@ -33,14 +97,14 @@ class Draft:
     ) -> None:
         said = begun.beginning
         self.begun = begun
-        self.reply: Reply | None = None
+        self.reply: DraftReply | None = None
         self.human: NewVersion | None = None
         self.bot: NewVersion | None = None
-        self.speakers: list[Candidate] = []
+        self.speakers: list[DraftHypothesis] = []
         self.abstained = False
         self._order = order
         self._annotations: Slots = {}
-        self._candidates: dict[str, list[Candidate]] = {skill: [] for skill in skills}
+        self._candidates: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
         self._encoded_head: bytes | None = None
         self._shown: dict[tuple[int | None, str | None], Shown] = {}
         self._bot_said: Said | None = None
@@ -51,11 +115,11 @@ class Draft:
 
     # -- what is known so far ---------------------------------------------------------------
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[DraftHypothesis]:
         """Return all hypotheses, in declared order of the skills."""
         return [one for each in self._candidates.values() for one in each]
 
-    def candidates_of(self, skill: str) -> list[Candidate]:
+    def candidates_of(self, skill: str) -> list[DraftHypothesis]:
         """Return the hypotheses of one skill."""
         return self._candidates[skill]
 
@@ -63,12 +127,12 @@ class Draft:
         """Return the agent state of all hypotheses: a copy."""
         return [decode(one.encoded) for one in self.candidates()]
 
-    def find(self, hypothesis_id: str) -> Candidate | None:
+    def find(self, hypothesis_id: str) -> DraftHypothesis | None:
         """Return the hypothesis of this id."""
         each = self._candidates.get(hypothesis_id.rpartition(".")[0], [])
         return next((candidate for candidate in each if candidate.id == hypothesis_id), None)
 
-    def chosen(self, choice: Choice) -> list[Candidate]:
+    def chosen(self, choice: SelectorChoice) -> list[DraftHypothesis]:
         """Return the hypotheses that a response selector's choice means."""
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
@@ -82,7 +146,7 @@ class Draft:
                 return [candidate]
         return [max(of_skill, key=lambda c: c.value["confidence"])] if of_skill else []
 
-    def spoken(self) -> Reply:
+    def spoken(self) -> DraftReply:
         """Return the reply, which there must be by now."""
         assert self.reply is not None, "nothing has been said yet"
         return self.reply
@@ -120,9 +184,9 @@ class Draft:
         self._annotations = filled(self._annotations, name, reply.encoded, self._order)
         self._human_changed()
 
-    def hypothesize(self, skill: str, values: list[dict[str, Any]]) -> list[Candidate]:
+    def hypothesize(self, skill: str, values: list[dict[str, Any]]) -> list[DraftHypothesis]:
         """Fill a skill's slot."""
-        made = [Candidate(skill, position, value) for position, value in enumerate(values)]
+        made = [DraftHypothesis(skill, position, value) for position, value in enumerate(values)]
         self._candidates[skill] = made
         self._human_changed()
         return made
@@ -132,12 +196,12 @@ class Draft:
         self._candidates[skill] = []
         self._human_changed()
 
-    def annotate_candidate(self, candidate: Candidate, name: str, reply: Plain) -> None:
+    def annotate_candidate(self, candidate: DraftHypothesis, name: str, reply: Plain) -> None:
         """Fill a candidate annotator's slot of one hypothesis."""
         candidate.annotate(name, reply.encoded, self._order)
         self._human_changed()
 
-    def choose(self, choice: Choice, max_attributes: int, fault: Fault) -> None:
+    def choose(self, choice: SelectorChoice, max_attributes: int, fault: Fault) -> None:
         """Take a response selector's choice for the reply.
 
         The chosen hypothesis is the one that was named; else the first whose skill and text are
@@ -165,7 +229,7 @@ class Draft:
         values = [one.value for one in chosen]
         self._learn([*self._learnt, *values, own], max_attributes, fault)
         self._speak(
-            Reply(
+            DraftReply(
                 by="selector",
                 text=choice.text,
                 orig_text=choice.text,
@@ -194,7 +258,7 @@ class Draft:
             [one for one in candidates if _says_something(one)] or candidates,
             key=lambda c: c.value["confidence"] + (margin if c.skill == preferred else 0.0),
         )
-        choice = Choice(
+        choice = SelectorChoice(
             skill_name=best.skill,
             text=best.value["text"],
             confidence=best.value["confidence"],
@@ -216,7 +280,7 @@ class Draft:
         """Reply with words that are no hypothesis: of the last chance, or the fallback text."""
         self.speakers = []
         self._speak(
-            Reply(
+            DraftReply(
                 by=by,
                 text=text,
                 orig_text=text,
@@ -306,12 +370,12 @@ class Draft:
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _slot_of(self, skill: str, chosen: list[Candidate]) -> str:
+    def _slot_of(self, skill: str, chosen: list[DraftHypothesis]) -> str:
         """Return a skill's own name, where a hypothesis was known by another that it gave
         itself."""
         return skill if skill in self._candidates or not chosen else chosen[0].skill
 
-    def _speak(self, reply: Reply) -> None:
+    def _speak(self, reply: DraftReply) -> None:
         self.reply = reply
         self._replied_at = timestamp()
         self._encoded_head = None
@@ -388,5 +452,46 @@ def _front(said: Beginning, text: str) -> bytes:
     )
 
 
-def _says_something(candidate: Candidate) -> bool:
+def _says_something(candidate: DraftHypothesis) -> bool:
     return bool(candidate.value["text"].strip() or candidate.value.get("messages"))
+
+
+def filled(slots: Slots, name: str, encoded: bytes, order: dict[str, Order]) -> Slots:
+    """Fill one slot, keeping declared order whatever the order of arrival."""
+    late = slots and order.get(name, -1) < order.get(next(reversed(slots)), -1)
+    every = {**slots, name: b"%b:%b" % (encode(name), encoded)}
+    if late:
+        return dict(sorted(every.items(), key=lambda slot: order.get(slot[0], -1)))
+    return every
+
+
+def slots_of(values: dict[str, Any]) -> Slots:
+    """Return the slots that hold these values."""
+    return {name: b"%b:%b" % (encode(name), encode(value)) for name, value in values.items()}
+
+
+def object_of(slots: Slots) -> bytes:
+    """Return the JSON object of what the slots hold."""
+    return b"{%b}" % b",".join(slots.values())
+
+
+def attributes_of(
+    own: dict[str, Any] | None, messages: list[dict[str, Any]] | None, ask: str | None
+) -> dict[str, Any]:
+    """Return the attributes of a reply: what there is of messages and ask stands among them."""
+    if not own and not messages and ask is None:
+        return {}
+    attributes = {key: value for key, value in (own or {}).items() if key not in _RICH}
+    if messages:
+        attributes["messages"] = messages
+    if ask is not None:
+        attributes["ask"] = ask
+    return attributes
+
+
+def rewritten(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Return messages whose first text is another."""
+    for place, message in enumerate(messages):
+        if message["type"] == "text":
+            return [*messages[:place], {**message, "text": text}, *messages[place + 1 :]]
+    return messages
