@@ -31,7 +31,6 @@ from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.secrets import Secrets
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect
-from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.observer import Observer, Rated, RatingObserver
 from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import rounds
@@ -39,6 +38,7 @@ from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.rounds import Waiting
 from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import ProlocutorError, Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.guard import BreakerState

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from prolocutor.connectors.catalog import make_connector
-from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.connector import Connector
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Addressed, Service
 

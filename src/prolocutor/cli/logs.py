@@ -6,7 +6,7 @@ import logging
 import sys
 from typing import Literal
 
-from prolocutor.observe.logs import JsonLines
+from prolocutor.observe.logs import JsonLogFormatter
 
 Form = Literal["plain", "json"]
 
@@ -15,5 +15,5 @@ def log_to_stderr(level: int, form: Form = "plain") -> None:
     """Log what is at least of this level, one line each, as text or as JSON."""
     lines = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    lines.setFormatter(JsonLines() if form == "json" else plain)
+    lines.setFormatter(JsonLogFormatter() if form == "json" else plain)
     logging.basicConfig(level=level, handlers=[lines])

@@ -25,11 +25,11 @@ from prolocutor.config.settings import Settings
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord
 from prolocutor.errors import ConfigError, ProlocutorError
-from prolocutor.observe.load import Load
 from prolocutor.observe.logs import TurnLog
-from prolocutor.observe.metrics import Metrics
-from prolocutor.observe.recent import Recent
-from prolocutor.observe.spans import Spans
+from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.observe.spans import TurnSpans
 from prolocutor.web.authentication import AccessPolicy, is_loopback
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import Listener, make_app
@@ -125,8 +125,8 @@ def _check_free(plan: Plan) -> None:
 
 async def _serve(plan: Plan) -> None:
     stop = _once() if plan.once else None
-    metrics, load, recent = Metrics(), Load(), Recent()
-    observers: list[Observer] = [metrics, load, recent, TurnLog(), Spans()]
+    metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
+    observers: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans()]
     if stop is not None:
         observers.append(_Once(stop))
     async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
@@ -151,7 +151,7 @@ async def _serve(plan: Plan) -> None:
 
 
 def _app(
-    plan: Plan, assistant: Assistant, metrics: Metrics, shown: dict[str, dict[str, Any]]
+    plan: Plan, assistant: Assistant, metrics: TurnMetrics, shown: dict[str, dict[str, Any]]
 ) -> Listener:
     settings = plan.settings
     channels: list[Channel] = [OwnerChannel(assistant)]
@@ -169,7 +169,7 @@ def _app(
     )
 
 
-def _shown(plan: Plan, load: Load, recent: Recent) -> dict[str, dict[str, Any]]:
+def _shown(plan: Plan, load: ServiceTimes, recent: RecentTurns) -> dict[str, dict[str, Any]]:
     """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(plan.store)
     uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None

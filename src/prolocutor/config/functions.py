@@ -13,7 +13,7 @@ from typing import Any, Final
 from prolocutor.config.kinds import Findings
 from prolocutor.config.services import Written, function_of
 from prolocutor.config.yaml_file import Node
-from prolocutor.connectors.dotted import resolve
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.formatters import resolve_formatter
 

@@ -24,7 +24,7 @@ from prolocutor.config.settings import Auth, Limits
 from prolocutor.config.yaml_file import UNREAD, Node
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Breaker
-from prolocutor.processes.supervisor import Command
+from prolocutor.processes.supervisor import ProcessCommand
 
 DAY: Final = 86_400.0
 
@@ -172,8 +172,8 @@ class CommandLine(msgspec.Struct, frozen=True):
         return findings.expected(node, "a command: a line, or a list of words")
 
 
-def _command(run: Any, port: int | None = None, health: str | None = None) -> Command:
-    return Command(run=run, port=port or None, health=health)
+def _command(run: Any, port: int | None = None, health: str | None = None) -> ProcessCommand:
+    return ProcessCommand(run=run, port=port or None, health=health)
 
 
 PROCESS: Final = Table(

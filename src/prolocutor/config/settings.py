@@ -10,7 +10,7 @@ import msgspec
 
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import ORDER, SINGLE, Pipeline, Service
-from prolocutor.processes.supervisor import Command
+from prolocutor.processes.supervisor import ProcessCommand
 
 
 class ProcessTarget(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 4242
     auth: Auth = Auth()
     limits: Limits = Limits()
-    processes: dict[str, Command] = {}
+    processes: dict[str, ProcessCommand] = {}
     doors: dict[str, dict[str, Any]] | None = None
     pipeline: Pipeline = Pipeline()
     file: str = ""

@@ -13,13 +13,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from prolocutor.connectors.line import Line, headers_of
-from prolocutor.contracts.connector import Request
+from prolocutor.connectors.parts.line import Line, headers_of
+from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
 
 Wire = Literal["native", "deeppavlov"]
-Replies = Sequence[Plain | ServiceError]
 
 
 class HttpConnector:

@@ -13,9 +13,9 @@ from typing import Any, Final
 import aiohttp
 import msgspec
 
-from prolocutor.connectors.line import headers_of, whole
-from prolocutor.connectors.openai_wire import Endpoint, told_of
-from prolocutor.contracts.connector import Request
+from prolocutor.connectors.parts.line import headers_of, whole
+from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
+from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
 
@@ -55,7 +55,7 @@ class OpenAiChatConnector:
     ) -> None:
         del batched  # several requests are several calls
         self.name = name
-        endpoint = Endpoint(url, PATH, model=model, key=key)
+        endpoint = OpenAiEndpoint(url, PATH, model=model, key=key)
         query = endpoint.query
         self._system = system or query.get("system")
         self._confidence = _number(confidence, query.get("confidence"))
@@ -65,7 +65,7 @@ class OpenAiChatConnector:
             self._body["stream"] = True
         self._headers, self._line = endpoint.headers, endpoint.line
 
-    async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
+    async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the model once for each request."""
         if len(requests) == 1:
             return (await self._ask(requests[0]),)
@@ -126,19 +126,19 @@ def _window(state: Any) -> list[dict[str, str]]:
 # -- what comes back ------------------------------------------------------------------------
 
 
-class _Said(msgspec.Struct):
+class _ChatMessage(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None
 
 
-class _Option(msgspec.Struct):
-    message: _Said | None = None
-    delta: _Said | None = None
+class _CompletionChoice(msgspec.Struct):
+    message: _ChatMessage | None = None
+    delta: _ChatMessage | None = None
     finish_reason: str | None = None
 
 
 class _Completion(msgspec.Struct):
-    choices: list[_Option] = []
+    choices: list[_CompletionChoice] = []
     error: Any = None
 
 
@@ -153,7 +153,7 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
     if not completion.choices or completion.choices[0].message is None:
         raise BadReply("a completion without a message", path="$.choices")
     option = completion.choices[0]
-    return _checked(option.message or _Said(), option.finish_reason).encode()
+    return _checked(option.message or _ChatMessage(), option.finish_reason).encode()
 
 
 async def _read_stream(response: aiohttp.ClientResponse, most: int) -> bytes:
@@ -178,7 +178,7 @@ async def _read_stream(response: aiohttp.ClientResponse, most: int) -> bytes:
             break
     else:
         raise ServiceUnreachable("the stream broke off in the middle of the reply")
-    return _checked(_Said(content=said, refusal=refused or None), finish).encode()
+    return _checked(_ChatMessage(content=said, refusal=refused or None), finish).encode()
 
 
 async def _lines(response: aiohttp.ClientResponse, most: int) -> Any:
@@ -199,11 +199,11 @@ def _completion(data: bytes) -> _Completion:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadReply(f"no chat completion: {error}") from None
     if completion.error:
-        raise BadReply(told_of(completion.error))
+        raise BadReply(error_text(completion.error))
     return completion
 
 
-def _checked(said: _Said, finish: str | None) -> str:
+def _checked(said: _ChatMessage, finish: str | None) -> str:
     if said.refusal:
         raise BadReply(f"it refuses: {said.refusal:.200}")
     if finish in _NO_TEXT and (finish == "content_filter" or not said.content):

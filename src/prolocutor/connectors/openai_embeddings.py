@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.openai_wire import Endpoint, told_of
+from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadReply
 
@@ -34,7 +34,7 @@ class OpenAiEmbeddings:
         key: str | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        self._endpoint = Endpoint(url, PATH, model=model, key=key)
+        self._endpoint = OpenAiEndpoint(url, PATH, model=model, key=key)
         self._body = {"model": self._endpoint.model, **(parameters or {})}
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -71,7 +71,7 @@ def _read(reply: bytes, number: int) -> list[list[float]]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadReply(f"no embeddings: {error}") from None
     if found.error:
-        raise BadReply(told_of(found.error))
+        raise BadReply(error_text(found.error))
     places = [place if one.index is None else one.index for place, one in enumerate(found.data)]
     if sorted(places) != list(range(number)):
         raise BadReply(f"{len(places)} vectors for {number} texts", path="$.data")

@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from prolocutor.connectors.dotted import resolve
-from prolocutor.connectors.threads import Replies, Threads
-from prolocutor.contracts.connector import Request
+from prolocutor.connectors.parts.worker_threads import WorkerThreads
+from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import check
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadReply, ConfigError, ServiceError
 
 CONFIDENCE: Final = 0.5
@@ -50,10 +50,10 @@ class ParlaiConnector:
         confidence: float = CONFIDENCE,
     ) -> None:
         self.name = name
-        self._clones = _Clones(_maker(agent, dict(opt or {})), max_dialogs)
+        self._clones = _AgentClones(_maker(agent, dict(opt or {})), max_dialogs)
         self._confidence = confidence
         self._batched = batched
-        self._threads = Threads(name, max_threads)
+        self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Let the clones observe what is new and act; what one raises is `ServiceRaised`."""
@@ -80,7 +80,7 @@ class ParlaiConnector:
         dialog, said = _dialog(state)
         clone = self._clones.take(dialog)
         if clone is None or not clone.follows(said):
-            clone = _Clone(self._clones.make())
+            clone = _AgentClone(self._clones.make())
             clone.observe(said)
         else:
             clone.observe(said[clone.place(said) + 1 :])
@@ -98,7 +98,7 @@ class ParlaiConnector:
         return [{"text": text, "confidence": float(confidence)}]
 
 
-class _Said(msgspec.Struct, frozen=True):
+class _WindowUtterance(msgspec.Struct, frozen=True):
     """One utterance of the window."""
 
     id: str
@@ -106,18 +106,19 @@ class _Said(msgspec.Struct, frozen=True):
     by_bot: bool
 
 
-def _dialog(state: Any) -> tuple[str, list[_Said]]:
+def _dialog(state: Any) -> tuple[str, list[_WindowUtterance]]:
     """Read the agent state: which dialog it is, and its window up to the last human utterance."""
     try:
         said = [
-            _Said(one["utt_id"], one["text"], "active_skill" in one) for one in state["utterances"]
+            _WindowUtterance(one["utt_id"], one["text"], "active_skill" in one)
+            for one in state["utterances"]
         ]
         return state["dialog_id"], said
     except (KeyError, TypeError) as error:
         raise BadReply(f"an agent needs the agent state, without a formatter ({error!r})") from None
 
 
-class _Clone:
+class _AgentClone:
     """One clone of the agent: what it observed last and what it said to that."""
 
     def __init__(self, agent: Any) -> None:
@@ -126,7 +127,7 @@ class _Clone:
         self._said: str | None = None
         self._hears_itself = callable(getattr(agent, "self_observe", None))
 
-    def follows(self, said: Sequence[_Said]) -> bool:
+    def follows(self, said: Sequence[_WindowUtterance]) -> bool:
         """Return whether what it observed is how the dialog really went up to the last utterance.
 
         An agent that keeps its own words (`self_observe`) must have been the one who spoke.
@@ -138,11 +139,11 @@ class _Clone:
             one.by_bot and one.text == self._said for one in said[place + 1 : place + 2]
         )
 
-    def place(self, said: Sequence[_Said]) -> int:
+    def place(self, said: Sequence[_WindowUtterance]) -> int:
         """Return where the utterance is that it observed last; -1 if it is not there."""
         return next((n for n, one in enumerate(said) if one.id == self._heard), -1)
 
-    def observe(self, said: Sequence[_Said]) -> None:
+    def observe(self, said: Sequence[_WindowUtterance]) -> None:
         """Let the agent observe utterances: a person's, and as its own those of the bot."""
         heard = bool(self._heard)
         mine, self._said = self._said, None
@@ -165,7 +166,7 @@ class _Clone:
         return act
 
 
-class _Clones:
+class _AgentClones:
     """The clones of one agent, those of the latest dialogs; whoever uses one takes it away."""
 
     def __init__(self, make: Callable[[], Any], most: int) -> None:
@@ -173,7 +174,7 @@ class _Clones:
         self._most = most
         self._lock = threading.Lock()
         self._first: Any = None
-        self._kept: OrderedDict[str, _Clone] = OrderedDict()
+        self._kept: OrderedDict[str, _AgentClone] = OrderedDict()
 
     def make(self) -> Any:
         """Return a new clone."""
@@ -188,12 +189,12 @@ class _Clones:
                 return first.clone()
             return self._make()
 
-    def take(self, dialog: str) -> _Clone | None:
+    def take(self, dialog: str) -> _AgentClone | None:
         """Return the clone of a dialog, if it is kept and nobody uses it."""
         with self._lock:
             return self._kept.pop(dialog, None)
 
-    def put_back(self, dialog: str, clone: _Clone) -> None:
+    def put_back(self, dialog: str, clone: _AgentClone) -> None:
         """Keep a clone, and forget those that were not used for the longest time."""
         with self._lock:
             self._kept[dialog] = clone

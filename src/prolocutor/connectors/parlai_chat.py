@@ -16,15 +16,13 @@ from urllib.parse import urldefrag
 import aiohttp
 import msgspec
 
-from prolocutor.contracts.connector import Request
+from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
 
 CONFIDENCE: Final = 0.5
 QUIET: Final = 0.7
 """Seconds of silence after which the service has said all: its worlds look around every 0.5 s."""
-
-Replies = Sequence[Plain | ServiceError]
 
 
 class ParlaiChatConnector:
@@ -58,7 +56,7 @@ class ParlaiChatConnector:
         self._most = max_dialogs
         self._confidence = confidence
         self._quiet = quiet
-        self._kept: OrderedDict[str, _Session] = OrderedDict()
+        self._kept: OrderedDict[str, _ChatSession] = OrderedDict()
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Say the last utterance of each dialog and give what comes back."""
@@ -86,7 +84,7 @@ class ParlaiChatConnector:
             await session.aclose()
             session = None
         fresh = session is None
-        session = session or _Session(self._url)
+        session = session or _ChatSession(self._url)
         try:
             if fresh:
                 await session.open(self._opening, self._quiet)
@@ -97,7 +95,7 @@ class ParlaiChatConnector:
         await self._keep(dialog, session)
         return check([{"text": reply, "confidence": self._confidence}] if reply else [])
 
-    async def _keep(self, dialog: str, session: _Session) -> None:
+    async def _keep(self, dialog: str, session: _ChatSession) -> None:
         lost = self._kept.pop(dialog, None)
         self._kept[dialog] = session
         if lost is None and len(self._kept) > self._most:
@@ -106,7 +104,7 @@ class ParlaiChatConnector:
             await lost.aclose()
 
 
-class _Session:
+class _ChatSession:
     """One socket to the service, over a connection of its own."""
 
     def __init__(self, url: str) -> None:

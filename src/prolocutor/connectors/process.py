@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.connector import Request
+from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 
@@ -52,7 +52,7 @@ class ProcessConnector:
         self._starting: asyncio.Task[Process | ServiceError] | None = None
         self._killed: list[Process] = []
 
-    async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
+    async def send(self, requests: Sequence[Request]) -> Replies:
         """Wait for the child to be free, ask it, and read one answer for each request."""
         async with self._turn:
             child = await self._ready_child()
@@ -76,9 +76,7 @@ class ProcessConnector:
                     await child.wait()
         self._killed.clear()
 
-    async def _ask(
-        self, child: Process, requests: Sequence[Request]
-    ) -> Sequence[Plain | ServiceError]:
+    async def _ask(self, child: Process, requests: Sequence[Request]) -> Replies:
         assert child.stdin is not None
         bodies = [_one_line(request) for request in requests]
         line = b"[%b]" % b",".join(bodies) if self._batched else bodies[0]
@@ -122,7 +120,7 @@ class ProcessConnector:
         self._killed = [child for child in self._killed if child.returncode is None]
         try:
             child = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "prolocutor.connectors.process_child"),
+                *(sys.executable, "-m", "prolocutor.connectors.parts.process_child"),
                 *(self._dotted, str(os.getpid()), "batched" if self._batched else "single"),
                 stdin=PIPE,
                 stdout=PIPE,
@@ -170,7 +168,7 @@ class ProcessConnector:
             self._killed.append(child)
 
 
-class _Answer(msgspec.Struct):
+class _ChildReply(msgspec.Struct):
     """One line of the child: a reply, or how the call failed."""
 
     reply: msgspec.Raw = msgspec.Raw(b"null")
@@ -179,12 +177,12 @@ class _Answer(msgspec.Struct):
     path: str = "$"
 
 
-_decode_answer: Final[Any] = msgspec.json.Decoder(_Answer).decode
+_decode_answer: Final[Any] = msgspec.json.Decoder(_ChildReply).decode
 
 
-def _read_answer(line: bytes) -> _Answer:
+def _read_answer(line: bytes) -> _ChildReply:
     try:
-        answer: _Answer = _decode_answer(line)
+        answer: _ChildReply = _decode_answer(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadReply(f"the child's line cannot be read: {error}") from None
     return answer

@@ -13,8 +13,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from prolocutor.connectors.threads import Replies, Threads, failure_of, text_of
-from prolocutor.contracts.connector import Answer, Request
+from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of, text_of
+from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, check
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
@@ -47,8 +47,8 @@ class PythonConnector:
         self._inline = inline
         self._plainly = self._awaited and not batched
         immediate = inline and not self._awaited and not batched
-        self.answer: Answer | None = self._answer if immediate else None
-        self._threads = Threads(name, max_threads)
+        self.answer: ImmediateAnswer | None = self._answer if immediate else None
+        self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the function and check what it gives; whatever it raises is `ServiceRaised`."""

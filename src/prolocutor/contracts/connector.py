@@ -40,7 +40,10 @@ class Request(Protocol):
         """Return what is asked as JSON."""
 
 
-Answer = Callable[[Request], Plain | ServiceError]
+Replies = Sequence[Plain | ServiceError]
+"""One checked reply, or one error, for each request of a call, in their order."""
+
+ImmediateAnswer = Callable[[Request], Plain | ServiceError]
 """Asks a service and gives its checked answer without ever waiting."""
 
 
@@ -50,7 +53,7 @@ class Connector(Protocol):
     One that never waits may offer `answer` beside `send`, an `Answer`; None where it does wait.
     """
 
-    async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
+    async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the service and give one answer for each request, in their order.
 
         There is exactly one request unless the service has `batch_size > 1`. Every answer has been

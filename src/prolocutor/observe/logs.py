@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 from prolocutor.dialog.ids import format_time
-from prolocutor.observe.reasons import bare
+from prolocutor.observe.reasons import without_quotes
 
 log = logging.getLogger("prolocutor.turns")
 
@@ -51,7 +51,9 @@ class TurnLog:
             "services": {f"{one.stage}.{one.name}": _shown(one) for one in record.services},
             "faults": record.faults,
             "remarks": record.remarks,
-            "reasons": record.reasons if self._texts else [bare(one) for one in record.reasons],
+            "reasons": record.reasons
+            if self._texts
+            else [without_quotes(one) for one in record.reasons],
         }
         if self._texts:
             fields["text"] = record.text
@@ -70,7 +72,7 @@ class TurnLog:
         """Leave it: the guard of the service logs this itself."""
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Writes each log record as one JSON object on a line of its own."""
 
     def format(self, record: logging.LogRecord) -> str:

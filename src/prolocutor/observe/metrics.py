@@ -27,7 +27,7 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets, in seconds."""
 
-Reading = Callable[[], float | Mapping[str, float]]
+GaugeReader = Callable[[], float | Mapping[str, float]]
 
 
 class Histogram:
@@ -53,7 +53,7 @@ class Histogram:
         return shown
 
 
-class Metrics:
+class TurnMetrics:
     """An observer that counts; `text` gives the figures in Prometheus' format.
 
     Every one has a registry of its own, so that two assistants in a process do not mix.
@@ -68,7 +68,7 @@ class Metrics:
         self._service_seconds: dict[tuple[str, str], Histogram] = {}
         self._faults: Counter[str] = Counter()
         self._breakers: Counter[tuple[str, str]] = Counter()
-        self._watched: dict[str, tuple[str, Reading]] = {}
+        self._watched: dict[str, tuple[str, GaugeReader]] = {}
 
     def turn_ended(self, record: TurnRecord) -> None:
         """Count one turn and its services."""
@@ -91,7 +91,7 @@ class Metrics:
         """Count a breaker that opens or closes."""
         self._breakers[service, state] += 1
 
-    def watch(self, name: str, text: str, read: Reading) -> None:
+    def watch(self, name: str, text: str, read: GaugeReader) -> None:
         """Show what `read` gives whenever the figures are asked for: a number, or one a service."""
         self._watched[name] = (text, read)
 

@@ -5,6 +5,6 @@ from __future__ import annotations
 from prolocutor.contracts.observer import Reason
 
 
-def bare(reason: Reason) -> Reason:
+def without_quotes(reason: Reason) -> Reason:
     """Return a reason without what stands in brackets at its end, where people may be quoted."""
     return {**reason, "reason": reason["reason"].partition(" (")[0]}

@@ -20,7 +20,7 @@ from prolocutor.contracts.observer import ServiceRecord, TurnRecord
 _NAME = "prolocutor"
 
 
-class Spans:
+class TurnSpans:
     """An observer that makes a span of each turn and of each service in it, with their true times.
 
     It does nothing until the application has set a tracer provider, or gives one here.

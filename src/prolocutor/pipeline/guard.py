@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from prolocutor.contracts.connector import Answer, Connector, Request
+from prolocutor.contracts.connector import Connector, ImmediateAnswer, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BreakerOpen, NoPlace, ServiceError
 from prolocutor.pipeline import plan
@@ -99,7 +99,7 @@ class Guard:
             Batcher(connector, service.batch_size) if service.batch_size > 1 else connector
         )
         self._send = self._connector.send
-        self._answer: Answer | None = getattr(self._connector, "answer", None)
+        self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
         self.immediate = self._answer is not None and not service.retries
         """Whether `answer` may be used in place of `call`: it never waits."""
         self._changed = changed

@@ -34,7 +34,7 @@ MAX_REQUEST: Final = 64_000_000
 MAX_TEXT: Final = 300
 
 
-class Host:
+class FunctionHost:
     """An ASGI application that answers with one function, async or plain."""
 
     def __init__(self, target: Callable[..., Any], *, batch: bool = False) -> None:
@@ -103,7 +103,7 @@ def main() -> None:
     if not callable(target):
         sys.exit(f"{given.target} cannot be called")
     uvicorn.run(
-        Host(target, batch=given.batch),
+        FunctionHost(target, batch=given.batch),
         host="127.0.0.1",
         port=given.port,
         lifespan="off",

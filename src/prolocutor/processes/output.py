@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 MAX_LINE: Final = 2000
 
 
-class Output:
+class ProcessOutput:
     """What a process prints: passed to the log line by line, the last line kept.
 
     The pipe is our own, because with asyncio's a process only counts as ended when nobody holds its

@@ -18,17 +18,17 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.errors import ConfigError
-from prolocutor.processes.output import Output
+from prolocutor.processes.output import ProcessOutput
 
 log = logging.getLogger(__name__)
 
 LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
 LAST_WORDS: Final = 1.0
 
-StateName = Literal["stopped", "starting", "up", "waiting"]
+ProcessPhase = Literal["stopped", "starting", "up", "waiting"]
 
 
-class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to run: words or a line of them, `{port}` and `{python}` are filled in.
 
     `port`: None picks a free one. The process finds it as `{port}` in its command and in the
@@ -41,12 +41,12 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     health: str | None = None
 
 
-class State(msgspec.Struct, frozen=True):
+class ProcessState(msgspec.Struct, frozen=True):
     """How one process is; `waiting` is the time before it is started again, `last_end` says why."""
 
     name: str
     url: str
-    state: StateName
+    state: ProcessPhase
     pid: int | None
     restarts: int
     last_end: str | None
@@ -63,7 +63,7 @@ class Supervisor:
 
     def __init__(
         self,
-        commands: Mapping[str, Command],
+        commands: Mapping[str, ProcessCommand],
         *,
         folder: str | os.PathLike[str] | None = None,
         start_timeout: float = 30.0,
@@ -78,7 +78,7 @@ class Supervisor:
         self._grace = grace
         ports = _free_ports(sum(command.port is None for command in commands.values()))
         self._kept = {
-            name: _Kept(name, command, command.port or ports.pop())
+            name: _SupervisedProcess(name, command, command.port or ports.pop())
             for name, command in commands.items()
         }
         self._tasks: list[asyncio.Task[None]] = []
@@ -90,7 +90,7 @@ class Supervisor:
             raise ConfigError(f"there is no process {name!r} (there is {known})")
         return self._kept[name].url
 
-    def states(self) -> list[State]:
+    def states(self) -> list[ProcessState]:
         """Tell how the processes are, in declared order."""
         return [kept.now() for kept in self._kept.values()]
 
@@ -102,7 +102,7 @@ class Supervisor:
             self._tasks.append(loop.create_task(self._keep(kept), name=f"process {kept.name}"))
         await asyncio.gather(*(kept.tried.wait() for kept in self._kept.values()))
 
-    async def until(self, name: str, state: StateName) -> None:
+    async def until(self, name: str, state: ProcessPhase) -> None:
         """Wait until the process is in this state."""
         kept = self._kept[name]
         while kept.state != state:
@@ -115,7 +115,7 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _keep(self, kept: _Kept) -> None:
+    async def _keep(self, kept: _SupervisedProcess) -> None:
         loop = asyncio.get_running_loop()
         first, longest = self._backoff
         wait = first
@@ -135,12 +135,12 @@ class Supervisor:
             kept.turn("stopped")
             kept.tried.set()
 
-    async def _live(self, kept: _Kept) -> str:
+    async def _live(self, kept: _SupervisedProcess) -> str:
         """One life: start it, wait until it is up, then until it ends; gives how it ended."""
         kept.turn("starting")
         if await _answers(kept.port, None):
             return f"cannot start: somebody else listens on port {kept.port}"
-        output = Output(kept.name)
+        output = ProcessOutput(kept.name)
         try:
             process = await self._launch(kept, await output.open())
             output.hand_over()
@@ -150,7 +150,9 @@ class Supervisor:
         finally:
             output.close()
 
-    async def _see_through(self, kept: _Kept, process: Process, output: Output) -> str:
+    async def _see_through(
+        self, kept: _SupervisedProcess, process: Process, output: ProcessOutput
+    ) -> str:
         loop = asyncio.get_running_loop()
         reading = loop.create_task(output.read())
         ended = loop.create_task(process.wait())
@@ -171,7 +173,7 @@ class Supervisor:
             return f"was not up after {self._start_timeout:g} s"
         return f"{_end(ended.result())} ({output.last or 'it printed nothing'})"
 
-    async def _launch(self, kept: _Kept, output: int) -> Process:
+    async def _launch(self, kept: _SupervisedProcess, output: int) -> Process:
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), *kept.words()),
             stdin=PIPE,
@@ -182,7 +184,7 @@ class Supervisor:
             start_new_session=True,
         )
 
-    async def _comes_up(self, kept: _Kept, ended: asyncio.Task[int]) -> bool:
+    async def _comes_up(self, kept: _SupervisedProcess, ended: asyncio.Task[int]) -> bool:
         """Wait until it is up or has ended; False when that took too long."""
         try:
             async with asyncio.timeout(self._start_timeout):
@@ -203,15 +205,15 @@ class Supervisor:
         await asyncio.wait([ended])
 
 
-class _Kept:
+class _SupervisedProcess:
     """One process that is kept alive."""
 
-    def __init__(self, name: str, command: Command, port: int) -> None:
+    def __init__(self, name: str, command: ProcessCommand, port: int) -> None:
         self.name = name
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
         self.health = command.health
-        self.state: StateName = "stopped"
+        self.state: ProcessPhase = "stopped"
         self.pid: int | None = None
         self.restarts = 0
         self.last_end: str | None = None
@@ -225,13 +227,13 @@ class _Kept:
         filled = (word.replace("{python}", sys.executable) for word in self._run)
         return [word.replace("{port}", str(self.port)) for word in filled]
 
-    def turn(self, state: StateName) -> None:
+    def turn(self, state: ProcessPhase) -> None:
         self.state = state
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def now(self) -> State:
-        return State(self.name, self.url, self.state, self.pid, self.restarts, self.last_end)
+    def now(self) -> ProcessState:
+        return ProcessState(self.name, self.url, self.state, self.pid, self.restarts, self.last_end)
 
 
 def _free_ports(count: int) -> list[int]:

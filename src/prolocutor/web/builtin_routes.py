@@ -7,7 +7,7 @@ from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, HttpRequest, HttpResponse, Route
-from prolocutor.observe.metrics import CONTENT_TYPE, Metrics
+from prolocutor.observe.metrics import CONTENT_TYPE, TurnMetrics
 from prolocutor.web.error_table import ErrorResponse
 from prolocutor.web.icons import Icons
 from prolocutor.web.in_flight import InFlight
@@ -25,7 +25,7 @@ class BuiltinRoutes:
         assistant: Assistant,
         channels: Sequence[Channel],
         in_flight: InFlight,
-        metrics: Metrics | None,
+        metrics: TurnMetrics | None,
         is_ready: Callable[[], bool],
     ) -> None:
         self._is_ready = is_ready
@@ -59,7 +59,7 @@ class BuiltinRoutes:
         return HttpResponse(self._metrics.text(), content_type=CONTENT_TYPE)
 
 
-def watch(metrics: Metrics, assistant: Assistant, in_flight: InFlight) -> None:
+def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> None:
     """Let the metrics look at what is going on now, whenever they are asked for."""
     prepared = assistant.engine.prepared
     metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: len(prepared.strays))

@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, HttpResponse
 from prolocutor.errors import ConfigError, Overloaded, Stopping
-from prolocutor.observe.metrics import Metrics
+from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.authentication import ANONYMOUS, AccessPolicy, Authenticator
 from prolocutor.web.builtin_routes import BuiltinRoutes
@@ -35,7 +35,7 @@ def make_app(
     auth: AccessPolicy | None = None,
     limits: ListenerLimits | None = None,
     origins: Collection[str] = (),
-    metrics: Metrics | None = None,
+    metrics: TurnMetrics | None = None,
 ) -> Listener:
     """Make the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
 
@@ -60,7 +60,7 @@ class Listener:
         auth: AccessPolicy,
         limits: ListenerLimits,
         origins: Collection[str],
-        metrics: Metrics | None,
+        metrics: TurnMetrics | None,
     ) -> None:
         self.limits = limits
         self.authenticator = Authenticator(auth, origins, [channel.prefix for channel in channels])

@@ -15,7 +15,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.channel import Page as PageDoor
 from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
 from prolocutor.dialog import plain
-from prolocutor.observe.recent import Recent
+from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.pipeline.plan import Pipeline
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.authentication import AccessPolicy
@@ -149,7 +149,7 @@ class Server:
 
     async def _live(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        recent = Recent()
+        recent = RecentTurns()
         async with Assistant(self._pipeline, store="memory:", observers=[recent]) as assistant:
             self.assistant = assistant
             self.script = Script(assistant)

@@ -5,14 +5,14 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.deeppavlov.door.api import DeepPavlov
-from prolocutor.observe.metrics import Metrics
-from prolocutor.observe.recent import Recent
+from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.testing.channel_kit import STRICT, Gate, pipeline, running
 from prolocutor.web.listener import make_app
 
 
 async def test_metrics_count_the_turns_of_a_door() -> None:
-    metrics = Metrics()
+    metrics = TurnMetrics()
     async with Assistant(pipeline(Gate()), store="memory:", observers=[metrics]) as assistant:
         app = make_app(assistant, [DeepPavlov(assistant)], metrics=metrics)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
@@ -35,7 +35,7 @@ async def test_metrics_count_the_turns_of_a_door() -> None:
 
 @pytest.mark.parametrize("secret", [None, "the-token-of-ann"])
 async def test_metrics_are_for_operators(secret: str | None) -> None:
-    metrics = Metrics()
+    metrics = TurnMetrics()
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     assistant = Assistant(pipeline(Gate()), store="memory:", observers=[metrics])
     async with (
@@ -57,7 +57,7 @@ async def test_without_metrics_there_are_none() -> None:
 
 
 async def test_the_last_turns_can_be_looked_into() -> None:
-    recent = Recent()
+    recent = RecentTurns()
     async with Assistant(pipeline(Gate()), store="memory:", observers=[recent]) as assistant:
         result = await assistant.turn("hello", user="ann")
 

@@ -5,7 +5,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.channel import Page
 from prolocutor.contracts.channel import Channel
-from prolocutor.observe.recent import Recent
+from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.testing.channel_kit import KEY, STRICT, Door, at_the_door
 from prolocutor.web.authentication import AccessPolicy
 from tests.integration.channels.fakes import get, post
@@ -59,7 +59,7 @@ async def test_a_stranger_sees_the_page_and_nothing_else() -> None:
 
 
 async def test_a_recent_turn_has_its_services_and_an_old_one_its_hypotheses() -> None:
-    recent = Recent(size=1)
+    recent = RecentTurns(size=1)
 
     def make(assistant: Assistant) -> Channel:
         assistant.observers.append(recent)
@@ -78,7 +78,7 @@ async def test_a_recent_turn_has_its_services_and_an_old_one_its_hypotheses() ->
 
 
 async def test_only_operators_read_the_words_of_errors() -> None:
-    recent = Recent()
+    recent = RecentTurns()
     broken = service("gate", outcome="failed", error="no route to 10.0.0.7", code="unreachable")
     faults = [{"service": "gate", "what": "no route to 10.0.0.7"}]
 

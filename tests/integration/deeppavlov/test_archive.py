@@ -3,7 +3,7 @@
 import pytest
 
 from prolocutor.deeppavlov.door.api import DeepPavlov
-from prolocutor.observe.load import Load
+from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.testing.channel_kit import Door, at_the_door
 from tests.integration.channels.fakes import deeppavlov, get, post
 
@@ -153,7 +153,7 @@ async def test_the_load_shows_what_runs() -> None:
 
 
 async def test_the_load_shows_how_long_services_take() -> None:
-    load = Load()
+    load = ServiceTimes()
     async with at_the_door(lambda assistant: DeepPavlov(assistant, load=load)) as door:
         observe(door, load)
         await post(door, user_id="ann", payload="hello")
@@ -163,7 +163,7 @@ async def test_the_load_shows_how_long_services_take() -> None:
     assert answer["response_time"]["agent"] >= answer["response_time"]["gate"] > 0
 
 
-def observe(door: Door, load: Load) -> None:
+def observe(door: Door, load: ServiceTimes) -> None:
     door.assistant.observers.append(load)
 
 

@@ -17,20 +17,20 @@ import pytest
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ConfigError
-from prolocutor.processes.supervisor import Command, State, Supervisor
+from prolocutor.processes.supervisor import ProcessCommand, ProcessState, Supervisor
 from prolocutor.testing.connector_kit import PATIENCE, ask, closing
 from tests.integration.pids import is_gone
 
 ROOT = Path(__file__).parents[3]
 STUBBORN = Path(__file__).with_name("stubborn.py")
-PID = Command(
+PID = ProcessCommand(
     "{python} -m prolocutor.processes.host tests.integration.processes.services:pid --port {port}",
     health="/health",
 )
 
 
 @asynccontextmanager
-async def running(commands: dict[str, Command], **options: Any) -> AsyncIterator[Supervisor]:
+async def running(commands: dict[str, ProcessCommand], **options: Any) -> AsyncIterator[Supervisor]:
     options = {"folder": ROOT, "backoff": (0.01, 0.04), "grace": 0.2, **options}
     supervisor = Supervisor(commands, **options)
     async with asyncio.timeout(PATIENCE):
@@ -41,11 +41,11 @@ async def running(commands: dict[str, Command], **options: Any) -> AsyncIterator
             await supervisor.aclose()
 
 
-def python(code: str) -> Command:
-    return Command(["{python}", "-c", code])
+def python(code: str) -> ProcessCommand:
+    return ProcessCommand(["{python}", "-c", code])
 
 
-def only(supervisor: Supervisor) -> State:
+def only(supervisor: Supervisor) -> ProcessState:
     (state,) = supervisor.states()
     return state
 
@@ -131,7 +131,7 @@ async def test_what_a_process_prints_goes_to_the_log_with_its_name(
 
 
 async def test_a_command_that_is_not_there_is_told_at_once() -> None:
-    async with running({"a": Command("no-such-program")}) as supervisor:
+    async with running({"a": ProcessCommand("no-such-program")}) as supervisor:
         state = only(supervisor)
 
     assert "no-such-program: No such file or directory" in str(state.last_end)
@@ -145,7 +145,7 @@ async def test_a_process_that_does_not_come_up_in_time_is_ended() -> None:
 
 
 async def test_a_process_is_not_up_before_its_health_is_good() -> None:
-    sick = Command(f"{PID.run}", health="/no-such-path")
+    sick = ProcessCommand(f"{PID.run}", health="/no-such-path")
     async with running({"a": sick}, start_timeout=1.0) as supervisor:
         state = only(supervisor)
 
@@ -155,7 +155,7 @@ async def test_a_process_is_not_up_before_its_health_is_good() -> None:
 async def test_a_port_that_somebody_else_uses_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        async with running({"a": Command("true", port=port)}) as supervisor:
+        async with running({"a": ProcessCommand("true", port=port)}) as supervisor:
             state = only(supervisor)
 
     assert state.last_end == f"cannot start: somebody else listens on port {port}"
@@ -163,7 +163,7 @@ async def test_a_port_that_somebody_else_uses_is_told() -> None:
 
 async def test_a_stubborn_process_and_its_children_are_ended_at_the_close(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    command = Command(["{python}", str(STUBBORN), "{port}", str(pids)])
+    command = ProcessCommand(["{python}", str(STUBBORN), "{port}", str(pids)])
 
     async with running({"a": command}) as supervisor:
         assert only(supervisor).state == "up"
@@ -221,7 +221,10 @@ def test_a_parent_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
     [
         (lambda: Supervisor({"a": PID}).url("b"), "there is no process 'b' (there is a)"),
         (lambda: Supervisor({}).url("b"), "there is no process 'b' (there is none)"),
-        (lambda: Supervisor({"a": Command("")}), "processes.a.run: the process 'a' has no command"),
+        (
+            lambda: Supervisor({"a": ProcessCommand("")}),
+            "processes.a.run: the process 'a' has no command",
+        ),
     ],
 )
 def test_what_cannot_be_is_a_config_error(act: Callable[[], object], complaint: str) -> None:

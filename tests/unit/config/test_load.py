@@ -12,7 +12,7 @@ from prolocutor.config.schema import LIMITS, PROCESS, SERVICE, TOP
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service, Stage
-from prolocutor.processes.supervisor import Command
+from prolocutor.processes.supervisor import ProcessCommand
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
 SKILL = "skills: {echo: 'echoes:echo'}\n"
@@ -59,7 +59,9 @@ def test_the_full_file_is_read_to_the_letter() -> None:
     assert settings.auth.keys == ["operator"]
     assert settings.auth.tokens == {"ann-token": "ann"}
     assert settings.doors == {"deeppavlov": {}, "parlai": {}}
-    assert settings.processes["units"] == Command(["python", "-m", "unit_server"], health="/health")
+    assert settings.processes["units"] == ProcessCommand(
+        ["python", "-m", "unit_server"], health="/health"
+    )
     assert settings.pipeline.of(Stage.SKILL)[2].window is None
     assert settings.pipeline.last_chance == Service("last_chance", "echoes:echo")
 

@@ -27,7 +27,7 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.outputs import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.observe.metrics import Metrics
+from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import StageDeadlines
@@ -159,7 +159,7 @@ async def test_every_address_is_told_with_who_may_come() -> None:
         Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
     ) as assistant:
         door = DeepPavlov(assistant)
-        house = BuiltinRoutes(assistant, [door], InFlight(), Metrics(), lambda: True)
+        house = BuiltinRoutes(assistant, [door], InFlight(), TurnMetrics(), lambda: True)
         routes = [*house.routes, *door.routes]
 
     addresses = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.observe.logs import JsonLines, TurnLog
+from prolocutor.observe.logs import JsonLogFormatter, TurnLog
 from tests.unit.observe.records import record, service
 
 
@@ -21,7 +21,7 @@ def logged(one: TurnRecord, *, texts: bool = False) -> dict[str, Any]:
 def logger(stream: io.StringIO, level: int = logging.INFO) -> logging.Logger:
     made = logging.Logger("turns", level)  # noqa: LOG001 (nobody else's)
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLogFormatter())
     made.addHandler(handler)
     return made
 
@@ -100,13 +100,13 @@ def test_what_json_cannot_say_is_logged_all_the_same(value: object) -> None:
     made = logging.LogRecord("a", logging.INFO, "f", 1, "%s", (value,), None)
     made.fields = {"value": value}
 
-    assert "value" in json.loads(JsonLines().format(made))
+    assert "value" in json.loads(JsonLogFormatter().format(made))
 
 
 def test_a_log_may_have_a_stack() -> None:
     made = logging.LogRecord("a", logging.INFO, "f", 1, "m", (), None, sinfo="the stack")
 
-    assert json.loads(JsonLines().format(made))["stack"] == "the stack"
+    assert json.loads(JsonLogFormatter().format(made))["stack"] == "the stack"
 
 
 def test_reasons_are_logged_without_what_may_quote_people_unless_that_is_asked_for() -> None:

@@ -2,11 +2,11 @@
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from prolocutor.observe.metrics import Metrics
+from prolocutor.observe.metrics import TurnMetrics
 from tests.unit.observe.records import record, service
 
 
-def samples(metrics: Metrics) -> dict[tuple[str, ...], float]:
+def samples(metrics: TurnMetrics) -> dict[tuple[str, ...], float]:
     """Every figure by its name and the values of its labels, in the labels' order."""
     return {
         (sample.name, *(v for _, v in sorted(sample.labels.items()))): sample.value
@@ -16,7 +16,7 @@ def samples(metrics: Metrics) -> dict[tuple[str, ...], float]:
 
 
 def test_turns_are_counted_by_how_their_reply_came_about() -> None:
-    metrics = Metrics()
+    metrics = TurnMetrics()
     for by in ("selector", "selector", "fallback"):
         metrics.turn_ended(record(by=by))
 
@@ -27,7 +27,7 @@ def test_turns_are_counted_by_how_their_reply_came_about() -> None:
 
 
 def test_the_seconds_of_turns_fall_into_buckets() -> None:
-    metrics = Metrics()
+    metrics = TurnMetrics()
     for seconds in (0.001, 0.02, 100.0):
         metrics.turn_ended(record(seconds=seconds))
 
@@ -42,7 +42,7 @@ def test_the_seconds_of_turns_fall_into_buckets() -> None:
 
 
 def test_what_became_of_services_is_counted() -> None:
-    metrics = Metrics()
+    metrics = TurnMetrics()
     metrics.turn_ended(record(service(), service("slow", outcome="late", code="late")))
     metrics.turn_ended(record(service("slow", outcome="skipped", started=None, ended=None)))
 
@@ -56,7 +56,7 @@ def test_what_became_of_services_is_counted() -> None:
 
 
 def test_faults_and_breakers_are_counted() -> None:
-    metrics = Metrics()
+    metrics = TurnMetrics()
     metrics.turn_ended(
         record(faults=[{"service": "a", "what": "x"}, {"service": "a", "what": "y"}])
     )
@@ -69,7 +69,7 @@ def test_faults_and_breakers_are_counted() -> None:
 
 
 def test_what_is_watched_is_looked_at_when_it_is_asked_for() -> None:
-    metrics, strays, by_service = Metrics(), [1, 2], {"a": 3.0}
+    metrics, strays, by_service = TurnMetrics(), [1, 2], {"a": 3.0}
     metrics.watch("strays", "Strays", lambda: len(strays))
     metrics.watch("places", "Places", lambda: by_service)
     strays.clear()
@@ -82,7 +82,7 @@ def test_what_is_watched_is_looked_at_when_it_is_asked_for() -> None:
 
 
 def test_two_assistants_do_not_mix() -> None:
-    one, other = Metrics(), Metrics()
+    one, other = TurnMetrics(), TurnMetrics()
     one.turn_ended(record())
 
     assert ("prolocutor_turns_total", "selector", "http_client") not in samples(other)

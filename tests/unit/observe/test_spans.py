@@ -8,7 +8,7 @@ from opentelemetry import context, trace
 from opentelemetry.trace import NonRecordingSpan, NoOpTracerProvider, Span, SpanContext, Status
 from opentelemetry.trace.status import StatusCode
 
-from prolocutor.observe.spans import Spans
+from prolocutor.observe.spans import TurnSpans
 from tests.unit.observe.records import record, service
 
 BEGAN = 1_700_000_000_500_000_000
@@ -58,7 +58,7 @@ def test_a_turn_is_a_span_over_those_of_its_services() -> None:
     late = service("b", started=0.2, ended=0.4, outcome="late", error="no answer in time")
     skipped = service("c", started=None, ended=None, outcome="skipped")
 
-    Spans(provider).turn_ended(record(service("a", started=0.0, ended=0.25), late, skipped))
+    TurnSpans(provider).turn_ended(record(service("a", started=0.0, ended=0.25), late, skipped))
 
     turn, a, b = provider.tracer.spans
     assert [span.name for span in (turn, a, b)] == ["turn", "skills a", "skills b"]
@@ -79,7 +79,7 @@ def test_a_turn_is_nobodys_child() -> None:
     outer = FakeSpan("outer", trace.INVALID_SPAN, 0, {})
     token = context.attach(trace.set_span_in_context(outer))
     try:
-        Spans(provider).turn_ended(record())
+        TurnSpans(provider).turn_ended(record())
     finally:
         context.detach(token)
 
@@ -89,7 +89,7 @@ def test_a_turn_is_nobodys_child() -> None:
 def test_a_turn_that_nobody_could_answer_is_an_error() -> None:
     provider = FakeProvider()
 
-    Spans(provider).turn_ended(record(by="fallback"))
+    TurnSpans(provider).turn_ended(record(by="fallback"))
 
     assert provider.tracer.spans[0].status is StatusCode.ERROR
 
@@ -97,11 +97,11 @@ def test_a_turn_that_nobody_could_answer_is_an_error() -> None:
 def test_nothing_is_said_of_what_people_say() -> None:
     provider = FakeProvider()
 
-    Spans(provider).turn_ended(record(service(), text="my secret", response="your secret"))
+    TurnSpans(provider).turn_ended(record(service(), text="my secret", response="your secret"))
 
     assert "secret" not in str([span.shown for span in provider.tracer.spans])
 
 
 def test_without_a_provider_nothing_is_made() -> None:
-    Spans().turn_ended(record(service()))
-    Spans(NoOpTracerProvider()).turn_ended(record(service()))
+    TurnSpans().turn_ended(record(service()))
+    TurnSpans(NoOpTracerProvider()).turn_ended(record(service()))

@@ -6,10 +6,10 @@ import asyncio
 from typing import Any
 
 from prolocutor.assistant.wiring import connect
-from prolocutor.connectors.dotted import resolve
 from prolocutor.contracts.store import Finished
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dotted_names import resolve
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn

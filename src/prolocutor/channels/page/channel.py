@@ -14,7 +14,7 @@ from prolocutor.channels.page.static_files import StaticFiles
 from prolocutor.channels.page.uploads import Uploads
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
 from prolocutor.errors import BadInput, NotFound
-from prolocutor.observe.recent import Recent
+from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.requests import json_object, json_response
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{32}")
@@ -34,7 +34,7 @@ class Page:
         self,
         assistant: Assistant,
         *,
-        recent: Recent | None = None,
+        recent: RecentTurns | None = None,
         uploads: str | Path | None = None,
     ) -> None:
         files = StaticFiles(assistant.name)

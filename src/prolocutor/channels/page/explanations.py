@@ -11,8 +11,8 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.contracts.store import Archive
 from prolocutor.dialog.agent_state import hypothesis_to_state
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
-from prolocutor.observe.reasons import bare
-from prolocutor.observe.recent import Recent
+from prolocutor.observe.reasons import without_quotes
+from prolocutor.observe.recent_turns import RecentTurns
 
 Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ _SHOWN: Final = ("hypothesis_id", "skill_name", "text", "confidence")
 class TurnExplanations:
     """Tells how the assistant came to say something, from its latest records or the store."""
 
-    def __init__(self, archive: Archive, recent: Recent | None) -> None:
+    def __init__(self, archive: Archive, recent: RecentTurns | None) -> None:
         self._archive = archive
         self._recent = recent
 
@@ -43,7 +43,7 @@ def discreet(turn: Json) -> Json:
         **turn,
         "services": turn["services"] and services,
         "faults": turn["faults"] and faults,
-        "reasons": turn["reasons"] and [bare(one) for one in turn["reasons"]],
+        "reasons": turn["reasons"] and [without_quotes(one) for one in turn["reasons"]],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from typing import Any
 
-from prolocutor.connectors.dotted import resolve
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.evaluation.agent_subject import Agent, AgentSubject
 from prolocutor.evaluation.content import content_of, module_file

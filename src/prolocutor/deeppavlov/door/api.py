@@ -13,7 +13,7 @@ from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSo
 from prolocutor.deeppavlov.door.description import DESCRIPTION
 from prolocutor.deeppavlov.door.dialog_endpoints import DialogEndpoints
 from prolocutor.deeppavlov.door.turn_endpoints import TurnEndpoints
-from prolocutor.observe.load import Load
+from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.web.requests import json_response
 
 _PONG: Final = HttpResponse(b'"pong"')
@@ -28,7 +28,7 @@ class DeepPavlov:
     name = "deeppavlov"
     prefix = ""
 
-    def __init__(self, assistant: Assistant, *, load: Load | None = None) -> None:
+    def __init__(self, assistant: Assistant, *, load: ServiceTimes | None = None) -> None:
         self._assistant = assistant
         self._load = load
         turns, archive = TurnEndpoints(assistant), DialogEndpoints(assistant)

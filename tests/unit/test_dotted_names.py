@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.connectors.dotted import dotted_name, resolve
+from prolocutor.dotted_names import dotted_name, resolve
 from prolocutor.errors import ConfigError
 
 

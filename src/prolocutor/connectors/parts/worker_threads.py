@@ -8,29 +8,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import Context, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
-from prolocutor.dialog.plain import Plain
+from prolocutor.contracts.connector import Replies
 from prolocutor.errors import NoPlace, ServiceError, ServiceRaised
 
 log = logging.getLogger(__name__)
-
-Replies = Sequence[Plain | ServiceError]
 
 IDLE_SECONDS: Final = 30.0
 MAX_TEXT: Final = 300
 
 
-class Threads:
+class WorkerThreads:
     """Daemon threads of one service: started on demand, ended when idle for a while."""
 
     def __init__(self, name: str, most: int) -> None:
         self._name = name
         self._most = most
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[_ThreadCall | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._alive = 0
         self._wanted = 0  # jobs waiting or running, given up or not
@@ -43,7 +41,7 @@ class Threads:
 
         What it raises becomes a `ServiceError`; `NoPlace` where no thread comes free any more.
         """
-        job = _Job(target, asked, read)
+        job = _ThreadCall(target, asked, read)
         self._submit(job)
         try:
             return await job.future
@@ -58,7 +56,7 @@ class Threads:
                 self._jobs.put(None)
             self._alive = 0
 
-    def _submit(self, job: _Job) -> None:
+    def _submit(self, job: _ThreadCall) -> None:
         with self._lock:
             if self._lost >= self._most:
                 raise NoPlace(f"all {self._most} threads are held by calls that never ended")
@@ -69,7 +67,7 @@ class Threads:
         if grow:
             self._start_thread(job)
 
-    def _start_thread(self, job: _Job) -> None:
+    def _start_thread(self, job: _ThreadCall) -> None:
         thread = threading.Thread(target=self._work, name=f"service {self._name}", daemon=True)
         try:
             thread.start()
@@ -90,7 +88,7 @@ class Threads:
                 del outcome
             del job
 
-    def _next(self) -> _Job | None:
+    def _next(self) -> _ThreadCall | None:
         """Wait for a job; None is the end of this thread, which is counted out already."""
         try:
             return self._jobs.get(timeout=IDLE_SECONDS)
@@ -102,20 +100,20 @@ class Threads:
                     self._alive -= 1
                     return None
 
-    def _take(self, job: _Job) -> bool:
+    def _take(self, job: _ThreadCall) -> bool:
         with self._lock:
             if job.state == "given up":
                 return False
             job.state = "running"
             return True
 
-    def _finish(self, job: _Job) -> None:
+    def _finish(self, job: _ThreadCall) -> None:
         with self._lock:
             self._wanted -= 1
             self._lost -= job.state == "given up"
             job.state = "done"
 
-    def _give_up(self, job: _Job) -> None:
+    def _give_up(self, job: _ThreadCall) -> None:
         with self._lock:
             if job.state == "running":
                 self._lost += 1
@@ -125,7 +123,7 @@ class Threads:
                 job.state = "given up"
 
 
-class _Job:
+class _ThreadCall:
     """One call of a plain function, and the future in which somebody waits for it."""
 
     __slots__ = ("asked", "context", "future", "loop", "read", "state", "target")

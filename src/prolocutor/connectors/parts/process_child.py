@@ -1,4 +1,4 @@
-"""The child process of a service: `python -m prolocutor.connectors.process_child module:function`.
+"""The child process of a service: `python -m prolocutor.connectors.parts.process_child`.
 
 Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time.
 `ProcessConnector` is the other end and starts this; nobody else needs to.

@@ -7,11 +7,11 @@ from urllib.parse import unquote
 
 from yarl import URL
 
-from prolocutor.connectors.line import Line, address
+from prolocutor.connectors.parts.line import Line, address
 from prolocutor.errors import ConfigError
 
 
-class Endpoint:
+class OpenAiEndpoint:
     """A line to `{url}{path}`, the headers for it, the model, and the URL's query.
 
     `key` is sent as a bearer token, or stands in the URL as `https://:KEY@host/v1`; `model` may
@@ -35,7 +35,7 @@ class Endpoint:
         self.line = Line(_with_path(base.with_user(None), path))
 
 
-def told_of(error: Any) -> str:
+def error_text(error: Any) -> str:
     """Return the words of an `error` that came instead of a reply."""
     told = error.get("message") if isinstance(error, dict) else error
     return f"an error instead of a reply: {told!s:.200}"

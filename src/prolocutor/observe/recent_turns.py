@@ -8,7 +8,7 @@ from itertools import islice
 from prolocutor.contracts.observer import TurnRecord
 
 
-class Recent:
+class RecentTurns:
     """An observer that keeps the last `size` records, of all people together."""
 
     def __init__(self, size: int = 200) -> None:

@@ -17,7 +17,7 @@ SLICES: Final = 30
 _Slice = dict[str, list[float]]
 
 
-class Load:
+class ServiceTimes:
     """An observer that knows the mean response time of each service over the last 300 seconds.
 
     Kept in 30 slices of ten seconds each, so its memory does not grow with the traffic.

@@ -1,0 +1,1 @@
+"""Parts: what several connectors are made of; no connector lives here."""
