@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import prolocutor_demo
-from prolocutor.assistant.programs.devices import Devices
+from prolocutor.almond.programs.devices import Devices
+from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.config.load import load
-from prolocutor.thingtalk.manifests import OURS
 from prolocutor_demo import clock, countries, holidays, todo
 from prolocutor_demo.clock.functions import FUNCTIONS as CLOCK
 from prolocutor_demo.countries.functions import FUNCTIONS as COUNTRIES

@@ -18,7 +18,6 @@ from prolocutor.assistant.delivery import Deliveries
 from prolocutor.assistant.feed import FeedMessage, Wakers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import Message, notification
-from prolocutor.assistant.programs.executor import Executor
 from prolocutor.assistant.queue import Queues, Work
 from prolocutor.assistant.received import MAX_TEXT, check_name, checked_dialog, checked_input
 from prolocutor.assistant.recording import record_of
@@ -28,10 +27,11 @@ from prolocutor.assistant.rounds.effects import Sequel, is_told, sequel_of
 from prolocutor.assistant.rounds.inputs import SWITCH_CONFIDENCE, Rounds, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled
 from prolocutor.assistant.rounds.program_turns import learn, run_program
-from prolocutor.assistant.secrets import Secrets
+from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.watchdog import Watchdog
-from prolocutor.assistant.wiring import connect
+from prolocutor.assistant.wiring import connect, make_programs
 from prolocutor.contracts.observer import Observer, Rated, RatingObserver
+from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
@@ -61,7 +61,7 @@ class Assistant:
     `queue_timeout` how long an input waits for earlier ones of the same person. Turns that were cut
     off less than `recover_within` seconds ago are run once more at the start, older ones closed.
     `switch_confidence` is how sure a skill must be to change the subject while another one waits
-    for an answer.
+    for an answer. `programs` runs the programs that come in place of words (ThingTalk).
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Assistant:
         switch_confidence: float = SWITCH_CONFIDENCE,
         name: str = "assistant",
         observers: Sequence[Observer] = (),
+        programs: Programs | None = None,
     ) -> None:
         check_number("deadline", deadline, above=True)
         if reserve is not None:
@@ -124,22 +125,18 @@ class Assistant:
             services=services,
         )
         self._skills = [service.name for service in pipeline.skills]
+        self.programs = programs or make_programs(
+            pipeline.skills, self.engine, self.store, deadline
+        )
         deliveries = Deliveries(
             self.store,
             skills=self._skills,
-            programs=lambda: self.programs,
+            programs=self.programs,
             wake=self._told_unasked,
             deadline=deadline,
             new_dialog_attributes=self._journal.new_dialog_attributes,
         )
         self._ringer = Ringer(self.store, self._queues, deliveries, settle=self._journal.pay)
-        self.programs = Executor(
-            pipeline.skills,
-            self.engine,
-            self.store,
-            deadline=deadline,
-            expect=self._ringer.expect,
-        )
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -270,7 +267,10 @@ class Assistant:
         self, user: str, code: str, about: dict[str, str | None]
     ) -> dict[str, Any]:
         """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
-        return await self._enqueue(user, lambda: self.programs.create(user, code, about))
+        created = await self._enqueue(user, lambda: self.programs.create(user, code, about))
+        for entry in created.entries:
+            self._ringer.expect(entry.due)
+        return created.report
 
     async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
         """Return what a dialog waits for now, None if nothing is asked for."""

@@ -15,7 +15,7 @@ from prolocutor.assistant.feed import reply_messages
 from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import pages
 from prolocutor.assistant.rounds.effects import closing_of, waiting_for
-from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.programs import ProgramRunner
 from prolocutor.contracts.store import Delivery, Entry, Store
 from prolocutor.dialog import notices, outputs, rounds
 from prolocutor.dialog.ids import new_ids, timestamp
@@ -55,7 +55,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 class Deliveries:
     """Reads entries and delivers them.
 
-    `skills` are those who can get answers, `programs` gives who runs programs, `wake` is called
+    `skills` are those who can get answers, `programs` runs programs, `wake` is called
     with whoever was told something. A program has `deadline` seconds.
     """
 
@@ -64,7 +64,7 @@ class Deliveries:
         store: Store,
         *,
         skills: Sequence[str],
-        programs: Callable[[], Programs],
+        programs: ProgramRunner,
         wake: Callable[[str], None],
         deadline: float,
         new_dialog_attributes: bytes,
@@ -140,7 +140,7 @@ class Deliveries:
     async def _of_program(self, entry: Entry) -> Due:
         try:
             async with asyncio.timeout(self._deadline):
-                run = await self._programs().due(entry)
+                run = await self._programs.due(entry)
         except Exception as error:
             raise NotNow(f"the program {entry.key} failed: {error!r}") from error
         words, waiting = run.words, None

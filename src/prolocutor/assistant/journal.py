@@ -10,7 +10,7 @@ from typing import Any
 from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.result import TurnResult
 from prolocutor.assistant.rounds.effects import Sequel
-from prolocutor.assistant.secrets import Secrets, masked
+from prolocutor.assistant.rounds.secrets import Secrets, masked
 from prolocutor.contracts.store import Answered, Beginning, Begun, Finished, TurnStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time, new_ids

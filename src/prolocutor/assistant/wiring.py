@@ -1,12 +1,29 @@
-"""From a service's target to the connector that reaches it."""
+"""From a service's target to its connector, and from programs to what runs them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from prolocutor.connectors.catalog import make_connector
+from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Addressed, Service
+
+PROGRAMS: Final = "prolocutor.almond.programs.executor:Executor"
+"""What runs programs: imported when an assistant is made, and made as `make_programs` says."""
+
+
+def make_programs(
+    skills: Sequence[Service], caller: Caller, store: Store, deadline: float
+) -> Programs:
+    """Make what runs the programs of one assistant; `deadline` is that of a turn, in seconds."""
+    programs: Programs = resolve(PROGRAMS)(skills, caller, store, deadline=deadline)
+    return programs
 
 
 def connect(service: Service) -> Connector:

@@ -20,7 +20,7 @@ from prolocutor.errors import ConfigError, MissingExtra
 GROUP: Final = "prolocutor.channels"
 
 OURS: Final = {
-    "almond": "prolocutor.channels.almond.door:Almond",
+    "almond": "prolocutor.almond.door.door:Almond",
     "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",
     "page": "prolocutor.channels.page.channel:Page",
     "parlai": "prolocutor.channels.parlai:Parlai",

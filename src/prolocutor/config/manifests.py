@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prolocutor.assistant.programs.devices import Devices, classes_of
+from prolocutor.almond.programs.devices import Devices, classes_of
 from prolocutor.config.kinds import Findings
 from prolocutor.config.load import Loaded
 from prolocutor.errors import ConfigError, MissingExtra

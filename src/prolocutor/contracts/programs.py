@@ -43,7 +43,18 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     refused: bool = False
 
 
-class Programs(Protocol):
+class ProgramCreated(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a program that was started outside of dialogs.
+
+    `report` is what the caller gets, as JSON: `{uniqueId, description, code, icon, results,
+    errors}`, one result per statement. `entries` are on the agenda already.
+    """
+
+    report: dict[str, Any]
+    entries: Sequence[Entry] = ()
+
+
+class ProgramRunner(Protocol):
     """Runs programs, each within a turn of its person. A turn that was cut off runs them again."""
 
     async def run(self, start: ProgramStart) -> ProgramRun:
@@ -54,3 +65,19 @@ class Programs(Protocol):
 
         What it raises puts the entry off. Without words nothing is said. The entry is taken off
         the agenda with what is said; one of `entries` may take its place."""
+
+
+class Programs(ProgramRunner, Protocol):
+    """Runs programs, and starts, lists and stops those that go on between turns."""
+
+    async def create(self, user: str, code: str, about: dict[str, str | None]) -> ProgramCreated:
+        """Run a program that lacks nothing, or start it if it goes on, outside of dialogs.
+
+        `about` has its `name`, `description` and `icon`. Called between the turns of the person.
+        """
+
+    async def apps(self, user: str) -> list[dict[str, Any]]:
+        """Return the running programs of a person, as JSON for clients."""
+
+    async def delete(self, user: str, unique_id: str) -> bool:
+        """Stop a running program for good; False if there is none of this id."""

@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from prolocutor.channels.almond.door import Almond
+from prolocutor.almond.door.door import Almond
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.authentication import AccessPolicy

@@ -8,10 +8,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from prolocutor.channels.almond.door import Almond
+from prolocutor.almond.door.door import Almond
 from prolocutor.testing.channel_kit import Door, Gate, running
 from prolocutor.web.listener import make_app
-from tests.integration.channels.almond.wire import kinds, opened
+from tests.integration.almond.wire import kinds, opened
 from tests.integration.pairing.agents import Agent, assistant_of, record, turn
 
 ASKED = "Can you help me with my card?"

@@ -448,8 +448,7 @@ async def test_a_program_does_what_its_entry_is_for_and_one_that_breaks_is_put_o
     programs: Monitors, says: list[str]
 ) -> None:
     body = notices.encode(Notice(program={"id": "p"}))
-    async with assistant(asker()) as it:
-        it.programs = programs
+    async with assistant(asker(), programs=programs) as it:
         await it.store.schedule(Entry(user="ann", skill="", key="p", due=time.time(), body=body))
         await it.notify("ann", "news")
         said = await told(it, len(says))

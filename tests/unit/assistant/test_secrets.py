@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.secrets import MASK
+from prolocutor.assistant.rounds.secrets import MASK
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore

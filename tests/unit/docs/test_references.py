@@ -10,8 +10,8 @@ import pytest
 
 import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
+from prolocutor.almond.door.door import Almond
 from prolocutor.channels import catalog as doors
-from prolocutor.channels.almond.door import Almond
 from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards

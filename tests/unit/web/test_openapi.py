@@ -3,8 +3,8 @@
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.almond.door import Almond
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.testing.channel_kit import Gate, pipeline
 from prolocutor.web.openapi import document

@@ -9,6 +9,11 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.asks.intents import (
+    intent_in,
+    read_parsed,
+    read_prefixed,
+)
 from prolocutor.asks.wanted import NOT_UNDERSTOOD
 from prolocutor.assistant.rounds import phrases
 from prolocutor.assistant.rounds.asked_person import asked_of
@@ -21,11 +26,6 @@ from prolocutor.dialog.inputs import Input, TurnStart, Words
 from prolocutor.dialog.rounds import NOTHING, RAW, Round, Waiting
 from prolocutor.errors import BadInput
 from prolocutor.pipeline.plan import Service
-from prolocutor.thingtalk.bookkeeping import (
-    intent_in,
-    read_parsed,
-    read_prefixed,
-)
 
 log = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from msgspec import structs
 from prolocutor.asks import reading
 from prolocutor.asks.asked import Asked, Understood
 from prolocutor.asks.controls import control_of
+from prolocutor.asks.intents import Intent
 from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
 from prolocutor.asks.wording import plain
 from prolocutor.assistant.rounds import pages, phrases
@@ -18,7 +19,6 @@ from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import Begun
 from prolocutor.dialog.inputs import Input, TurnStart, Words
 from prolocutor.dialog.rounds import RAW, Ask, Waiting
-from prolocutor.thingtalk.bookkeeping import Intent
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers may sound like something else: a choice can be called "Cancel"."""

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import phrases
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.contracts.programs import ProgramRun, Programs
+from prolocutor.contracts.programs import ProgramRun, ProgramRunner
 from prolocutor.pipeline.turn import Turn
 
 
-async def run_program(decision: Decision, programs: Programs, seconds: float) -> Decision:
+async def run_program(decision: Decision, programs: ProgramRunner, seconds: float) -> Decision:
     """Run the program that an input asks for, and let the turn say what it says.
 
     What is no program changes no subject: what was asked for is asked again.

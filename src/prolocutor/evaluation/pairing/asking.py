@@ -16,7 +16,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.received import MAX_TEXT, checked_input
 from prolocutor.assistant.rounds.effects import Sequel
-from prolocutor.assistant.secrets import Secrets
+from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import Call, Question
 from prolocutor.contracts.store import Begun

@@ -1,0 +1,1 @@
+"""Almond: ThingTalk, the programs written in it, and the door of the Almond Dialog API."""

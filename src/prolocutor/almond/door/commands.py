@@ -1,0 +1,77 @@
+"""Commands: what Almond clients send, read liberally.
+
+`command` has a `text`; `parsed` a `json` (an object, or JSON as text, or its keys in the frame
+itself) and perhaps a `title`; `tt` a `code` (`tt` in the description's own sample). Source: the
+Almond Dialog API, and what its clients send.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.asks.intents import object_of, read_parsed
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.errors import BadInput
+from prolocutor.web.requests import parse_object
+
+MAX_BYTES: Final = 512_000
+
+_KINDS: Final = ("command", "parsed", "tt")
+_PLATFORM: Final = ("from", "contacts", "timezone")
+_INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "program")
+
+
+def read_frame(message: str | bytes) -> dict[str, Any]:
+    """Read one frame of a socket; `BadInput` where it is no JSON object, or too long."""
+    if len(message) > MAX_BYTES:
+        raise BadInput(f"a frame has at most {MAX_BYTES:,} bytes")
+    return parse_object(message)
+
+
+def read_command(command: dict[str, Any]) -> Input:
+    """Make an input of a `command`, `parsed` or `tt`; `BadInput` names what is wrong with it."""
+    kind = command.get("type")
+    if kind == "command":
+        return Input(text=_text(command, "text"), attributes=_platform_data(command))
+    if kind == "tt":
+        code = _text(command, "tt" if command.get("code") is None and "tt" in command else "code")
+        return Input(text=f"\\t {code}", attributes=_platform_data(command), program=code)
+    if kind == "parsed":
+        return _parsed(command)
+    raise BadInput(f"no input is of type {kind!r:.80}; there are {', '.join(_KINDS)}", field="type")
+
+
+def is_blank(input: Input) -> bool:
+    """Whether nothing was said: such an input is no turn."""
+    return input.parsed is None and input.program is None and not input.text.strip()
+
+
+def _parsed(command: dict[str, Any]) -> Input:
+    json = command.get("json")
+    if json is None:
+        json = {key: command[key] for key in _INLINE if key in command}
+    parsed = object_of(json)
+    if not parsed:
+        raise BadInput("json should have a code or a program", field="json")
+    if parsed.get("code") is not None or parsed.get("program") is not None:
+        parsed = read_parsed(parsed)
+    title = command.get("title")
+    text = title if isinstance(title, str) and title else f"\\r {plain.encode(parsed).decode()}"
+    return Input(text=text, attributes=_platform_data(command), parsed=parsed)
+
+
+def _text(command: dict[str, Any], key: str) -> str:
+    value = command.get(key)
+    if not isinstance(value, str):
+        raise BadInput(f"{key} should be a text", field=key)
+    return value
+
+
+def _platform_data(command: dict[str, Any]) -> dict[str, Any]:
+    """Return who is heard and whom they know, where the client tells: attributes of the
+    utterance."""
+    given = command.get("platformData")
+    data = given if isinstance(given, dict) else command
+    found = {key: data[key] for key in _PLATFORM if data.get(key) is not None}
+    return {"platformData": found} if found else {}

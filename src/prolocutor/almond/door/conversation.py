@@ -1,0 +1,211 @@
+"""Conversation: one WebSocket of a person; what it shows is the feed, row by row."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack, suppress
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.almond.door import commands
+from prolocutor.almond.door.dialects import Dialect, Frame, encoded, error_frame
+from prolocutor.almond.door.expectation import expectation
+from prolocutor.almond.door.people import Party
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import WebSocket
+from prolocutor.contracts.store import FeedRow
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.errors import BadInput, StoreError
+from prolocutor.web.error_table import error_response
+
+log = logging.getLogger(__name__)
+
+CACHED: Final = 10
+"""How many messages of before a client is shown when it opens."""
+
+PAGE: Final = 100
+RETRY: Final = 1.0
+"""Seconds after which a feed that could not be read is read again."""
+
+WAITING: Final = 64
+MAX_BYTES: Final = 1_000_000
+"""How many frames of one socket may wait, and how large; what comes later is not read so soon."""
+
+Take = Callable[[Input, Party], Coroutine[Any, Any, Any]]
+"""What makes a turn of an input."""
+
+
+class Opening(msgspec.Struct):
+    """What a client asked for when it opened a socket.
+
+    `after` is the id of the last message that it has, `history` whether it wants those of before;
+    `devices` are frames of the person's devices, told first.
+    """
+
+    after: int | None = None
+    history: bool = True
+    devices: list[Frame] = []
+
+
+class Conversation:
+    """One client on one dialog: it is shown every message once, and one `askSpecial` a turn."""
+
+    def __init__(
+        self, assistant: Assistant, party: Party, socket: WebSocket, dialect: Dialect, take: Take
+    ) -> None:
+        self._assistant = assistant
+        self._party = party
+        self._socket = socket
+        self._dialect = dialect
+        self._take = take
+        self._after = 0
+        self._showing = asyncio.Lock()
+        self._frames: list[tuple[str | bytes, ExitStack]] = []
+
+    async def run(self, opening: Opening) -> None:
+        """Serve the socket until the client is gone; what it said before that is still heard."""
+        with self._assistant.listening(self._party.user) as news:
+            await self._open(opening)
+            news.set()
+            async with asyncio.TaskGroup() as group:
+                showing = group.create_task(self._show_all(news))
+                handling: asyncio.Task[None] | None = None
+                async for frame in self._socket:
+                    place = ExitStack()
+                    place.enter_context(self._socket.busy())
+                    self._frames.append((frame, place))
+                    if handling is None or handling.done():
+                        handling = group.create_task(self._handle_all(news))
+                    elif self._is_full():
+                        await handling
+                if handling is not None:
+                    await handling
+                showing.cancel()
+
+    # -- what the client is shown -----------------------------------------------------------
+
+    async def _open(self, opening: Opening) -> None:
+        if self._dialect.opens_with_id:
+            self._send({"type": "id", "id": self._party.conversation})
+        for frame in opening.devices:
+            self._send(frame)
+        self._after = await self._assistant.store.feed_end(self._party.user)
+        if opening.after is not None:
+            await self._show_since(opening.after)
+        elif opening.history:
+            await self._replay(await self._tail(CACHED))
+        await self._show_expectation()
+
+    async def _show_since(self, after: int) -> None:
+        """Show all that followed a message, however much it is."""
+        rows = await self._tail(1, after)
+        at = rows[0].n - 1 if rows else self._after
+        while rows := await self._assistant.store.feed(self._party.user, at, PAGE):
+            await self._replay([row for row in rows if row.dialog_name == self._party.dialog])
+            at = rows[-1].n
+
+    async def _tail(self, limit: int, after: int | None = None) -> list[FeedRow]:
+        party = self._party
+        return await self._assistant.store.feed_tail(party.user, party.dialog, limit, after)
+
+    async def _replay(self, rows: list[FeedRow]) -> None:
+        """Show messages of before; nothing of theirs is asked any more but what still is."""
+        for row in rows:
+            self._send(self._dialect.message(row))
+            self._after = max(self._after, row.n)
+            await self._socket.room()
+
+    async def _show_all(self, news: asyncio.Event) -> None:
+        while True:
+            await news.wait()
+            try:
+                await self._catch_up(news)
+            except StoreError as error:
+                log.error("a person's feed cannot be read: %s", error)
+                await asyncio.sleep(RETRY)
+
+    async def _catch_up(self, news: asyncio.Event) -> None:
+        """Show what is new; whoever looks first shows it."""
+        async with self._showing:
+            while news.is_set():
+                news.clear()
+                try:
+                    await self._show_news()
+                except StoreError:
+                    news.set()
+                    raise
+
+    async def _show_news(self) -> None:
+        store, user = self._assistant.store, self._party.user
+        rows = await store.feed(user, self._after, PAGE)
+        if not rows and await store.feed_end(user) < self._after:
+            self._after = 0  # the person was deleted, and is somebody new from now on
+            rows = await store.feed(user, 0, PAGE)
+        while rows:
+            for row in rows:
+                self._show(row)
+                await self._socket.room()
+            rows = await store.feed(user, self._after, PAGE) if len(rows) == PAGE else []
+
+    def _show(self, row: FeedRow) -> None:
+        self._after = row.n
+        if row.dialog_name != self._party.dialog:
+            return
+        self._send(self._dialect.message(row))
+        if row.closing is not None:
+            self._send(self._dialect.expectation(plain.decode(row.closing)))
+
+    async def _show_expectation(self) -> None:
+        """Show what is waited for now."""
+        party = self._party
+        closing = await expectation(self._assistant, party)
+        self._send(self._dialect.expectation(closing))
+
+    def _send(self, frame: Frame | None) -> None:
+        if frame is not None:
+            self._socket.send(encoded(frame))
+
+    # -- what the client says ---------------------------------------------------------------
+
+    def _is_full(self) -> bool:
+        frames = self._frames
+        return len(frames) >= WAITING or sum(len(frame) for frame, _ in frames) > MAX_BYTES
+
+    async def _handle_all(self, news: asyncio.Event) -> None:
+        """Handle one frame after the other; whoever shuts down waits for those that came."""
+        while self._frames:
+            frame, place = self._frames.pop(0)
+            with place:
+                await self._handle(frame, news)
+
+    async def _handle(self, message: str | bytes, news: asyncio.Event) -> None:
+        """Make a turn of a frame; where there is none, an `askSpecial` says how things stand."""
+        refused, is_turn = None, False
+        try:
+            frame = commands.read_frame(message)
+            if frame.get("type") == "ping":
+                return
+            if frame.get("type") == "req-subproto":
+                raise Unsupported("no subprotocol is spoken here", field="proto")
+            input = commands.read_command(frame)
+            if not commands.is_blank(input):
+                await self._take(input, self._party)
+                is_turn = True
+        except Exception as error:
+            refusal = error_response(error)
+            refused = error_frame(refusal.error, refusal.code)
+        with suppress(StoreError):
+            await self._catch_up(news)
+        if not is_turn:
+            self._send(refused)
+            await self._show_expectation()
+
+
+class Unsupported(BadInput):
+    """A subprotocol that Genie's speakers ask for."""
+
+    code = "EINVAL"

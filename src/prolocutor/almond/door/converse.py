@@ -1,0 +1,132 @@
+"""Converse: one request over HTTP, one turn."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from prolocutor.almond.door import commands
+from prolocutor.almond.door.dialects import FIRST, SECOND, Dialect, Frame
+from prolocutor.almond.door.expectation import expectation
+from prolocutor.almond.door.people import Party, party_of
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.result import TurnResult
+from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.rendering import plain_text
+from prolocutor.errors import BadInput
+from prolocutor.web.requests import json_object, json_response
+
+Take = Callable[[Input, Party, str | None], Coroutine[Any, Any, TurnResult]]
+"""What makes a turn of an input, once for the same key."""
+
+FRESH: Final = "stateless"
+MAX_KEY: Final = 255
+PAGE: Final = 100
+
+
+class Converse:
+    """Answers Almond's `converse` and Home Assistant's `conversation/process`."""
+
+    def __init__(self, assistant: Assistant, take: Take) -> None:
+        self._assistant = assistant
+        self._take = take
+
+    async def post(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /api/converse`; `?protocol=2` for the second generation's shape."""
+        dialect = dialect_of(request.query("protocol"), FIRST)
+        body = await json_object(request)
+        command = body.get("command")
+        if not isinstance(command, dict):
+            raise BadInput("Missing command", field="command")
+        key = _key(request)
+        party = _party(request, body.get("conversationId"), key)
+        input = commands.read_command(command)
+        if commands.is_blank(input):
+            messages: list[Frame] = []
+            closing = await expectation(self._assistant, party)
+        else:
+            result = await self._take(input, party, key)
+            messages, closing = await self._said(result, party, dialect)
+        return json_response(
+            {
+                "conversationId": party.conversation,
+                "messages": messages,
+                "askSpecial": closing.get("ask"),
+            }
+        )
+
+    async def process(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /api/conversation/process`, as Home Assistant's conversation API does."""
+        body = await json_object(request)
+        text = body.get("text")
+        if not isinstance(text, str):
+            raise BadInput("text is needed, as a text", field="text")
+        key = _key(request)
+        party = _party(request, body.get("conversation_id"), key)
+        speech = ""
+        if text.strip():
+            result = await self._take(Input(text=text), party, key)
+            messages, closing = await self._said(result, party, FIRST)
+            spoken = [message for message in messages if message["type"] != "result"]
+            speech = plain_text(spoken, closing.get("ask"))
+        else:
+            closing = await expectation(self._assistant, party)
+        return json_response(
+            {
+                "response": {
+                    "response_type": "action_done",
+                    "language": body.get("language") or "en",
+                    "data": {"targets": [], "success": [], "failed": []},
+                    "speech": {"plain": {"speech": speech, "extra_data": None}},
+                },
+                "conversation_id": party.conversation,
+                "continue_conversation": closing.get("ask") is not None,
+            }
+        )
+
+    async def _said(
+        self, result: TurnResult, party: Party, dialect: Dialect
+    ) -> tuple[list[Frame], Frame]:
+        """Return the messages of a turn, out of the feed, and what is waited for after it."""
+        frames, after = [], result.n - 1
+        while rows := await self._assistant.store.feed(party.user, after, PAGE):
+            for row in rows:
+                after = row.n
+                if row.dialog_name != party.dialog:
+                    continue
+                if (frame := dialect.message(row)) is not None:
+                    frames.append(frame)
+                if row.closing is not None:
+                    return frames, plain.decode(row.closing)
+        return frames, await expectation(self._assistant, party)
+
+
+def dialect_of(given: str | None, usual: Dialect) -> Dialect:
+    """Return the dialect that `?protocol=` names; `BadInput` where there is none such."""
+    if given in (None, ""):
+        return usual
+    if given not in _DIALECTS:
+        raise BadInput("protocol is 1 or 2", field="protocol")
+    return _DIALECTS[given]
+
+
+def _key(request: HttpRequest) -> str | None:
+    key = request.header("idempotency-key")
+    if key is not None and not 0 < len(key) <= MAX_KEY:
+        raise BadInput(f"a key has 1 to {MAX_KEY} characters", field="Idempotency-Key")
+    return key
+
+
+def _party(request: HttpRequest, conversation: Any, key: str | None) -> Party:
+    """Tell who speaks; the same key without a conversation's id is the same new conversation."""
+    if key is not None and conversation is None and request.visitor.kind != "anonymous":
+        digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+        conversation = f"{FRESH}-{digest}"
+    user = request.query("user")
+    return party_of(request.visitor, user=user, conversation=conversation, fresh=FRESH)
+
+
+_DIALECTS: Final[dict[str | None, Dialect]] = {"1": FIRST, "2": SECOND}

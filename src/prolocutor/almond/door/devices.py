@@ -1,0 +1,131 @@
+"""Devices: the skills of the assistant, and what a person has set up beside them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from prolocutor.almond.door.people import Party, party_of
+from prolocutor.almond.programs.devices import KIND
+from prolocutor.almond.thingtalk.manifests import OURS
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.dialog import plain
+from prolocutor.errors import BadInput, Forbidden
+from prolocutor.pipeline.plan import Service
+from prolocutor.web.requests import json_object, json_response
+
+MOST: Final = 1_000
+MAX_BYTES: Final = 10_000
+MAX_KIND: Final = 200
+
+Device = dict[str, Any]
+
+
+class Devices:
+    """Lists and records a person's devices; what a device was set up with is shown to nobody."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        skills = assistant.engine.prepared.skill_steps.values()
+        self._skills = {
+            device["kind"]: device for device in map(_of_skill, (s.guard.service for s in skills))
+        }
+
+    async def show(self, request: HttpRequest) -> HttpResponse:
+        """Answer `GET /api/devices/list`."""
+        party = party_of(request.visitor, user=request.query("user"))
+        return json_response(await self.of(party))
+
+    async def create(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /api/devices/create`."""
+        party = party_of(request.visitor, user=request.query("user"))
+        return json_response(await self.add(party, await json_object(request)))
+
+    async def of(self, party: Party) -> list[Device]:
+        """Return all devices of a person by name."""
+        records = await self._assistant.store.records(party.user, KIND)
+        found = dict(self._skills)
+        for id_, body in records.items():
+            found[id_] = self._shown(id_, plain.decode(body))
+        return sorted(found.values(), key=lambda device: str(device["name"]).lower())
+
+    async def add(self, party: Party, values: dict[str, Any]) -> Device:
+        """Record a device; the same values twice are one device. `BadInput`, `Forbidden`."""
+        if party.anonymous:
+            raise Forbidden("devices are for those who come with a token; see /user/register")
+        kind = self._checked_kind(values.get("kind"))
+        values = {**_checked(values), "kind": kind}
+        id_ = _id_of(values)
+        known = await self._assistant.store.records(party.user, KIND)
+        if id_ not in known and len(known) >= MOST:
+            raise BadInput(f"a person has at most {MOST:,} devices", field="kind")
+        await self._assistant.store.put_record(party.user, KIND, id_, plain.encode(values))
+        return self._shown(id_, values)
+
+    def _checked_kind(self, kind: Any) -> str:
+        if not isinstance(kind, str) or not 0 < len(kind) <= MAX_KIND:
+            what = f"kind is needed, a text of at most {MAX_KIND} characters"
+            raise BadInput(what, field="kind")
+        return OURS + kind if OURS + kind in self._skills else kind
+
+    def _shown(self, id_: str, values: dict[str, Any]) -> Device:
+        kind = values["kind"]
+        if kind in self._skills:
+            return {**self._skills[kind], "uniqueId": id_, "isTransient": False}
+        name = values.get("name") or kind
+        auth = "none" if set(values) <= {"kind", "name"} else "custom"
+        return _device(id_, str(name), kind, f"This is {name}", auth)
+
+
+def frames(devices: list[Device]) -> list[dict[str, Any]]:
+    """Return the frames that tell a client of devices, without what they were set up with."""
+    return [
+        {
+            "type": "new-device",
+            "uniqueId": device["uniqueId"],
+            "state": {"kind": device["kind"], "name": device["name"]},
+        }
+        for device in devices
+    ]
+
+
+def _of_skill(service: Service) -> Device:
+    card = service.card or {}
+    description = card.get("description") or f"The skill {service.name}"
+    kind = OURS + service.name
+    name = str(card.get("name") or service.name)
+    device = _device(kind, name, kind, str(description), "none")
+    return {**device, "class": "data", "isTransient": True}
+
+
+def _device(id_: str, name: str, kind: str, description: str, auth: str) -> Device:
+    return {
+        "uniqueId": id_,
+        "name": name,
+        "description": description,
+        "kind": kind,
+        "version": 0,
+        "ownerTier": "global",
+        "class": "online",
+        "isTransient": False,
+        "authType": auth,
+    }
+
+
+def _checked(values: dict[str, Any]) -> dict[str, Any]:
+    for key, value in values.items():
+        if not isinstance(value, str | int | float):
+            raise BadInput(f"{key} should be a text, a number, true or false", field=key[:100])
+    if len(plain.encode(values)) > MAX_BYTES:
+        raise BadInput(f"a device is set up with at most {MAX_BYTES:,} bytes")
+    return values
+
+
+def _id_of(values: dict[str, Any]) -> str:
+    """Return the kind, with a digest of the values where there are any."""
+    kind: str = values["kind"]
+    if set(values) <= {"kind", "name"}:
+        return kind
+    digest = hashlib.blake2b(plain.encode(sorted(values.items())), digest_size=4)
+    return f"{kind}-{digest.hexdigest()}"

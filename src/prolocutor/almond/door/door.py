@@ -1,0 +1,165 @@
+"""Almond: the door for clients of the Almond Dialog API, in both generations of its wire.
+
+Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Better than there: every turn
+ends with exactly one `askSpecial`, also when something went wrong, and no credentials are sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from prolocutor.almond.door.apps import Apps
+from prolocutor.almond.door.conversation import Conversation, Opening
+from prolocutor.almond.door.converse import Converse, dialect_of
+from prolocutor.almond.door.description import DESCRIPTION
+from prolocutor.almond.door.devices import Devices, frames
+from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
+from prolocutor.almond.door.links import Links
+from prolocutor.almond.door.notify import Notify
+from prolocutor.almond.door.people import PREFIX, Party, party_of, stranger
+from prolocutor.almond.door.popular import Popular
+from prolocutor.almond.door.results import Results
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.result import TurnResult
+from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
+from prolocutor.dialog.inputs import Input
+from prolocutor.errors import BadInput
+from prolocutor.web.error_table import error_response
+
+API: Final = ("/api", "/me/api")
+SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
+POLICY_VIOLATION: Final = 1008
+
+_WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
+
+
+class Almond:
+    """The door compatible with Almond's and Genie's servers.
+
+    Who comes with a token is that person; whoever sits at the machine, and an operator who gives no
+    `?user=`, is `local`; an anonymous visitor is somebody new, and the same one again by the id of
+    the conversation.
+    """
+
+    name = "almond"
+    prefix = PREFIX
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+        self._popular = Popular(assistant)
+        self._devices = Devices(assistant)
+        apps = Apps(assistant)
+        converse = Converse(assistant, self._take)
+        links = Links(self._devices, apps)
+        self.routes: list[Route | WebSocketRoute] = [
+            Route("POST", "/api/notify", Notify(assistant).post, "operators"),
+            Route("GET", "/user/register", links.register, "all"),
+            Route("GET", "/apps", links.apps),
+            Route("POST", "/apps", links.stopped),
+            Route("GET", "/devices/oauth2/{kind}", links.oauth2, "all"),
+            Route("GET", "/devices/configure/{kind}", links.configure, "all"),
+            Route("POST", "/devices/configure/{kind}", links.configured),
+        ]
+        for base in SOCKETS:
+            self.routes.append(WebSocketRoute(f"{base}/conversation", self._converse))
+            self.routes.append(WebSocketRoute(f"{base}/anonymous", self._converse_anonymously))
+            self.routes.append(WebSocketRoute(f"{base}/results", self._tell_results))
+        for base in API:
+            self.routes += (
+                Route("POST", f"{base}/converse", converse.post),
+                Route("POST", f"{base}/conversation/process", converse.process),
+                Route("GET", f"{base}/devices/list", self._devices.show),
+                Route("POST", f"{base}/devices/create", self._devices.create),
+                Route("GET", f"{base}/apps/list", apps.show),
+                Route("GET", f"{base}/apps/get/{{id}}", apps.get),
+                Route("POST", f"{base}/apps/create", apps.create),
+                Route("POST", f"{base}/apps/delete/{{id}}", apps.delete),
+                Route("GET", f"{base}/commands/popular", self._popular.show),
+            )
+
+    def openapi(self) -> dict[str, Any]:
+        """Describe the HTTP routes."""
+        return DESCRIPTION
+
+    async def open(self) -> None:
+        """Do nothing: there is nothing to get ready."""
+
+    async def close(self) -> None:
+        """Do nothing: a turn that runs is the assistant's."""
+
+    async def _converse(self, socket: WebSocket) -> None:
+        await self._serve(socket, lambda: _party(socket))
+
+    async def _converse_anonymously(self, socket: WebSocket) -> None:
+        """Serve somebody without a name; who came with a token is in the wrong place."""
+        if socket.visitor.kind == "person":
+            socket.close(POLICY_VIOLATION, "this address is for those without a token")
+            return
+        await self._serve(socket, lambda: stranger(_conversation(socket)))
+
+    async def _tell_results(self, socket: WebSocket) -> None:
+        try:
+            party = _party(socket)
+        except BadInput as error:
+            _refuse(socket, error)
+            return
+        await Results(self._assistant, party, socket).run()
+
+    async def _serve(self, socket: WebSocket, whose: Callable[[], Party]) -> None:
+        try:
+            party, opening = whose(), _opening(socket)
+            dialect = dialect_of(socket.query("protocol"), SECOND)
+        except BadInput as error:
+            _refuse(socket, error)
+            return
+        if _is_set(socket, "sync_devices"):
+            opening.devices = frames(await self._devices.of(party))
+        await Conversation(self._assistant, party, socket, dialect, self._take).run(opening)
+
+    async def _take(self, input: Input, party: Party, key: str | None = None) -> TurnResult:
+        """Make a turn of an input; the same key gets the same reply."""
+        result = await self._assistant.turn(
+            input.text,
+            user=party.user,
+            dialog=party.dialog,
+            attributes=input.attributes,
+            parsed=input.parsed,
+            program=input.program,
+            request_id=key,
+            channel=self.name,
+        )
+        if not result.repeated:
+            await self._popular.count(input.parsed)
+        return result
+
+
+def _refuse(socket: WebSocket, error: BadInput) -> None:
+    refusal = error_response(error)
+    socket.send(encoded(error_frame(refusal.error, refusal.code)))
+    socket.close(POLICY_VIOLATION, refusal.code)
+
+
+def _party(socket: WebSocket) -> Party:
+    return party_of(socket.visitor, user=socket.query("user"), conversation=_conversation(socket))
+
+
+def _conversation(socket: WebSocket) -> str | None:
+    return socket.query("id") or socket.query("conversationId")
+
+
+def _opening(socket: WebSocket) -> Opening:
+    return Opening(after=_id(socket.query("after")), history=not _is_set(socket, "skip_history"))
+
+
+def _is_set(socket: WebSocket, name: str) -> bool:
+    return socket.query(name) in ("1", "true", "")
+
+
+def _id(given: str | None) -> int | None:
+    if given is None or given == "":
+        return None
+    if not _WHOLE.fullmatch(given):
+        raise BadInput("after is the id of a message, a whole number", field="after")
+    return int(given)

@@ -1,0 +1,64 @@
+"""Notify: operators have something said to a person who has not asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.almond.door.people import PREFIX
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.notification import permission_request
+from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.errors import BadInput
+from prolocutor.web.requests import json_object, json_response
+
+
+class Notify:
+    """Says something to a person, or asks them something on behalf of a skill."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+
+    async def post(self, request: HttpRequest) -> HttpResponse:
+        """Answer `POST /api/notify`: 200 if it is said, 202 if it waits for a round to end."""
+        body = await json_object(request)
+        messages, ask = _said(body)
+        said = await self._assistant.notify(
+            _user(body),
+            messages,
+            ask=ask,
+            skill=_text(body, "skill") or "",
+            dialog=_text(body, "conversationId"),
+            key=request.header("idempotency-key") or _text(body, "key"),
+            context=body.get("context"),
+        )
+        return json_response({"queued": not said}, 200 if said else 202)
+
+
+def _said(body: dict[str, Any]) -> tuple[Any, str | None]:
+    """Return messages and ask; `permission` `{person, what}` stands for a question with buttons."""
+    permission = body.get("permission")
+    if permission is None:
+        messages = body.get("messages")
+        if not isinstance(messages, str | dict | list):
+            raise BadInput("messages is a text, a message or a list of those", field="messages")
+        return messages, _text(body, "ask")
+    if not isinstance(permission, dict):
+        raise BadInput("permission is an object, {person, what}", field="permission")
+    person, what = (_text(permission, key) for key in ("person", "what"))
+    if not person or not what:
+        raise BadInput("person and what are needed, as texts", field="permission")
+    return permission_request(person, what), "generic"
+
+
+def _user(body: dict[str, Any]) -> str:
+    user = _text(body, "user")
+    if not user:
+        raise BadInput("user is needed: it says to whom", field="user")
+    return PREFIX + user.removeprefix(PREFIX)
+
+
+def _text(body: dict[str, Any], key: str) -> str | None:
+    value = body.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadInput(f"{key} should be a text", field=key)
+    return value

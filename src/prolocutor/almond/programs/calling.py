@@ -1,0 +1,162 @@
+"""Calling: what skills are asked when a program calls their functions, and what they give back."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any, Final
+
+from prolocutor.almond.programs.devices import ASK, KIND, Devices
+from prolocutor.almond.programs.person import Person
+from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.thingtalk.checked import ResolvedCall
+from prolocutor.almond.thingtalk.manifests import Class, Function
+from prolocutor.almond.thingtalk.tree import Device
+from prolocutor.contracts.caller import Caller
+from prolocutor.contracts.store import Entry, Records
+from prolocutor.dialog import plain
+from prolocutor.errors import BadReply, ProlocutorError
+from prolocutor.pipeline import schedule
+
+MOST_CALLS: Final = 50
+"""Calls of skills in one run of a program."""
+
+MOST_RESULTS: Final = 1000
+"""Results of one call that are looked at."""
+
+LONGEST_STRETCH: Final = 0.02
+"""Seconds for which a program keeps the event loop to itself."""
+
+Result = dict[str, Any]
+
+
+class Calls:
+    """The calls of skills in one run of a program, which has `seconds` for all of them.
+
+    A second run of it makes the same calls with the same keys. What skills want to keep of the
+    person is in `learned`, what they put on the agenda and take off it in `entries` and `struck`.
+    """
+
+    def __init__(
+        self, devices: Devices, caller: Caller, records: Records, person: Person, seconds: float
+    ) -> None:
+        self.person = person
+        self.learned: dict[str, Any] = {}
+        self.entries: list[Entry] = []
+        self.struck: list[tuple[str, str]] = []
+        self._devices = devices
+        self._caller = caller
+        self._records = records
+        self._ends = monotonic() + seconds
+        self._paused = monotonic()
+        self._count = 0
+
+    async def results(self, call: ResolvedCall, parameters: dict[str, Any]) -> list[Result]:
+        """Call a function and give its results; `Trouble` where the skill has some."""
+        function, app = call.function, app_name(call.owner, self._devices)
+        skill = self._devices.skill_of(call.owner)
+        left = self._ends - monotonic()
+        if self._count >= MOST_CALLS:
+            raise Trouble("", f"a program makes at most {MOST_CALLS} calls at once")
+        if left <= 0:
+            raise Trouble(app, "there was no time left for it")
+        if self.person.is_again and not skill.rerun:
+            raise Trouble(app, "it was cut off, and is not to be asked the same thing twice")
+        self._count += 1
+        asks = function.name == ASK and "utterance" in parameters
+        request = await self._request(call, parameters)
+        try:
+            reply = await self._caller.call(
+                skill.name,
+                request,
+                timeout=min(skill.timeout, left),
+                key=f"{self.person.run_id}/{skill.name}/{self._count}",
+                formatted=asks,
+            )
+            if isinstance(reply, dict) and set(reply) == {"error"}:
+                raise Trouble(app, str(reply["error"])[:500])
+            return _answers(reply) if asks else self._taken(skill.name, function, reply)
+        except ProlocutorError as error:
+            raise Trouble(app, str(error)) from None
+
+    async def pause(self) -> None:
+        """Let others have the event loop now and then; `Trouble` where no time is left."""
+        now = monotonic()
+        if now >= self._ends:
+            raise Trouble("", "it took too long")
+        if now - self._paused > LONGEST_STRETCH:
+            await asyncio.sleep(0)
+            self._paused = monotonic()
+
+    async def _request(self, call: ResolvedCall, parameters: dict[str, Any]) -> dict[str, Any]:
+        state = self.person.state()
+        state["service"] = self._devices.skill_of(call.owner).name
+        if call.function.name == ASK:
+            state["utterances"][0]["text"] = str(parameters.get("utterance", ""))
+            return state
+        state["function"] = {
+            "name": call.function.name,
+            "class": call.owner.name,
+            "parameters": {name: value for name, value in parameters.items() if value is not None},
+        }
+        device = call.call.device
+        if device.id is not None or device.name is not None:
+            state["function"]["device"] = await self._device(device)
+        return state
+
+    async def _device(self, device: Device) -> dict[str, Any]:
+        """Return what is known of a device of the person's: what they set it up with."""
+        told = {"id": device.id, "name": device.name}
+        records = await self._records.records(self.person.user, KIND)
+        for id_, body in records.items():
+            values = plain.decode(body)
+            named = device.id is None and values.get("name") == device.name
+            if id_ == device.id or (named and values.get("kind") == device.kind):
+                return {**values, **told, "id": id_}
+        return told
+
+    def _taken(self, skill: str, function: Function, reply: Any) -> list[Result]:
+        """Read a reply: results, one result, nothing; or these and what is to be kept."""
+        if isinstance(reply, dict) and isinstance(reply.get("results"), list):
+            self._keep(skill, reply)
+            reply = reply["results"]
+        results = [] if reply is None else reply if isinstance(reply, list) else [reply]
+        names = [each.name for each in function.outputs]
+        for place, result in enumerate(results):
+            if not isinstance(result, dict):
+                raise BadReply("expected an object with outputs", path=f"$[{place}]")
+            if function.kind == "query" and names and not result.keys() & set(names):
+                raise BadReply(f"expected outputs: {', '.join(names)}", path=f"$[{place}]")
+        return [{name: one.get(name) for name in names} for one in results[:MOST_RESULTS]]
+
+    def _keep(self, skill: str, reply: dict[str, Any]) -> None:
+        learned = reply.get("human_attributes")
+        if isinstance(learned, dict):
+            self.learned |= learned
+            self.person.attributes.update(learned)
+        schedule.check(reply, "$")
+        person, lines = self.person, [(skill, reply)]
+        self.entries += schedule.entries(person.user, person.dialog_name, person.at, lines)
+        self.struck += schedule.struck(lines)
+
+
+def app_name(owner: Class, devices: Devices) -> str:
+    """Return the name by which a skill is called before people."""
+    told = (devices.skill_of(owner).card or {}).get("name")
+    return told if isinstance(told, str) and told else owner.canonical
+
+
+def _answers(reply: Any) -> list[Result]:
+    """Return the best of a skill's hypotheses as the result of `ask`."""
+    hypotheses = reply if isinstance(reply, list) else [reply]
+    said = [
+        {"response": one["text"], "confidence": one.get("confidence")}
+        for one in hypotheses
+        if isinstance(one, dict) and isinstance(one.get("text"), str)
+    ]
+    return sorted(said, key=lambda one: -_sureness(one["confidence"]))[:1]
+
+
+def _sureness(confidence: Any) -> float:
+    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    return confidence if number else 0.0

@@ -1,0 +1,84 @@
+"""Describing: what a program does, in words, before it is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.almond.programs.results import filled, said
+from prolocutor.almond.programs.surroundings import Surroundings
+from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.thingtalk.checked import CheckedStatement, ResolvedCall
+from prolocutor.almond.thingtalk.plain_values import time_text
+from prolocutor.almond.thingtalk.printing_values import show_value
+from prolocutor.almond.thingtalk.tree import AtTimer, Call, Expression, Monitor, Timer
+from prolocutor.almond.thingtalk.values import Measure, Time, Value
+
+
+def described(statement: CheckedStatement, surroundings: Surroundings) -> str:
+    """Say what a statement does: "tweet with status “lol”, every hour"."""
+    queries = statement.calls if statement.action is None else statement.calls[:-1]
+    things = [_called(each, surroundings) for each in queries]
+    if statement.action is not None:
+        what = _called(statement.action, surroundings)
+        if things:
+            what += f" with {' and '.join(things)}"
+    elif things:
+        what = f"{'get' if statement.stream is None else 'notify you of'} {' and '.join(things)}"
+    else:
+        what = "notify you"
+    return what + _when(statement, bool(things))
+
+
+def stream_of(expression: Expression) -> Expression:
+    """Return what makes an expression a stream: a monitor or a timer within it."""
+    while not isinstance(expression, Monitor | Timer | AtTimer | Call):
+        expression = expression.source
+    return expression
+
+
+def _when(statement: CheckedStatement, monitored: bool) -> str:
+    if statement.stream is None:
+        return ""
+    stream = stream_of(statement.stream)
+    if isinstance(stream, Timer):
+        return f" every {show_value(stream.interval)}"
+    if isinstance(stream, AtTimer):
+        times = [time_text(one)[:5] if isinstance(one, Time) else "?" for one in stream.times]
+        return f" every day at {' and '.join(times)}"
+    return " whenever it changes" if monitored else ""
+
+
+def _called(call: ResolvedCall, surroundings: Surroundings) -> str:
+    """Say what a call does: its confirmation, else what it is called and its inputs."""
+    function = call.function
+    given = {each.name: _said(each.value, surroundings) for each in call.call.arguments}
+    types = {each.name: each.type for each in function.parameters}
+    confirmation = _first(function.text("confirmation"))
+    named = filled(confirmation, given, {}) if confirmation else None
+    if named is not None and confirmation != named:
+        return named
+    name = confirmation or _first(function.text("canonical"))
+    name = name or function.name.removeprefix("get_").replace("_", " ")
+    parts = [
+        f"{parameter.canonical} {given[parameter.name]}"
+        for parameter in function.inputs
+        if given.get(parameter.name) is not None and parameter.name in types
+    ]
+    return f"{name} with {' and '.join(parts)}" if parts else name
+
+
+def _said(value: Value, surroundings: Surroundings) -> str | None:
+    """Say what is given; what an earlier call gives by its name."""
+    source = show_value(value)
+    if isinstance(value, Measure):
+        return source
+    try:
+        known: Any = surroundings.value(value, {})
+    except Trouble:
+        known = None
+    return f"“{said(known)}”" if known is not None else f"the {source.replace('_', ' ')}"
+
+
+def _first(given: Any) -> str | None:
+    found = given[0] if isinstance(given, list) and given else given
+    return found if isinstance(found, str) and found else None

@@ -1,0 +1,176 @@
+"""Evaluating: the queries of a program, from the calls of skills to the results that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.almond.programs.calling import Calls
+from prolocutor.almond.programs.comparing import holds, order_of
+from prolocutor.almond.programs.surroundings import EVENT, Fields, Surroundings, field_of
+from prolocutor.almond.programs.trouble import Trouble, Unsaid
+from prolocutor.almond.thingtalk.checked import ResolvedCall
+from prolocutor.almond.thingtalk.tree import (
+    Aggregate,
+    AtTimer,
+    Call,
+    Condition,
+    Expression,
+    Filter,
+    Index,
+    Monitor,
+    Projection,
+    Slice,
+    Sort,
+    Timer,
+)
+from prolocutor.almond.thingtalk.values import Value
+
+MOST_ROWS: Final = 1000
+"""Results that a chain goes on with."""
+
+_UNSAID: Final = (None, "")
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One result: its fields, the call that gave them, and whether they are all of that call."""
+
+    fields: dict[str, Any]
+    call: ResolvedCall | None = None
+    whole: bool = True
+
+
+class Evaluation:
+    """Evaluates expressions of one statement. `events` are what its stream gives at this moment."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        resolved: Sequence[ResolvedCall],
+        surroundings: Surroundings,
+        events: list[Row] | None = None,
+    ) -> None:
+        self._calls = calls
+        self._resolved = {each.call: each for each in resolved}
+        self._surroundings = surroundings
+        self._events = events or []
+
+    async def rows(self, expression: Expression, scope: Fields) -> list[Row]:
+        """Return the results of an expression; `Trouble` where there are none to be had."""
+        match expression:
+            case Call():
+                return await self._call(expression, scope)
+            case Monitor() | Timer() | AtTimer():
+                return self._events
+            case Filter(source, condition):
+                return await self._filtered(await self.rows(source, scope), condition, scope)
+            case Projection(source, fields):
+                return [_projected(row, fields) for row in await self.rows(source, scope)]
+            case Sort(source, field, direction):
+                return self._sorted(await self.rows(source, scope), field, direction == "desc")
+            case Index(source, indices):
+                rows = await self.rows(source, scope)
+                numbers = [self._whole(index, scope) for index in indices]
+                return [rows[place] for place in map(_place(len(rows)), numbers) if place >= 0]
+            case Slice(source, base, count):
+                rows = await self.rows(source, scope)
+                first = _place(len(rows))(self._whole(base, scope))
+                return rows[first : first + max(0, self._whole(count, scope))] if first >= 0 else []
+            case Aggregate():
+                return self._aggregated(expression, await self.rows(expression.source, scope))
+
+    async def do(self, call: ResolvedCall, scope: Fields) -> list[Row]:
+        """Do an action, and give what came of it, if it gives anything."""
+        results = await self._calls.results(call, self._parameters(call, scope))
+        return [Row(fields=result, call=call) for result in results if call.function.outputs]
+
+    async def _call(self, call: Call, scope: Fields) -> list[Row]:
+        resolved = self._resolved[call]
+        given = self._parameters(resolved, scope)
+        results = await self._calls.results(resolved, given)
+        unsaid = {each.name: None for each in resolved.function.inputs}
+        event = {f"{EVENT}.type": f"{resolved.owner.name}:{call.function}"}
+        return [Row(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results]
+
+    async def _filtered(self, rows: list[Row], condition: Condition, scope: Fields) -> list[Row]:
+        kept = []
+        for row in rows:
+            await self._calls.pause()
+            if holds(condition, {**scope, **row.fields}, self._surroundings):
+                kept.append(row)
+        return kept
+
+    def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
+        arguments = call.call.arguments
+        given = {each.name: self._surroundings.value(each.value, scope) for each in arguments}
+        for each in call.function.inputs:
+            if each.direction == "in req" and given.get(each.name) is None:
+                raise Unsaid(each.canonical)
+        return given
+
+    def _whole(self, value: Value, scope: Fields) -> int:
+        number = self._surroundings.value(value, scope)
+        if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
+            raise Trouble("", f"{number!r:.80} is no whole number")
+        return int(number)
+
+    def _sorted(self, rows: list[Row], field: str, down: bool) -> list[Row]:
+        """Sort by a field, what does not say it last in either direction."""
+        keyed = [(order_of(field_of(row.fields, field), self._surroundings), row) for row in rows]
+        said = [(key, row) for key, row in keyed if key is not None]
+        said.sort(key=lambda pair: pair[0], reverse=down)
+        return [row for _, row in said] + [row for key, row in keyed if key is None]
+
+    def _aggregated(self, aggregate: Aggregate, rows: list[Row]) -> list[Row]:
+        call = rows[0].call if rows else None
+        if aggregate.field is None:
+            return [Row(fields={"count": len(rows)}, call=call, whole=False)]
+        values = [field_of(row.fields, aggregate.field) for row in rows]
+        values = [value for value in values if value not in _UNSAID]
+        if aggregate.operator == "count":
+            different = {repr(value) for value in values}
+            return [Row(fields={"count": len(different)}, call=call, whole=False)]
+        if not values:
+            return []
+        if aggregate.operator in ("max", "min"):
+            ordered = self._sorted(rows, aggregate.field, aggregate.operator == "max")
+            found = field_of(ordered[0].fields, aggregate.field)
+        else:
+            parts = len(values) if aggregate.operator == "avg" else 1
+            found = _total(values, aggregate.field, parts)
+        return [Row(fields={aggregate.field: found}, call=call, whole=False)]
+
+
+def _projected(row: Row, fields: Sequence[str]) -> Row:
+    kept = {name: field_of(row.fields, name) for name in fields}
+    return Row(fields=kept, call=row.call, whole=False)
+
+
+def _place(length: int) -> Any:
+    """Return what makes a place from 0 of a number from 1, or from -1 at the end; -1 for none."""
+
+    def place(number: int) -> int:
+        found = number - 1 if number > 0 else length + number
+        return found if number and 0 <= found < length else -1
+
+    return place
+
+
+def _total(values: list[Any], field: str, parts: int) -> Any:
+    """Add numbers, or money of one currency, and divide the sum into parts."""
+    codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
+    amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
+    if len(codes) > 1:
+        raise Trouble("", f"{field} is money of several currencies, which have no sum")
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in amounts):
+        raise Trouble("", f"{field} is not always a number")
+    try:
+        total = sum(amounts) if parts == 1 else sum(amounts) / parts
+    except OverflowError:
+        total = float("inf")
+    if isinstance(total, float) and not isfinite(total):
+        raise Trouble("", f"{field} is too large to be added")
+    return {"value": total, "code": codes.pop()} if codes else total

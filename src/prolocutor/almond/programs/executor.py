@@ -1,0 +1,267 @@
+"""Executor: runs the programs that people send, asks for what they lack, keeps what goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from prolocutor.almond.programs import asking, reading, results, telling
+from prolocutor.almond.programs.apps import MOST, PROGRAMS, App, app_of, entry_of, listed
+from prolocutor.almond.programs.calling import Calls
+from prolocutor.almond.programs.describing import described
+from prolocutor.almond.programs.devices import Devices
+from prolocutor.almond.programs.filling import Filling, program_in
+from prolocutor.almond.programs.person import Person, of_turn, unasked
+from prolocutor.almond.programs.statements import Doer, Done
+from prolocutor.almond.programs.streams import monitor_of, next_due
+from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.thingtalk.checked import Checked, CheckedStatement
+from prolocutor.almond.thingtalk.checking import check
+from prolocutor.almond.thingtalk.printing import show_statement
+from prolocutor.almond.thingtalk.tree import Program
+from prolocutor.assistant.rounds import phrases
+from prolocutor.contracts.caller import Caller
+from prolocutor.contracts.programs import ProgramCreated, ProgramRun, ProgramStart
+from prolocutor.contracts.store import Entry, Store
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import Words
+from prolocutor.errors import BadInput, ProlocutorError
+from prolocutor.pipeline.plan import Service
+
+log = logging.getLogger(__name__)
+
+SHARE: Final = 0.8
+"""How much of a turn's deadline its program may take."""
+
+
+class Executor:
+    """Runs programs through the guarded `caller`, for one assistant (`contracts/programs.py`)."""
+
+    def __init__(
+        self,
+        skills: Sequence[Service],
+        caller: Caller,
+        store: Store,
+        *,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._skills = skills
+        self._caller = caller
+        self._store = store
+        self._seconds = deadline * SHARE
+        self._clock = clock
+
+    # -- in a turn --------------------------------------------------------------------------
+
+    async def run(self, start: ProgramStart) -> ProgramRun:
+        """Run a program, or go on with one. What is wrong with it is said, not raised."""
+        person, read = of_turn(start.begun), start.context is not None
+        try:
+            await self._get_ready()
+            filling = Filling(person, self._devices.manifests)
+            if start.context is None:
+                program = reading.program_of(start.parsed)
+                read = True
+                ready = filling.begin(program)
+            else:
+                ready = filling.go_on(start.context, (start.answer or {}).get("value"))
+            return await self._run(ready, person) if isinstance(ready, Checked) else ready
+        except ProlocutorError as error:
+            words = phrases.says(_refusal(reading.shown(start.parsed), error))
+            return ProgramRun(words=words, refused=not read)
+
+    async def _run(self, checked: Checked, person: Person) -> ProgramRun:
+        """Run the statements one after the other."""
+        calls = self._calls(person)
+        messages: list[dict[str, Any]] = []
+        entries: list[Entry] = []
+        running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
+        for number, statement in enumerate(checked.statements):
+            doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
+            try:
+                told, entry = await self._statement(statement, doer, person, number, running)
+            except Trouble as trouble:
+                told, entry = [results.text(trouble.sentence)], None
+            messages += told
+            if entry is not None:
+                entries.append(entry)
+                running += 1
+        return ProgramRun(
+            words=Words(messages=messages),
+            entries=[*entries, *calls.entries],
+            struck=calls.struck,
+            human_attributes=calls.learned,
+        )
+
+    async def _statement(
+        self,
+        statement: CheckedStatement,
+        doer: Doer,
+        person: Person,
+        number: int,
+        running: int,
+    ) -> tuple[list[dict[str, Any]], Entry | None]:
+        """Do one statement, or start it if it goes on; give what is said and its entry."""
+        if statement.stream is None:
+            done = await doer.do(statement)
+            app = self._app(statement, doer, person, number, {})
+            return telling.announced(app, done), None
+        if running >= MOST:
+            raise Trouble(
+                "", f"you have {MOST} programs running, which is the most; stop one at /apps"
+            )
+        app, done, due = await self._started(statement, doer, person, number, {})
+        going_to = results.text(f"Okay, I'm going to {app.description}.")
+        entry = entry_of(app, person.user, person.dialog_name, due)
+        return [going_to, *telling.announced(app, done)], entry
+
+    async def _started(
+        self,
+        statement: CheckedStatement,
+        doer: Doer,
+        person: Person,
+        number: int,
+        about: dict[str, str | None],
+    ) -> tuple[App, Done, float]:
+        """Start a stream: a monitor looks at once. Gives the program and when it is due next."""
+        app = self._app(statement, doer, person, number, about)
+        (settled,) = check(program_in(app.code), self._devices.manifests).statements
+        due = next_due(settled, doer.surroundings, person.at)
+        if due is None:
+            raise Trouble("", "it would never come to that")
+        done = Done()
+        if monitor_of(statement) is not None:
+            done = await doer.happened(statement, None)
+            app = replace(app, seen=done.seen, error=next(iter(done.errors), None), runs=1)
+        return app, done, due
+
+    def _app(
+        self,
+        statement: CheckedStatement,
+        doer: Doer,
+        person: Person,
+        number: int,
+        about: dict[str, str | None],
+    ) -> App:
+        whole = Program(statements=(statement.statement,))
+        return App(
+            id=f"{person.run_id}-{number}",
+            code=show_statement(asking.settled(whole, person).statements[0]),
+            name=about.get("name") or doer.name_of(statement),
+            description=about.get("description") or described(statement, doer.surroundings),
+            icon=about.get("icon") or doer.icon_of(statement),
+            created=person.at,
+            timezone=person.timezone,
+        )
+
+    # -- between turns ----------------------------------------------------------------------
+
+    async def due(self, entry: Entry) -> ProgramRun:
+        """Do what an entry of the agenda is for that a program left there."""
+        now = self._clock()
+        await self._get_ready()
+        try:
+            app = app_of(entry)
+            (statement,) = check(program_in(app.code), self._devices.manifests).statements
+            run_id = f"{app.id}-{app.runs}"
+            person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
+            calls = self._calls(person)
+            doer = Doer(self._devices, calls, app.id)
+            due = next_due(statement, doer.surroundings, now)
+            done = await doer.happened(statement, app.seen)
+        except (ProlocutorError, Trouble, msgspec.ValidationError, ValueError) as error:
+            log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
+            return ProgramRun(words=phrases.says(f"A program of yours is over: {error}."))
+        failure = next(iter(done.errors), None)
+        app_after = replace(app, seen=done.seen, error=failure, runs=app.runs + 1)
+        messages = telling.notified(app, done)
+        again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
+        return ProgramRun(
+            words=Words(messages=messages), entries=[*again, *calls.entries], struck=calls.struck
+        )
+
+    async def apps(self, user: str) -> list[dict[str, Any]]:
+        """Return the running programs of a person, as Almond's clients list them."""
+        return [listed(app_of(entry)) for entry in await self._entries(user)]
+
+    async def delete(self, user: str, unique_id: str) -> bool:
+        """Stop a program for good; False if there is none of this id."""
+        return await self._store.strike(user, PROGRAMS, unique_id)
+
+    async def create(self, user: str, code: str, about: dict[str, str | None]) -> ProgramCreated:
+        """Run a program that lacks nothing, or start it if it is one statement that goes on.
+
+        `about` has its `name`, `description` and `icon`. An action is not asked to be confirmed.
+        Called between the turns of the person.
+        """
+        person = unasked(user, "main", new_id(), self._clock(), None, text=code)
+        made: list[tuple[App, Done]] = []
+        try:
+            await self._get_ready()
+            calls = self._calls(person)
+            for number, statement in enumerate(self._whole(code, person).statements):
+                doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
+                if statement.stream is None:
+                    done = await doer.do(statement)
+                    app = self._app(statement, doer, person, number, about)
+                else:
+                    if len(await self._entries(user)) >= MOST:
+                        raise BadInput(f"{MOST} programs are running; stop one first", field="code")
+                    app, done, due = await self._started(statement, doer, person, number, about)
+                    if not done.errors:
+                        calls.entries.append(entry_of(app, user, "main", due))
+                made.append((app, done))
+            await self._put_down(user, calls)
+        except (ProlocutorError, Trouble) as error:
+            return ProgramCreated(report=telling.refused(code, about, error))
+        return ProgramCreated(report=telling.created(made), entries=calls.entries)
+
+    async def _put_down(self, user: str, calls: Calls) -> None:
+        """Change the agenda as a program wants it that no turn and no entry stands for."""
+        for skill, key in calls.struck:
+            await self._store.strike(user, skill, key)
+        for entry in calls.entries:
+            await self._store.schedule(entry)
+
+    def _whole(self, code: str, person: Person) -> Checked:
+        """Read a program; `BadInput` where it lacks something, or does too much at once."""
+        checked = check(program_in(code), self._devices.manifests)
+        place = asking.unknown_place(checked.program, person)
+        slots = [*checked.slots, *([asking.slot_of(place)] if place else [])]
+        if slots:
+            names = ", ".join(slot.name for slot in slots)
+            raise BadInput(f"values are missing, which only a conversation asks for: {names}")
+        if checked.kind == "stream" and len(checked.statements) != 1:
+            raise BadInput("what goes on has to be created alone", field="code")
+        return checked
+
+    # -- both -------------------------------------------------------------------------------
+
+    @cached_property
+    def _devices(self) -> Devices:
+        return Devices(self._skills)
+
+    async def _get_ready(self) -> None:
+        """Read the manifests, once, without holding up others."""
+        if "_devices" not in self.__dict__:
+            await asyncio.to_thread(getattr, self, "_devices")
+
+    def _calls(self, person: Person) -> Calls:
+        return Calls(self._devices, self._caller, self._store, person, self._seconds)
+
+    async def _entries(self, user: str) -> list[Entry]:
+        return await self._store.entries(user, PROGRAMS)
+
+
+def _refusal(source: str, error: ProlocutorError) -> str:
+    what = f"“{source}”" if source else "it"
+    why = str(error).rstrip(".")
+    return f"Sorry, I cannot run {what}: {why}{'' if why.endswith('?') else '.'}"

@@ -1,0 +1,161 @@
+"""Statements: one of a program done, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from prolocutor.almond.programs import results
+from prolocutor.almond.programs.calling import Calls, app_name
+from prolocutor.almond.programs.devices import Devices
+from prolocutor.almond.programs.evaluating import MOST_ROWS, Evaluation, Row
+from prolocutor.almond.programs.streams import fresh, monitor_of
+from prolocutor.almond.programs.surroundings import EVENT, Surroundings
+from prolocutor.almond.programs.trouble import Trouble, Unsaid
+from prolocutor.almond.thingtalk.checked import CheckedStatement
+from prolocutor.almond.thingtalk.printing import show_statement
+from prolocutor.almond.thingtalk.tree import Slice, Statement
+from prolocutor.almond.thingtalk.values import Number
+
+Message = dict[str, Any]
+
+
+class Done(msgspec.Struct, kw_only=True):
+    """What came of a statement: messages, the results themselves, and what went wrong.
+
+    `seen` is what its monitor has seen from now on.
+    """
+
+    messages: list[Message] = []
+    rows: list[Row] = []
+    errors: list[str] = []
+    seen: list[str] | None = None
+
+
+class Doer:
+    """Does statements for one person at one moment; `app` is the id of the program."""
+
+    def __init__(self, devices: Devices, calls: Calls, app: str) -> None:
+        self._devices = devices
+        self._calls = calls
+        self.surroundings = Surroundings(calls.person, app=app)
+
+    async def do(self, statement: CheckedStatement) -> Done:
+        """Do a statement that ends at once."""
+        done = Done()
+        try:
+            await self._chain(statement, [Row(fields={})], done)
+        except Trouble as trouble:
+            done.errors.append(trouble.sentence)
+        if statement.action is None and len(done.rows) > results.SHOWN:
+            done.messages += _more(statement)
+        if not done.messages and not done.errors:
+            done.messages.append(results.text(results.NOTHING))
+        return done
+
+    async def happened(self, statement: CheckedStatement, seen: list[str] | None) -> Done:
+        """Do a statement for what its stream gives now: what is new, or that a timer went off.
+
+        Where nothing could be done for what is new, it is new the next time as well.
+        """
+        done = Done(seen=seen)
+        assert statement.stream is not None, "the statement is no stream"
+        try:
+            monitor = monitor_of(statement)
+            events = [Row(fields={})]
+            if monitor is not None:
+                evaluation = self._evaluation(statement)
+                found = await evaluation.rows(monitor.source, {})
+                events, done.seen = fresh(monitor, found, seen)
+            stream = await self._evaluation(statement, events).rows(statement.stream, {})
+            await self._chain(statement, stream, done)
+        except Trouble as trouble:
+            done.errors.append(trouble.sentence)
+            if not done.messages:
+                done.seen = seen
+        return done
+
+    def name_of(self, statement: CheckedStatement) -> str:
+        """Return what a program of this statement is called: the skill that it is about."""
+        if not statement.calls:
+            return "timer"
+        return app_name(statement.calls[0].owner, self._devices)
+
+    def icon_of(self, statement: CheckedStatement) -> str | None:
+        """Return the skill whose icon stands beside what is said."""
+        if not statement.calls:
+            return None
+        return self._devices.skill_of(statement.calls[0].owner).name
+
+    def _evaluation(
+        self, statement: CheckedStatement, events: list[Row] | None = None
+    ) -> Evaluation:
+        return Evaluation(self._calls, statement.calls, self.surroundings, events)
+
+    async def _chain(self, statement: CheckedStatement, starts: Sequence[Row], done: Done) -> None:
+        """Run the queries for each event, then the action for each result, or show them.
+
+        Results that lack what the next call needs go no further; that is told.
+        """
+        evaluation = self._evaluation(statement)
+        pairs = [(_scope({}, row), row) for row in starts]
+        for query in statement.queries:
+            found: list[tuple[dict[str, Any], Row]] = []
+            for scope, _ in pairs:
+                with _told_once(done):
+                    rows = await evaluation.rows(query, scope)
+                    found += [(_scope(scope, row), row) for row in rows]
+                if len(found) >= MOST_ROWS:
+                    break
+            pairs = found[:MOST_ROWS]
+        if statement.action is None:
+            done.rows = [row for _, row in pairs]
+            done.messages = self._shown(done.rows)
+            return
+        for scope, _ in pairs:
+            with _told_once(done):
+                rows = await evaluation.do(statement.action, scope)
+                done.rows += rows
+                told = self._shown(rows) if rows else [results.text(results.DONE)]
+                done.messages += [one for one in told if one not in done.messages]
+
+    def _shown(self, rows: list[Row]) -> list[Message]:
+        if not rows:
+            return []
+        if rows[0].call is None and not rows[0].fields:
+            return [results.text(f"It is {self.surroundings.now:%H:%M}.")]
+        return results.shown(rows)
+
+
+@contextmanager
+def _told_once(done: Done) -> Iterator[None]:
+    """Take what a result does not say for an error of its own, told once for all results."""
+    try:
+        yield
+    except Unsaid as unsaid:
+        if unsaid.sentence not in done.errors:
+            done.errors.append(unsaid.sentence)
+
+
+def _more(statement: CheckedStatement) -> list[Message]:
+    """Return the button that asks for the results after those that are shown."""
+    if len(statement.queries) != 1:
+        return []
+    query = statement.queries[0]
+    first, count = Number(results.SHOWN + 1), Number(MOST_ROWS)
+    match query:
+        case Slice(source, Number(base), Number(size)) if base > 0:
+            query = source
+            first, count = Number(base + results.SHOWN), Number(size - results.SHOWN)
+    rest = Statement(chain=(Slice(query, first, count),))
+    return [{"type": "button", "title": "More", "json": {"program": show_statement(rest)}}]
+
+
+def _scope(scope: dict[str, Any], row: Row) -> dict[str, Any]:
+    """Return what is known after a result: its fields beside the earlier ones, and its text."""
+    if row.call is None:
+        return {**scope, **row.fields}
+    return {**scope, **row.fields, EVENT: results.event_text(row)}

@@ -1,0 +1,134 @@
+"""Streams: when a monitor or a timer is due next, and what is new to a monitor."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from prolocutor.almond.programs.describing import stream_of
+from prolocutor.almond.programs.evaluating import Row
+from prolocutor.almond.programs.surroundings import EVENT, Surroundings, field_of
+from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.thingtalk.checked import CheckedStatement
+from prolocutor.almond.thingtalk.tree import AtTimer, Call, Monitor, Timer
+from prolocutor.almond.thingtalk.values import Value
+from prolocutor.dialog import plain
+
+SHORTEST_TIMER: Final = 10.0
+SHORTEST_POLL: Final = 60.0
+USUAL_POLL: Final = 600.0
+"""Seconds between two looks of a monitor whose manifest has no `poll_interval`."""
+
+ROUNDING: Final = 1e-6
+"""The part of an interval by which a timer may go off too early without going off again."""
+
+LATEST: Final = 1e11
+"""The latest time that a stream may be due, in UNIX seconds."""
+
+
+def next_due(statement: CheckedStatement, surroundings: Surroundings, now: float) -> float | None:
+    """Tell when a program is due next (UNIX seconds); None if never again. `Trouble` if unclear."""
+    assert statement.stream is not None, "the statement is no stream"
+    stream = stream_of(statement.stream)
+    if isinstance(stream, Timer):
+        due: float | None = _timer(stream, surroundings, now)
+    elif isinstance(stream, AtTimer):
+        due = _at_times(stream, surroundings, now)
+    else:
+        due = now + _poll(statement)
+    return None if due is None or due > LATEST else due
+
+
+def fresh(monitor: Monitor, rows: Sequence[Row], seen: list[str] | None) -> tuple[list[Row], Any]:
+    """Return the results that were not there the last time, and the digests of all that are."""
+    before, digests, new = set(seen or ()), [], []
+    for row in rows:
+        digest = _digest(monitor, row)
+        if digest not in before:
+            new.append(row)
+            before.add(digest)
+        digests.append(digest)
+    return new, list(dict.fromkeys(digests))
+
+
+def monitor_of(statement: CheckedStatement) -> Monitor | None:
+    """Return the monitor that begins a statement, if one does."""
+    stream = stream_of(statement.stream) if statement.stream is not None else None
+    return stream if isinstance(stream, Monitor) else None
+
+
+def _timer(timer: Timer, surroundings: Surroundings, now: float) -> float:
+    base = _moment(timer.base, surroundings, now)
+    interval = _number(timer.interval, surroundings) / 1000
+    if timer.frequency is not None:
+        interval /= max(1.0, _number(timer.frequency, surroundings))
+    if interval < SHORTEST_TIMER:
+        raise Trouble("", f"a timer goes off every {SHORTEST_TIMER:g} seconds at most")
+    passed = math.floor((now - base) / interval + ROUNDING) + 1
+    return base + max(0, passed) * interval
+
+
+def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float | None:
+    today = dt.datetime.fromtimestamp(now, surroundings.zone).date()
+    dues = []
+    for value in timer.times:
+        time = _time(surroundings.value(value, {}))
+        for days in (0, 1, 2):
+            at = dt.datetime.combine(today + dt.timedelta(days), time, surroundings.zone)
+            if at.timestamp() > now:
+                dues.append(at.timestamp())
+                break
+    if not dues:
+        raise Trouble("", "an attimer needs a time of day")
+    due = min(dues)
+    if timer.expiration is not None and due > _moment(timer.expiration, surroundings, now):
+        return None
+    return due
+
+
+def _poll(statement: CheckedStatement) -> float:
+    """Return the seconds between two looks: the shortest that a watched function has."""
+    intervals = [
+        interval / 1000
+        for each in _watched(statement)
+        if isinstance(interval := each.function.setting("poll_interval"), int | float)
+        and not isinstance(interval, bool)
+    ]
+    return max(SHORTEST_POLL, min(intervals, default=USUAL_POLL))
+
+
+def _watched(statement: CheckedStatement) -> list[Any]:
+    monitor: Any = monitor_of(statement)
+    while monitor is not None and not isinstance(monitor, Call):
+        monitor = monitor.source
+    return [each for each in statement.calls if each.call == monitor]
+
+
+def _digest(monitor: Monitor, row: Row) -> str:
+    if monitor.fields:
+        told: dict[str, Any] = {name: field_of(row.fields, name) for name in monitor.fields}
+    else:
+        told = {name: one for name, one in row.fields.items() if not name.startswith(EVENT)}
+    return hashlib.blake2b(plain.encode(sorted(told.items())), digest_size=8).hexdigest()
+
+
+def _moment(value: Value, surroundings: Surroundings, usual: float) -> float:
+    moment = surroundings.moment(surroundings.value(value, {}))
+    return usual if moment is None else moment.timestamp()
+
+
+def _number(value: Value, surroundings: Surroundings) -> float:
+    number = surroundings.value(value, {})
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise Trouble("", "the interval of a timer is a number of seconds, minutes or hours")
+    return number
+
+
+def _time(text: Any) -> dt.time:
+    try:
+        return dt.time.fromisoformat(str(text))
+    except ValueError:
+        raise Trouble("", f"{text!r:.40} is no time of day") from None

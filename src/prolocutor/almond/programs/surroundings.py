@@ -1,0 +1,198 @@
+"""Surroundings: values of a program as JSON, with what only the moment and the person can tell."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final
+
+from prolocutor.almond.programs.person import Person
+from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.thingtalk.plain_values import plain
+from prolocutor.almond.thingtalk.values import (
+    Array,
+    ContextRef,
+    Date,
+    DateEdge,
+    Event,
+    NamedLocation,
+    NamedTime,
+    Now,
+    Object,
+    RelativeLocation,
+    Undefined,
+    Value,
+    Variable,
+    WeekDay,
+)
+from prolocutor.dialog.recurrence import zone_of
+
+Fields = Mapping[str, Any]
+"""What is known by name: the outputs of earlier calls of a chain."""
+
+EVENT: Final = "$event"
+"""The name by which what the last call gave is kept among fields, as one text."""
+
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+class Surroundings:
+    """Gives values as JSON (`thingtalk/plain_values.py`) for one person at one moment.
+
+    `now` is the moment where the person is. Beyond the constants: now and the edges of days are ISO
+    moments in UTC, parts of a date that are missing are those of today, a place by its name is
+    `{"latitude": null, "longitude": null, "display"}`.
+    """
+
+    def __init__(self, person: Person, *, app: str = "") -> None:
+        self._person = person
+        self._app = app
+        self.now = person.now
+
+    def value(self, value: Value, fields: Fields) -> Any:
+        """Return a value; None for a field that a result does not have. `Trouble` if unknown."""
+        match value:
+            case Variable(name):
+                return field_of(fields, name)
+            case Event(name):
+                return self._event(name, fields)
+            case Array(items):
+                return [self.value(item, fields) for item in items]
+            case Object(inner):
+                return {name: self.value(one, fields) for name, one in inner}
+            case Now():
+                return _utc(self.now)
+            case Date():
+                return self._date(value)
+            case WeekDay():
+                return self._week_day(value)
+            case DateEdge():
+                return _utc(self._edge(value))
+            case NamedLocation(name):
+                return {"latitude": None, "longitude": None, "display": name}
+            case RelativeLocation() | NamedTime() | ContextRef():
+                known = known_of(value, self._person)
+                if known is None:
+                    raise Trouble("", f"{value.name} is not known")
+                return known
+            case Undefined():
+                raise Trouble("", "a value is missing")
+        return plain(value)
+
+    @property
+    def zone(self) -> dt.tzinfo | None:
+        """The person's time zone, None for the server's."""
+        name = self._person.timezone
+        return zone_of(name) if name else None
+
+    def moment(self, text: Any) -> dt.datetime | None:
+        """Read an ISO date or moment; what names no zone is of the person's."""
+        return moment_of(text, self.now.tzinfo)
+
+    def _event(self, name: str | None, fields: Fields) -> Any:
+        if name == "program_id":
+            return self._app
+        if name == "source":
+            return self._person.user
+        return fields.get(EVENT if name is None else f"{EVENT}.{name}", "")
+
+    def _date(self, date: Date) -> str:
+        """Complete a date: what is left out before a given part is of today, after it the first."""
+        today = self.now
+        given = (date.year, date.month, date.day)
+        last = max((place for place, part in enumerate(given) if part is not None), default=2)
+        today_parts = (today.year, today.month, today.day)
+        year, month, day = (
+            part if part is not None else (today_parts[place] if place < last else 1)
+            for place, part in enumerate(given)
+        )
+        try:
+            whole = dt.date(year, month, day)
+        except ValueError:
+            raise Trouble("", f"{year}-{month}-{day} is no date") from None
+        return str(plain(Date(whole.year, whole.month, whole.day, date.time)))
+
+    def _week_day(self, value: WeekDay) -> str:
+        ahead = (_DAYS.index(value.name) - self.now.weekday()) % 7
+        day = self.now.date() + dt.timedelta(days=ahead)
+        return str(plain(Date(day.year, day.month, day.day, value.time)))
+
+    def _edge(self, value: DateEdge) -> dt.datetime:
+        now = self.now
+        start = now.replace(minute=0, second=0, microsecond=0)
+        if value.unit != "h":
+            start = start.replace(hour=0)
+        if value.unit == "week":
+            start -= dt.timedelta(days=start.weekday())
+        if value.unit in ("mon", "year"):
+            start = start.replace(day=1)
+        if value.unit == "year":
+            start = start.replace(month=1)
+        if value.edge == "start_of":
+            return start
+        if value.unit == "mon":
+            return (start + dt.timedelta(days=32)).replace(day=1)
+        if value.unit == "year":
+            return start.replace(year=start.year + 1)
+        return start + {"h": dt.timedelta(hours=1), "day": dt.timedelta(1)}.get(
+            value.unit, dt.timedelta(7)
+        )
+
+
+def known_of(value: RelativeLocation | NamedTime | ContextRef, person: Person) -> Any:
+    """Return what the person's attributes tell of a value: None if they do not.
+
+    `$location.current_location` is the attribute `location`, others stand in `locations`
+    (`{"home": {latitude, longitude, display}}`), times in `times` (`{"morning": "08:00"}`), what
+    `$context` refers to in `context`.
+    """
+    attributes = person.attributes
+    if isinstance(value, RelativeLocation):
+        if value.name == "current_location":
+            return _of_kind(attributes.get("location"), dict)
+        return _of_kind(_inner(attributes, "locations", value.name), dict)
+    if isinstance(value, NamedTime):
+        return _clock(_inner(attributes, "times", value.name))
+    return _inner(attributes, "context", value.name)
+
+
+def field_of(fields: Fields, name: str) -> Any:
+    """Return a field, or one within a field (`a.b`); None if there is none."""
+    if name in fields:
+        return fields[name]
+    inner: Any = fields
+    for part in name.split("."):
+        inner = inner.get(part) if isinstance(inner, Mapping) else None
+    return inner
+
+
+def moment_of(text: Any, zone: dt.tzinfo | None) -> dt.datetime | None:
+    """Read an ISO date or moment; what names no zone is of `zone`."""
+    if not isinstance(text, str) or len(text) < 10 or text[4:5] != "-":
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone or dt.UTC)
+
+
+def _utc(moment: dt.datetime) -> str:
+    text = moment.astimezone(dt.UTC).isoformat(timespec="seconds")
+    return text.replace("+00:00", "Z")
+
+
+def _inner(attributes: dict[str, Any], key: str, name: str) -> Any:
+    given = attributes.get(key)
+    return given.get(name) if isinstance(given, dict) else None
+
+
+def _clock(text: Any) -> str | None:
+    try:
+        return dt.time.fromisoformat(text).isoformat("seconds")
+    except (TypeError, ValueError):
+        return None
+
+
+def _of_kind(value: Any, kind: type) -> Any:
+    return value if isinstance(value, kind) else None

@@ -1,0 +1,268 @@
+"""Checking a program against manifests: unknown names, wrong types, what is still missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from prolocutor.almond.thingtalk.checked import Checked, CheckedStatement, ResolvedCall
+from prolocutor.almond.thingtalk.checking_values import (
+    Fields,
+    ValueChecker,
+    Wanted,
+    field_type,
+    nearest,
+)
+from prolocutor.almond.thingtalk.manifests import Class, Function, Manifests, Parameter
+from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.tree import (
+    Aggregate,
+    Argument,
+    AtTimer,
+    Call,
+    Expression,
+    Filter,
+    Index,
+    Monitor,
+    Program,
+    Projection,
+    Slice,
+    Sort,
+    Statement,
+    Timer,
+)
+from prolocutor.almond.thingtalk.types import ANY, DATE, DURATION, NUMBER, TIME, Type
+from prolocutor.almond.thingtalk.values import Undefined, Value
+
+_SUMMED = frozenset({"Number", "Measure", "Currency"})
+_ORDERED = _SUMMED | {"Date", "Time"}
+
+
+def check(program: Program, manifests: Manifests) -> Checked:
+    """Resolve the calls of a program and check all that it says.
+
+    `ThingTalkError`, with line and column, for unknown classes, functions, parameters and fields,
+    for wrong types, and for parts that stand where they cannot. What is required but missing is no
+    error but a slot.
+    """
+    if program.classes:
+        raise fault(
+            "a program declares no classes", program.classes[0].place, "put them in a manifest"
+        )
+    checker = _Checker(manifests)
+    statements = tuple(checker.statement(each) for each in program.statements)
+    whole = msgspec.structs.replace(
+        program, statements=tuple(each.statement for each in statements)
+    )
+    return Checked(whole, statements, tuple(checker.values.slots))
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """What an expression is: completed, with its kind and the fields of its results."""
+
+    expression: Expression
+    kind: Literal["stream", "query", "action"]
+    fields: Fields
+    is_monitorable: bool = False
+
+
+class _Checker:
+    """Goes through a program in the order in which it is written, collecting calls and slots."""
+
+    def __init__(self, manifests: Manifests) -> None:
+        self.values = ValueChecker()
+        self._manifests = manifests
+        self._calls: list[ResolvedCall] = []
+        self._scope: Fields = {}
+
+    def statement(self, statement: Statement) -> CheckedStatement:
+        """Check a chain, and tell its stream, queries and action apart."""
+        self._scope, self._calls = {}, []
+        found: list[_Found] = []
+        for number, expression in enumerate(statement.chain):
+            here = self._expression(expression)
+            if here.kind == "stream" and number:
+                raise fault("a stream can only begin a chain", _place(expression), "move it")
+            if here.kind == "action" and number + 1 < len(statement.chain):
+                raise fault("an action can only end a chain", _place(expression), "move it")
+            self._scope = {**self._scope, **here.fields}
+            found.append(here)
+        action = self._calls[-1] if found[-1].kind == "action" else None
+        return CheckedStatement(
+            msgspec.structs.replace(statement, chain=tuple(each.expression for each in found)),
+            next((each.expression for each in found if each.kind == "stream"), None),
+            tuple(each.expression for each in found if each.kind == "query"),
+            action,
+            tuple(self._calls),
+            self._scope,
+            any(each.function.setting("confirm") is True for each in self._calls),
+        )
+
+    def _expression(self, expression: Expression) -> _Found:
+        match expression:
+            case Call():
+                return self._call(expression)
+            case Filter(source, condition):
+                found = self._source(source, expression)
+                checked = self.values.condition(condition, {**self._scope, **found.fields})
+                return _around(found, expression, condition=checked)
+            case Projection(source, fields):
+                found = self._source(source, expression)
+                kept = {name: field_type(name, found.fields, expression.place) for name in fields}
+                return msgspec.structs.replace(_around(found, expression), fields=kept)
+            case Sort(source, field):
+                found = self._query(source, expression)
+                _countable(field, found.fields, expression.place, _ORDERED | {"String"})
+                return _around(found, expression)
+            case Index(source, indices):
+                found = self._query(source, expression)
+                numbers = self.values.numbers(indices, "number", self._scope)
+                return _around(found, expression, indices=numbers)
+            case Slice(source, base, count):
+                found = self._query(source, expression)
+                first, many = self.values.numbers((base, count), "number", self._scope)
+                return _around(found, expression, base=first, count=many)
+            case Aggregate():
+                return self._aggregate(expression)
+            case Monitor(source, fields):
+                return self._monitor(expression)
+            case Timer() | AtTimer():
+                return self._timer(expression)
+
+    def _source(self, source: Expression, around: Expression) -> _Found:
+        """Check what results are taken from: a query or a stream."""
+        found = self._expression(source)
+        if found.kind == "action":
+            raise fault("an action gives no results", _place(around), "use a query here")
+        return found
+
+    def _query(self, source: Expression, around: Expression) -> _Found:
+        found = self._source(source, around)
+        if found.kind == "stream":
+            raise fault("a stream never ends", _place(around), "use a query here")
+        return found
+
+    def _call(self, call: Call) -> _Found:
+        owner, function = self._resolved(call)
+        name = f"@{call.device.kind}.{call.function}"
+        for argument in call.arguments:
+            parameter = function.parameter(argument.name)
+            if parameter is None or parameter.direction == "out":
+                names = [each.name for each in function.inputs]
+                said = "is an output of" if parameter else "is no parameter of"
+                raise fault(
+                    f"{argument.name:.60} {said} {name}",
+                    argument.place,
+                    nearest(argument.name, names, "parameters"),
+                )
+        given = {each.name for each in call.arguments}
+        missing = [
+            Argument(each.name, Undefined(place=call.place), place=call.place)
+            for each in function.inputs
+            if each.direction == "in req" and each.name not in given
+        ]
+        arguments = []
+        for argument in (*call.arguments, *missing):
+            wanted = _wanted(function, argument.name, name)
+            value = self.values.value(argument.value, wanted, self._scope, argument.place)
+            arguments.append(msgspec.structs.replace(argument, value=value))
+        whole = msgspec.structs.replace(call, arguments=tuple(arguments))
+        self._calls.append(ResolvedCall(whole, owner, function))
+        fields = {each.name: each.type for each in (*function.inputs, *function.outputs)}
+        return _Found(whole, function.kind, fields, function.is_monitorable)
+
+    def _resolved(self, call: Call) -> tuple[Class, Function]:
+        kind = call.device.kind
+        owner = self._manifests.find(kind)
+        if owner is None:
+            names = [each.name for each in self._manifests]
+            raise fault(f"@{kind:.80} is not known", call.place, nearest(kind, names, "classes"))
+        function = self._manifests.function(kind, call.function)
+        if function is None:
+            names = [each.name for each in self._manifests.functions(kind)]
+            raise fault(
+                f"@{kind} has no function {call.function:.60}",
+                call.place,
+                nearest(call.function, names, "functions"),
+            )
+        return owner, function
+
+    def _aggregate(self, aggregate: Aggregate) -> _Found:
+        found = _around(self._query(aggregate.source, aggregate), aggregate)
+        if aggregate.field is None:
+            fields = {"count": NUMBER}
+        elif aggregate.operator == "count":
+            field_type(aggregate.field, found.fields, aggregate.place)
+            fields = {"count": NUMBER}
+        else:
+            allowed = _SUMMED if aggregate.operator in ("sum", "avg") else _ORDERED
+            kind = _countable(aggregate.field, found.fields, aggregate.place, allowed)
+            fields = {aggregate.field: kind}
+        return msgspec.structs.replace(found, fields=fields)
+
+    def _monitor(self, monitor: Monitor) -> _Found:
+        found = self._query(monitor.source, monitor)
+        if not found.is_monitorable:
+            raise fault("this query cannot be monitored", monitor.place, "ask it now instead")
+        for name in monitor.fields:
+            field_type(name, found.fields, monitor.place)
+        return msgspec.structs.replace(_around(found, monitor), kind="stream")
+
+    def _timer(self, timer: Timer | AtTimer) -> _Found:
+        wanted = {
+            name: Wanted(name, kind, f"What is the {name.replace('_', ' ')} of the timer?")
+            for name, kind in _TIMER.items()
+        }
+        changed: dict[str, Value | tuple[Value, ...]] = {}
+        if isinstance(timer, AtTimer):
+            changed["times"] = tuple(
+                self.values.value(each, wanted["time"], {}, timer.place) for each in timer.times
+            )
+        for name in ("base", "interval", "frequency", "expiration"):
+            value = getattr(timer, name, None)
+            if value is not None:
+                changed[name] = self.values.value(value, wanted[name], {}, timer.place)
+        return _Found(msgspec.structs.replace(timer, **changed), "stream", {})
+
+
+_TIMER: Mapping[str, Type] = {
+    "base": DATE,
+    "interval": DURATION,
+    "frequency": NUMBER,
+    "time": TIME,
+    "expiration": DATE,
+}
+
+
+def _wanted(function: Function, name: str, full_name: str) -> Wanted:
+    parameter = function.parameter(name)
+    assert parameter is not None
+    return Wanted(name, parameter.type, _prompt(parameter), full_name)
+
+
+def _prompt(parameter: Parameter) -> str:
+    prompt = parameter.text("prompt")
+    if isinstance(prompt, list) and prompt:
+        prompt = prompt[0]
+    return prompt if isinstance(prompt, str) and prompt else f"What is the {parameter.canonical}?"
+
+
+def _around(found: _Found, expression: Expression, **changes: object) -> _Found:
+    """Return what an expression around another one is: with the completed one inside."""
+    whole = msgspec.structs.replace(expression, source=found.expression, **changes)
+    return msgspec.structs.replace(found, expression=whole)
+
+
+def _place(expression: Expression) -> Place:
+    while not expression.place.line and not isinstance(expression, Call | Timer | AtTimer):
+        expression = expression.source
+    return expression.place
+
+
+def _countable(name: str, fields: Fields, place: Place, allowed: frozenset[str]) -> Type:
+    kind = field_type(name, fields, place)
+    if kind.name not in allowed and kind != ANY:
+        raise fault(f"{name:.60} is {kind}, which has no order or sum", place)
+    return kind

@@ -1,0 +1,126 @@
+"""From programs in old tokens to the tree; what both grammars share is in `building.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from lark import Token, v_args
+
+from prolocutor.almond.thingtalk.building import Programs, device_of, statement_of, timer
+from prolocutor.almond.thingtalk.places import fault
+from prolocutor.almond.thingtalk.tree import (
+    Argument,
+    AtTimer,
+    Call,
+    Expression,
+    Monitor,
+    Program,
+    Statement,
+    Timer,
+)
+from prolocutor.almond.thingtalk.types import Type
+from prolocutor.almond.thingtalk.values import ContextRef, Entity, Value
+from prolocutor.almond.thingtalk.words import made, place_of
+
+Chain = tuple[Expression, ...]
+"""What old tokens join, which is a chain; where one expression is meant it is alone in it."""
+
+
+@v_args(inline=True)
+class OldPrograms(Programs):
+    """Builds programs out of old tokens."""
+
+    def program(self, *found: Any) -> Program:
+        return Program(found)
+
+    def act(self, call: Call, passed: tuple[Argument, ...]) -> Statement:
+        return statement_of((_given(call, passed),))
+
+    def ask(self, table: Any, ending: Chain) -> Statement:
+        return statement_of(_chain(table) + ending)
+
+    watch = ask
+
+    def shown(self, passed: tuple[Argument, ...]) -> Chain:
+        if passed:
+            raise fault("notify takes no parameters", passed[0].place, "leave them out")
+        return ()
+
+    def done(self, call: Call, passed: tuple[Argument, ...]) -> Chain:
+        return (_given(call, passed),)
+
+    def ons(self, *passed: Argument) -> tuple[Argument, ...]:
+        return passed
+
+    def on(self, name: Token, value: Value) -> Argument:
+        return self.argument(name, value)
+
+    def group(self, found: Any) -> Any:
+        return found
+
+    def joined(self, left: Any, right: Any, passed: tuple[Argument, ...]) -> Chain:
+        *earlier, last = _chain(right)
+        return (*_chain(left), *earlier, _given(last, passed))
+
+    def monitor_new(self, word: Token, source: Expression, field: Token) -> Monitor:
+        return self.monitor(word, source, (str(field),))
+
+    def every(self, word: Token, *values: Value) -> Timer | AtTimer:
+        return _timer(word, ("base", "interval", "frequency"), values)
+
+    def daily(self, word: Token, *values: Value) -> Timer | AtTimer:
+        return _timer(word, ("time", "expiration_date"), values)
+
+    def call(self, name: Token, *given: Argument | _Attribute) -> Call:
+        kind, _, function = str(name.value).rpartition(".")
+        chosen = tuple(each.chosen for each in given if isinstance(each, _Attribute))
+        arguments = tuple(each for each in given if isinstance(each, Argument))
+        place = place_of(name)
+        device = device_of(made("REF", kind, place), chosen)
+        return Call(device, function, self.arguments(*arguments), place=place)
+
+    def attribute(self, name: Token, value: Value) -> _Attribute:
+        return _Attribute(self.argument(name, value))
+
+    def old_entity(self, value: Token, kind: Token) -> Entity:
+        if kind.value in ("tt:hashtag", "tt:username"):
+            return Entity(value.value, kind.value, place=place_of(value))
+        return Entity(None, kind.value, value.value, place=place_of(value))
+
+    def context_ref(self, token: Token) -> Value:
+        name, _, kind = str(token).partition(":")
+        return ContextRef(name, Type(kind or "String"), place=place_of(token))
+
+
+class _Attribute(msgspec.Struct):
+    """An argument that chooses the device."""
+
+    chosen: Argument
+
+
+def _chain(found: Any) -> Chain:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
+    """Return the expression with more arguments for the call in it."""
+    if not passed:
+        return expression
+    if not isinstance(expression, Call):
+        inner = _given(expression.source, passed)
+        return msgspec.structs.replace(expression, source=inner)
+    taken = {each.name for each in expression.arguments}
+    for each in passed:
+        if each.name in taken:
+            raise fault(f"the parameter {each.name:.60} is given twice", each.place)
+        taken.add(each.name)
+    return msgspec.structs.replace(expression, arguments=expression.arguments + passed)
+
+
+def _timer(word: Token, names: tuple[str, ...], values: tuple[Value, ...]) -> Timer | AtTimer:
+    given = {
+        name: Argument(name, value, place=place_of(word))
+        for name, value in zip(names, values, strict=False)
+    }
+    return timer(made("NAME", str(word), place_of(word)), given)

@@ -1,0 +1,60 @@
+"""ThingTalk source, or tokens of it, into a tree; the grammars are loaded when first needed."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from prolocutor.almond.thingtalk.limits import MAX_BYTES, MAX_MANIFEST_BYTES
+from prolocutor.almond.thingtalk.manifests import Class
+from prolocutor.almond.thingtalk.places import fault
+from prolocutor.almond.thingtalk.tree import Program, Source
+from prolocutor.errors import MissingExtra
+
+
+def parse(source: str) -> Source:
+    """Read a program or a control command in either surface syntax.
+
+    The new syntax (2.x) goes before the old one (1.x, `now => ...`): one grammar holds both.
+    `ThingTalkError`, with line and column, where the source is neither, is too large, or has a
+    construct that is not taken; `MissingExtra` without Lark.
+    """
+    return cast(Source, _grammars().read_source(source, MAX_BYTES))
+
+
+def parse_tokens(code: Sequence[str], entities: Mapping[str, Any] | None = None) -> Source:
+    """Read a program in tokens: in the new form, else in the old one (`param:number:Number`).
+
+    `entities` are the values that tokens such as `NUMBER_0` stand for; a `SLOT_n` without a value
+    is to be asked for. Places are columns of the tokens joined by spaces. `ThingTalkError` where
+    the tokens are neither form: the error is that of the form that got further.
+    """
+    return cast(Source, _grammars().read_tokens(code, entities or {}))
+
+
+def parse_classes(source: str) -> tuple[Class, ...]:
+    """Read manifests: a source that declares classes and nothing else; errors as for `parse`."""
+    tree = _grammars().read_source(source, MAX_MANIFEST_BYTES)
+    if not isinstance(tree, Program) or tree.statements:
+        place = tree.statements[0].place if isinstance(tree, Program) else tree.place
+        raise fault("this is no manifest", place, "write class @org.prolocutor.skill { ... }")
+    return tree.classes
+
+
+def tokens_of(source: str) -> list[Any]:
+    """Cut a surface source into tokens of Lark; errors as for `parse`."""
+    return cast("list[Any]", _grammars().cut(source))
+
+
+@functools.cache
+def _grammars() -> Any:
+    try:
+        return importlib.import_module("prolocutor.almond.thingtalk.grammars")
+    except ModuleNotFoundError as error:
+        if error.name != "lark":
+            raise
+        raise MissingExtra(
+            "ThingTalk needs Lark: pip install 'prolocutor[thingtalk]'", key="thingtalk"
+        ) from None

@@ -1,0 +1,148 @@
+"""The tree of a program as text: the canonical form, which is that of ThingTalk 2.x."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prolocutor.almond.thingtalk.printing_classes import show_class
+from prolocutor.almond.thingtalk.printing_values import show_value
+from prolocutor.almond.thingtalk.strings import escaped
+from prolocutor.almond.thingtalk.tree import (
+    Aggregate,
+    Always,
+    And,
+    Argument,
+    AtTimer,
+    Call,
+    Compare,
+    Condition,
+    Control,
+    Device,
+    DontCare,
+    Expression,
+    Filter,
+    Index,
+    Monitor,
+    Not,
+    Or,
+    Projection,
+    Slice,
+    Sort,
+    Source,
+    Statement,
+    Timer,
+)
+from prolocutor.almond.thingtalk.values import Value
+
+_INFIX = frozenset({"==", ">=", "<=", ">", "<", "=~", "~="})
+
+
+def show(tree: Source) -> str:
+    """Return a program or a control command as source; `parse` makes the same tree of it."""
+    if isinstance(tree, Control):
+        return _control(tree)
+    parts = [show_class(each) for each in tree.classes]
+    parts += [show_statement(each) for each in tree.statements]
+    return "\n".join(parts)
+
+
+def show_statement(statement: Statement) -> str:
+    """Return one statement as source, with its semicolon."""
+    return " => ".join(show_expression(each) for each in statement.chain) + ";"
+
+
+def show_expression(expression: Expression) -> str:
+    """Return one expression of a chain as source."""
+    match expression:
+        case Call(device, function, arguments):
+            return f"{_device(device)}.{function}({_arguments(arguments)})"
+        case Filter(source, condition):
+            return f"{_filtered(source)} filter {show_condition(condition)}"
+        case Projection(source, fields):
+            return f"[{', '.join(fields)}] of {show_expression(source)}"
+        case Sort(source, field, direction):
+            return f"sort({field} {direction} of {show_expression(source)})"
+        case Index(source, indices):
+            return f"{_primary(source)}[{_values(indices)}]"
+        case Slice(source, base, count):
+            return f"{_primary(source)}[{show_value(base)} : {show_value(count)}]"
+        case Aggregate(source, operator, field):
+            of = f"{field} of " if field else ""
+            return f"{operator}({of}{show_expression(source)})"
+        case Monitor(source, fields):
+            of = f"{', '.join(fields)} of " if fields else ""
+            return f"monitor({of}{show_expression(source)})"
+        case Timer(base, interval, frequency):
+            often = f", frequency={show_value(frequency)}" if frequency is not None else ""
+            return f"timer(base={show_value(base)}, interval={show_value(interval)}{often})"
+        case AtTimer(times, expiration):
+            until = f", expiration_date={show_value(expiration)}" if expiration is not None else ""
+            return f"attimer(time=[{_values(times)}]{until})"
+
+
+def show_condition(condition: Condition) -> str:
+    """Return a condition as source."""
+    match condition:
+        case Always(value):
+            return "true" if value else "false"
+        case DontCare(field):
+            return f"true({field})"
+        case Compare(left, operator, right) if operator in _INFIX:
+            return f"{show_value(left)} {operator} {show_value(right)}"
+        case Compare(left, operator, right):
+            return f"{operator}({show_value(left)}, {show_value(right)})"
+        case Not(inner):
+            return f"!{_atom(inner)}"
+        case And(conditions):
+            return " && ".join(
+                f"({show_condition(each)})" if isinstance(each, Or) else show_condition(each)
+                for each in conditions
+            )
+        case Or(conditions):
+            return " || ".join(map(show_condition, conditions))
+
+
+def _control(control: Control) -> str:
+    if control.value is None:
+        return f"${control.name};"
+    return f"${control.name}({show_value(control.value)});"
+
+
+def _filtered(source: Expression) -> str:
+    """Return what stands before a filter: only a projection takes parentheses there."""
+    text = show_expression(source)
+    return f"({text})" if isinstance(source, Projection) else text
+
+
+def _primary(source: Expression) -> str:
+    text = show_expression(source)
+    needs = isinstance(source, Projection | Filter | Index | Slice | Monitor)
+    return f"({text})" if needs else text
+
+
+def _atom(condition: Condition) -> str:
+    text = show_condition(condition)
+    bare = isinstance(condition, Always | DontCare) or (
+        isinstance(condition, Compare) and condition.operator not in _INFIX
+    )
+    return text if bare else f"({text})"
+
+
+def _device(device: Device) -> str:
+    chosen = []
+    if device.id is not None:
+        shown = f"({escaped(device.name)})" if device.name is not None else ""
+        chosen.append(f"id={escaped(device.id)}^^tt:device_id{shown}")
+    elif device.name is not None:
+        chosen.append(f"name={escaped(device.name)}")
+    if device.all:
+        chosen.append("all=true")
+    return f"@{device.kind}({', '.join(chosen)})" if chosen else f"@{device.kind}"
+
+
+def _arguments(arguments: Iterable[Argument]) -> str:
+    return ", ".join(f"{each.name}={show_value(each.value)}" for each in arguments)
+
+
+def _values(values: Iterable[Value]) -> str:
+    return ", ".join(map(show_value, values))

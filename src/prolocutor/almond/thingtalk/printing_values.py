@@ -1,0 +1,106 @@
+"""Values as text, in the canonical form."""
+
+from __future__ import annotations
+
+from prolocutor.almond.thingtalk.strings import escaped
+from prolocutor.almond.thingtalk.values import (
+    Array,
+    Boolean,
+    ContextRef,
+    Currency,
+    Date,
+    DateEdge,
+    Entity,
+    Enum,
+    Event,
+    Instant,
+    Location,
+    Measure,
+    NamedLocation,
+    NamedTime,
+    Now,
+    Number,
+    Object,
+    RelativeLocation,
+    String,
+    Time,
+    Undefined,
+    Value,
+    Variable,
+    WeekDay,
+)
+
+
+def show_value(value: Value) -> str:
+    """Return a value as source."""
+    match value:
+        case String(text):
+            return escaped(text)
+        case Number(number):
+            return _number(number)
+        case Boolean(truth):
+            return "true" if truth else "false"
+        case Enum(name):
+            return f"enum {name}"
+        case Measure(number, unit):
+            return f"{_number(number)}{unit}"
+        case Currency(number, code):
+            return f"{_number(number)}${code}"
+        case Entity():
+            return _entity(value)
+        case Array(items):
+            return f"[{', '.join(map(show_value, items))}]"
+        case Object(fields):
+            return "{" + ", ".join(f"{name}={show_value(inner)}" for name, inner in fields) + "}"
+        case Undefined():
+            return "$?"
+        case ContextRef(name, kind):
+            return f"$context.{name} : {kind}"
+        case Variable(name):
+            return name
+        case Event(name):
+            return f"${name or 'result'}"
+        case _:
+            return _time_or_place(value)
+
+
+def _time_or_place(value: Value) -> str:
+    match value:
+        case Time(hour, minute, second):
+            return f"new Time({hour}, {minute}{f', {second}' if second else ''})"
+        case NamedTime(name):
+            return f"$time.{name}"
+        case Date(year, month, day, clock):
+            given = ", ".join("" if part is None else str(part) for part in (year, month, day))
+            return f"new Date({given}{_and_time(clock)})"
+        case WeekDay(name, clock):
+            return f"new Date(enum {name}{_and_time(clock)})"
+        case Instant(at):
+            return f'new Date("{at.isoformat().replace("+00:00", "Z")}")'
+        case Now():
+            return "$now"
+        case DateEdge(edge, unit):
+            return f"${edge}({unit})"
+        case Location(latitude, longitude, display):
+            shown = f", {escaped(display)}" if display is not None else ""
+            return f"new Location({_number(latitude)}, {_number(longitude)}{shown})"
+        case NamedLocation(name):
+            return f"new Location({escaped(name)})"
+        case RelativeLocation(name):
+            return f"$location.{name}"
+    raise TypeError(f"{type(value).__name__} is no value of ThingTalk")
+
+
+def _and_time(clock: Time | None) -> str:
+    return f", {show_value(clock)}" if clock is not None else ""
+
+
+def _entity(entity: Entity) -> str:
+    value = escaped(entity.value) if entity.value is not None else "null"
+    shown = f"({escaped(entity.display)})" if entity.display is not None else ""
+    return f"{value}^^{entity.kind}{shown}"
+
+
+def _number(number: float) -> str:
+    whole = int(number) if number == int(number) and abs(number) < 2**53 else number
+    return repr(whole)

@@ -1,0 +1,197 @@
+"""The tree of a ThingTalk program: statements, expressions, conditions, control commands."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from prolocutor.almond.thingtalk.manifests import Class
+from prolocutor.almond.thingtalk.places import Placed
+from prolocutor.almond.thingtalk.values import Value
+
+Comparison = Literal[
+    "==",
+    ">=",
+    "<=",
+    ">",
+    "<",
+    "=~",
+    "~=",
+    "contains",
+    "contains~",
+    "~contains",
+    "in_array",
+    "in_array~",
+    "~in_array",
+    "starts_with",
+    "ends_with",
+    "prefix_of",
+    "suffix_of",
+]
+"""How two values are compared; `=~` is "holds the text", `~=` is "is held by the text"."""
+
+Aggregation = Literal["count", "sum", "avg", "max", "min"]
+
+
+class Device(Placed, frozen=True):
+    """Which device is called: its class, and where there are several its id or name, or all."""
+
+    kind: str
+    id: str | None = None
+    name: str | None = None
+    all: bool = False
+
+
+class Argument(Placed, frozen=True):
+    """One named input of a call."""
+
+    name: str
+    value: Value
+
+
+class Call(Placed, frozen=True):
+    """A call of a function of a device: a query or, last in a chain, an action."""
+
+    device: Device
+    function: str
+    arguments: tuple[Argument, ...] = ()
+
+
+class Always(Placed, frozen=True):
+    """A condition that is always true, or never."""
+
+    value: bool
+
+
+class DontCare(Placed, frozen=True):
+    """A condition that says that a field may have any value."""
+
+    field: str
+
+
+class Compare(Placed, frozen=True):
+    """A condition on two values; the left one is most often a field, as a `Variable`."""
+
+    left: Value
+    operator: Comparison
+    right: Value
+
+
+class Not(Placed, frozen=True):
+    """True where the condition is not."""
+
+    condition: Condition
+
+
+class And(Placed, frozen=True):
+    """True where all conditions are; two or more, none of which is an `And` itself."""
+
+    conditions: tuple[Condition, ...]
+
+
+class Or(Placed, frozen=True):
+    """True where one condition is; two or more, none of which is an `Or` itself."""
+
+    conditions: tuple[Condition, ...]
+
+
+Condition: TypeAlias = Always | DontCare | Compare | Not | And | Or
+
+
+class Filter(Placed, frozen=True):
+    """Those results of a query, or events of a stream, for which a condition is true."""
+
+    source: Expression
+    condition: Condition
+
+
+class Projection(Placed, frozen=True):
+    """Only some fields of the results."""
+
+    source: Expression
+    fields: tuple[str, ...]
+
+
+class Sort(Placed, frozen=True):
+    """The results in the order of a field."""
+
+    source: Expression
+    field: str
+    direction: Literal["asc", "desc"]
+
+
+class Index(Placed, frozen=True):
+    """Some of the results by their numbers, from 1; -1 is the last."""
+
+    source: Expression
+    indices: tuple[Value, ...]
+
+
+class Slice(Placed, frozen=True):
+    """`count` results from the number `base` on, the first being 1."""
+
+    source: Expression
+    base: Value
+    count: Value
+
+
+class Aggregate(Placed, frozen=True):
+    """One result made of all: how many there are, or a sum, mean, maximum, minimum of a field."""
+
+    source: Expression
+    operator: Aggregation
+    field: str | None = None
+
+
+class Monitor(Placed, frozen=True):
+    """A stream: the results of a query that are new, or new in some fields."""
+
+    source: Expression
+    fields: tuple[str, ...] = ()
+
+
+class Timer(Placed, frozen=True):
+    """A stream: every interval from a date on, or so many times in an interval."""
+
+    base: Value
+    interval: Value
+    frequency: Value | None = None
+
+
+class AtTimer(Placed, frozen=True):
+    """A stream: every day at some times, until a date."""
+
+    times: tuple[Value, ...]
+    expiration: Value | None = None
+
+
+Expression: TypeAlias = (
+    Call | Filter | Projection | Sort | Index | Slice | Aggregate | Monitor | Timer | AtTimer
+)
+
+
+class Statement(Placed, frozen=True):
+    """A chain of expressions, each of which may use what the earlier ones give.
+
+    Written `[stream =>] [query =>]* [action];`. Which call is an action is for its manifest to
+    say; a chain without one shows its results.
+    """
+
+    chain: tuple[Expression, ...]
+
+
+class Program(Placed, frozen=True):
+    """Statements that run one after the other, and classes that are declared beside them."""
+
+    statements: tuple[Statement, ...] = ()
+    classes: tuple[Class, ...] = ()
+
+
+class Control(Placed, frozen=True):
+    """A control command: `yes`, `choice` with a whole number, `answer` with a value, ..."""
+
+    name: str
+    value: Value | None = None
+
+
+Source: TypeAlias = Program | Control
+"""What a source can be."""

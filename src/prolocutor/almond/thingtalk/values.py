@@ -1,0 +1,188 @@
+"""Values of ThingTalk: every kind of thing that a parameter or a comparison can hold."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Literal, TypeAlias
+
+from prolocutor.almond.thingtalk.places import Placed
+from prolocutor.almond.thingtalk.types import Type
+
+
+class String(Placed, frozen=True):
+    """A text."""
+
+    value: str
+
+
+class Number(Placed, frozen=True):
+    """A finite number; whole ones are ints."""
+
+    value: int | float
+
+
+class Boolean(Placed, frozen=True):
+    """True or false."""
+
+    value: bool
+
+
+class Enum(Placed, frozen=True):
+    """One of a fixed list of words."""
+
+    name: str
+
+
+class Measure(Placed, frozen=True):
+    """A number with a unit of `units.py`, as written; `units.to_base` converts it."""
+
+    value: int | float
+    unit: str
+
+
+class Currency(Placed, frozen=True):
+    """An amount of money; `code` is that of ISO 4217 in small letters."""
+
+    value: int | float
+    code: str
+
+
+class Time(Placed, frozen=True):
+    """A time of day in the person's time zone."""
+
+    hour: int
+    minute: int
+    second: int = 0
+
+
+class NamedTime(Placed, frozen=True):
+    """A time of day that the person has given a name: `morning`, `evening`."""
+
+    name: str
+
+
+class Date(Placed, frozen=True):
+    """A date, or a part of one, in the person's time zone.
+
+    A part left out is the present one if it stands before a given part, else the first: without a
+    year this year, without a day the first of the month. Without a time the day begins.
+    """
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    time: Time | None = None
+
+
+class WeekDay(Placed, frozen=True):
+    """The next day of a name (`monday`), from today on."""
+
+    name: str
+    time: Time | None = None
+
+
+class Instant(Placed, frozen=True):
+    """A moment that no time zone changes, in UTC."""
+
+    at: dt.datetime
+
+
+class Now(Placed, frozen=True):
+    """The moment at which the program runs."""
+
+
+class DateEdge(Placed, frozen=True):
+    """The moment at which the present hour, day, week, month or year begins or ends."""
+
+    edge: Literal["start_of", "end_of"]
+    unit: str
+
+
+class Location(Placed, frozen=True):
+    """A place on earth, in degrees."""
+
+    latitude: float
+    longitude: float
+    display: str | None = None
+
+
+class NamedLocation(Placed, frozen=True):
+    """A place that is known by a name only and has to be looked up."""
+
+    name: str
+
+
+class RelativeLocation(Placed, frozen=True):
+    """A place of the person's: `home`, `work`, `current_location`."""
+
+    name: str
+
+
+class Entity(Placed, frozen=True):
+    """A thing of a kind, such as `tt:url`; without a value it is known by its display name only."""
+
+    value: str | None
+    kind: str
+    display: str | None = None
+
+
+class Array(Placed, frozen=True):
+    """A list of values."""
+
+    items: tuple[Value, ...]
+
+
+class Object(Placed, frozen=True):
+    """Named values; annotations of manifests hold them."""
+
+    fields: tuple[tuple[str, Value], ...]
+
+
+class Undefined(Placed, frozen=True):
+    """A value that is not given yet: the person has to be asked for it."""
+
+
+class ContextRef(Placed, frozen=True):
+    """A value that the surroundings give, such as the selected text."""
+
+    name: str
+    type: Type
+
+
+class Variable(Placed, frozen=True):
+    """An output of an earlier call of the chain, or a field of what is filtered: `a` or `a.b`."""
+
+    name: str
+
+
+class Event(Placed, frozen=True):
+    """What an earlier call of the chain gave, as one text; or its type, program or source."""
+
+    name: Literal["type", "program_id", "source"] | None = None
+
+
+Value: TypeAlias = (
+    String
+    | Number
+    | Boolean
+    | Enum
+    | Measure
+    | Currency
+    | Time
+    | NamedTime
+    | Date
+    | WeekDay
+    | Instant
+    | Now
+    | DateEdge
+    | Location
+    | NamedLocation
+    | RelativeLocation
+    | Entity
+    | Array
+    | Object
+    | Undefined
+    | ContextRef
+    | Variable
+    | Event
+)
