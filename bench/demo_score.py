@@ -28,9 +28,9 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.places import DEMO
 from prolocutor.cli.turn_data import Keeper
-from prolocutor.config.build import assistant_from
-from prolocutor.config.load import load
-from prolocutor.config.selecting import Budget, Selecting
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
+from prolocutor.config.selector_settings import BudgetSettings, SelectorSettings
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.pipeline.plan import Service
@@ -74,11 +74,11 @@ DOUBLES: Final = (
 )
 
 
-_ROUTED: Final = Selecting(role="router", method="cards")
-_RANKED: Final = Selecting(role="ranker", method="unsupervised")
+_ROUTED: Final = SelectorSettings(role="router", method="cards")
+_RANKED: Final = SelectorSettings(role="ranker", method="unsupervised")
 
 
-def _selecting(target: Selecting) -> Service:
+def _selecting(target: SelectorSettings) -> Service:
     return Service(target.role, target)  # type: ignore[arg-type]
 
 
@@ -91,7 +91,9 @@ OTHERS: Final[dict[str, dict[str, Any]]] = {
     },
     "routed until .3 sure, composed": {"skill_selector": _selecting(_ROUTED)},
     "routed until .6 sure, composed": {
-        "skill_selector": _selecting(msgspec.structs.replace(_ROUTED, budget=Budget(sure=0.6)))
+        "skill_selector": _selecting(
+            msgspec.structs.replace(_ROUTED, budget=BudgetSettings(sure=0.6))
+        )
     },
 }
 """Other ways to choose, as changes of the demo's pipeline; none of them knows a label."""

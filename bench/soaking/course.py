@@ -19,7 +19,7 @@ from bench.soaking.checker import Findings, check
 from bench.soaking.ledger import Ledger
 from bench.soaking.people import Address, Person
 from bench.soaking.servers import Command, Nursery, Server
-from prolocutor.config.load import load
+from prolocutor.config.loading import load
 from prolocutor.stores.sqlite.writer import WAL_BYTES
 
 ASSISTANT: Final = Path(__file__).with_name("assistant.yaml")

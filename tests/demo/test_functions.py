@@ -11,7 +11,7 @@ import pytest
 import prolocutor_demo
 from prolocutor.almond.programs.devices import Devices
 from prolocutor.almond.thingtalk.manifests import OURS
-from prolocutor.config.load import load
+from prolocutor.config.loading import load
 from prolocutor_demo import clock, countries, holidays, todo
 from prolocutor_demo.clock.functions import FUNCTIONS as CLOCK
 from prolocutor_demo.countries.functions import FUNCTIONS as COUNTRIES

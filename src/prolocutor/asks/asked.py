@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from prolocutor.dialog.rounds import Offered
+from prolocutor.dialog.rounds import OfferedChoice
 
 
 class Contact(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     month, `language` an ISO 639 code for dates. `here` is a location as an answer has it.
     """
 
-    choices: list[Offered] = []
+    choices: list[OfferedChoice] = []
     timezone: str | None = None
     now: dt.datetime
     region: str | None = None

@@ -36,7 +36,7 @@ from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Input, TurnStart
-from prolocutor.dialog.rounds import Waiting
+from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ProlocutorError, Stopping, StoreError
@@ -272,7 +272,7 @@ class Assistant:
             self._ringer.expect(entry.due)
         return created.report
 
-    async def waiting(self, user: str, dialog: str | None = None) -> Waiting | None:
+    async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
         """Return what a dialog waits for now, None if nothing is asked for."""
         return rounds.decode(await self.store.round(user, checked_dialog(dialog))).waiting
 

@@ -21,7 +21,7 @@ from prolocutor.dialog import notices, outputs, rounds
 from prolocutor.dialog.ids import new_ids, timestamp
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import DAY, next_time
-from prolocutor.dialog.rounds import Round, Waiting
+from prolocutor.dialog.rounds import PendingAsk, Round
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     messages: list[dict[str, Any]] = []
-    waiting: Waiting | None = None
+    waiting: PendingAsk | None = None
     skill: str = ""
     again: Entry | None = None
     entries: Sequence[Entry] = ()
@@ -89,7 +89,7 @@ class Deliveries:
             due = await self._of_program(entry)
         return replace(due, messages=[*dropped, *due.messages])
 
-    def is_awaited(self, waiting: Waiting | None) -> bool:
+    def is_awaited(self, waiting: PendingAsk | None) -> bool:
         """Return whether an answer is waited for, by somebody who is still there."""
         return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
 

@@ -10,7 +10,7 @@ import msgspec
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import bot_utterance_from_state
-from prolocutor.dialog.rounds import Waiting
+from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.pipeline.turn import Turn
 
@@ -32,7 +32,7 @@ class TurnResult:
         user: str,
         reply_state: bytes,
         n: int = 0,
-        waiting: Waiting | None = None,
+        waiting: PendingAsk | None = None,
         turn: Turn | None = None,
         record: TurnRecord | None = None,
     ) -> None:
@@ -93,6 +93,6 @@ class TurnResult:
         reply, waiting = state.pop("reply"), state.pop("waiting", None)
         return cls(
             **state,
-            waiting=msgspec.convert(waiting, Waiting | None),
+            waiting=msgspec.convert(waiting, PendingAsk | None),
             reply_state=plain.encode(reply),
         )

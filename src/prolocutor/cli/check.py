@@ -11,8 +11,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from prolocutor.cli.places import assistant_file
-from prolocutor.config.check import check as check_file
-from prolocutor.config.report import Planned, Report
+from prolocutor.config.check_report import CheckReport, PlannedService
+from prolocutor.config.file_check import check as check_file
 
 
 @click.command(short_help="Find what is wrong with a file, or show its plan.")
@@ -43,7 +43,7 @@ def check(file: Path) -> None:
             click.echo(line)
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: CheckReport, console: Console) -> None:
     """Show a person a plan without faults."""
     services = "1 service" if len(report.services) == 1 else f"{len(report.services)} services"
     title = f"{report.name}: {services}, replies within {report.deadline:g} s"
@@ -64,7 +64,7 @@ def show(report: Report, console: Console) -> None:
         console.print(Text(f"hint: {hint}", style="dim"))
 
 
-def _leaf(planned: Planned) -> Text:
+def _leaf(planned: PlannedService) -> Text:
     leaf = Text(planned.name, style="bold" if planned.critical else "")
     leaf.append(" *" if planned.critical else "", style="bold red")
     leaf.append(f"  {planned.timeout:g} s  {planned.stage}  {planned.target}", style="dim")

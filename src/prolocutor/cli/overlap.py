@@ -12,7 +12,7 @@ from prolocutor.cli.data_options import options_of
 from prolocutor.cli.evaluations.overlap_table import overlap_lines
 from prolocutor.cli.evaluations.stored import dialogs_of
 from prolocutor.cli.places import STORE_OPTION, assistant_file, store_url
-from prolocutor.config.load import load
+from prolocutor.config.loading import load
 from prolocutor.evaluation.pairing.data import load_pairing_data
 from prolocutor.evaluation.pairing.overlap import Heard, overlap_of
 from prolocutor.evaluation.pairing.stored import labelled_of, turns_of_store

@@ -13,8 +13,8 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner import Note, OwnerDoor, door_of
 from prolocutor.cli.places import DEMO, assistant_file, store_url
 from prolocutor.cli.turn_data import Keeper, TurnData, turn_data
-from prolocutor.config.build import assistant_from
-from prolocutor.config.load import load
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.store import Store
 from prolocutor.errors import MissingExtra

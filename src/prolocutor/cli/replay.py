@@ -15,7 +15,7 @@ import msgspec
 from prolocutor.cli.archives import read_from
 from prolocutor.cli.evaluations.tables import clean
 from prolocutor.cli.partners import load_assistant
-from prolocutor.config.build import assistant_from
+from prolocutor.config.building import assistant_from
 from prolocutor.dialog.agent_state import decode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, BadReply

@@ -20,7 +20,7 @@ from prolocutor.cli.owner import Note, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.cli.partners import leave_note, load_assistant
 from prolocutor.cli.places import STORE_OPTION, sqlite_file, store_url
-from prolocutor.config.build import assistant_from
+from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord

@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.build import assistant_from
-from prolocutor.config.load import load
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.assistant_agent import AssistantAgent
 

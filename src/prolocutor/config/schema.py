@@ -7,21 +7,21 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.config.kinds import (
-    Choice,
-    Data,
+from prolocutor.config.fields import (
+    ChoiceField,
+    FieldKind,
     Findings,
-    Flag,
-    Kind,
-    MapOf,
-    Number,
-    Table,
-    Text,
-    Words,
+    FlagField,
+    JsonField,
+    MapField,
+    NumberField,
+    TableField,
+    TextField,
+    TextListField,
 )
-from prolocutor.config.selecting import POLICIES, Budget
-from prolocutor.config.settings import Auth, Limits
-from prolocutor.config.yaml_file import UNREAD, Node
+from prolocutor.config.selector_settings import POLICIES, BudgetSettings
+from prolocutor.config.settings import AuthSettings, LimitSettings
+from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Breaker
 from prolocutor.processes.supervisor import ProcessCommand
@@ -29,60 +29,64 @@ from prolocutor.processes.supervisor import ProcessCommand
 DAY: Final = 86_400.0
 
 
-def _seconds(*, least: float = 0, most: float = 365 * DAY) -> Number:
-    return Number(what="a number of seconds", least=least, most=most)
+def _seconds(*, least: float = 0, most: float = 365 * DAY) -> NumberField:
+    return NumberField(what="a number of seconds", least=least, most=most)
 
 
-def _positive_seconds() -> Number:
-    return Number(what="a number of seconds", above=0, most=365 * DAY)
+def _positive_seconds() -> NumberField:
+    return NumberField(what="a number of seconds", above=0, most=365 * DAY)
 
 
-def _count(what: str, *, least: int = 1, most: float = 1e9, **words: Any) -> Number:
-    return Number(what=f"a whole number of {what}", least=least, most=most, whole=True, words=words)
+def _count(what: str, *, least: int = 1, most: float = 1e9, **words: Any) -> NumberField:
+    return NumberField(
+        what=f"a whole number of {what}", least=least, most=most, whole=True, words=words
+    )
 
 
-PORT: Final = Number(what="a port", least=0, most=65_535, whole=True)
-PATH: Final = Text(what="a path that starts with /", pattern=r"/\S*")
-SERVICE_NAME: Final = Text(
+PORT: Final = NumberField(what="a port", least=0, most=65_535, whole=True)
+PATH: Final = TextField(what="a path that starts with /", pattern=r"/\S*")
+SERVICE_NAME: Final = TextField(
     what="a name of up to 100 letters, digits and . _ - : + @",
     pattern=r"\w[\w .:@+-]{0,98}\w|\w",
 )
-_SHARE: Final = Number(what="a number from 0 to 1", least=0, most=1)
+_SHARE: Final = NumberField(what="a number from 0 to 1", least=0, most=1)
 
 
-class Folder(msgspec.Struct, frozen=True, kw_only=True):
+class FolderField(msgspec.Struct, frozen=True, kw_only=True):
     """A folder, by its path from the file's own."""
 
     what: str = "a folder"
 
-    def read(self, node: Node, findings: Findings) -> Any:
-        path = Text(what=self.what).read(node, findings)
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        path = TextField(what=self.what).read(node, findings)
         return path if path is UNREAD else Path(findings.file).absolute().parent / path
 
 
-NAMES: Final = Words(item=Text(what="the name of a service or stage"), what="a list", single=True)
+NAMES: Final = TextListField(
+    item=TextField(what="the name of a service or stage"), what="a list", single=True
+)
 
-SERVICE: Final = Table(
+SERVICE: Final = TableField(
     what="a service",
     also=("call",),
     keys={
         "name": SERVICE_NAME,
-        "connector": Text(what="the name of a connector"),
+        "connector": TextField(what="the name of a connector"),
         "after": NAMES,
         "requires": NAMES,
         "timeout": _positive_seconds(),
         "window": _count("utterances", all=None),
-        "formatter": Text(what="a formatter's name or module:function"),
-        "response_formatter": Text(what="a formatter's name or module:function"),
-        "fan_out": Flag(),
-        "wire": Choice(("native", "deeppavlov")),
+        "formatter": TextField(what="a formatter's name or module:function"),
+        "response_formatter": TextField(what="a formatter's name or module:function"),
+        "fan_out": FlagField(),
+        "wire": ChoiceField(("native", "deeppavlov")),
         "batch_size": _count("requests", most=10_000),
         "retries": _count("attempts", least=0, most=100),
         "max_in_flight": _count("calls", most=100_000),
-        "rerun": Flag(),
-        "inline": Flag(),
-        "process": Flag(),
-        "breaker": Table(
+        "rerun": FlagField(),
+        "inline": FlagField(),
+        "process": FlagField(),
+        "breaker": TableField(
             keys={
                 "failures": _count("failures"),
                 "window": _positive_seconds(),
@@ -90,9 +94,9 @@ SERVICE: Final = Table(
             },
             make=Breaker,
         ),
-        "card": Data(),
-        "icon": Text(what="a file or URL"),
-        "context": Choice(("own", "all", "none")),
+        "card": JsonField(),
+        "icon": TextField(what="a file or URL"),
+        "context": ChoiceField(("own", "all", "none")),
     },
     synonyms={
         "target": "call",
@@ -106,69 +110,69 @@ SERVICE: Final = Table(
 )
 """A service without its `call`, which is read in `services.py`; the keys are `Service`'s fields."""
 
-MODEL: Final = Folder(what="the folder of a model")
+MODEL: Final = FolderField(what="the folder of a model")
 
-ENCODER: Final = Folder(what="the folder of an encoder")
+ENCODER: Final = FolderField(what="the folder of an encoder")
 
-BUDGET: Final = Table(
+BUDGET: Final = TableField(
     what="a budget ({policy: ...})",
     keys={
-        "policy": Choice(POLICIES),
+        "policy": ChoiceField(POLICIES),
         "calls": _count("calls"),
-        "price": Number(what="a price", least=0),
+        "price": NumberField(what="a price", least=0),
         "start": _count("calls"),
         "sure": _SHARE,
-        "value": Number(what="a worth", above=0),
-        "per_call": Number(what="a cost", least=0),
-        "per_second": Number(what="a cost", least=0),
-        "hedge": Flag(),
+        "value": NumberField(what="a worth", above=0),
+        "per_call": NumberField(what="a cost", least=0),
+        "per_second": NumberField(what="a cost", least=0),
+        "hedge": FlagField(),
     },
-    make=Budget,
+    make=BudgetSettings,
 )
 
-UNSURE: Final = Table(
+UNSURE: Final = TableField(
     what="what to do when nobody knows ({below: ..., then: ...})",
     keys={
         "below": _SHARE,
-        "then": Text(what="fallback, clarify or the name of a skill"),
+        "then": TextField(what="fallback, clarify or the name of a skill"),
         "choices": _count("choices", most=20),
-        "question": Text(what="a question"),
+        "question": TextField(what="a question"),
     },
     make=Unsure,
 )
 
-AUTH: Final = Table(
+AUTH: Final = TableField(
     keys={
-        "keys": Words(item=Text(what="a key", secret=True), what="a list of keys"),
-        "tokens": MapOf(
-            item=Text(what="a user's name"),
-            name=Text(what="a token", secret=True),
+        "keys": TextListField(item=TextField(what="a key", secret=True), what="a list of keys"),
+        "tokens": MapField(
+            item=TextField(what="a user's name"),
+            name=TextField(what="a token", secret=True),
             what="a map from tokens to users",
         ),
-        "anonymous": Flag(),
+        "anonymous": FlagField(),
     },
-    make=Auth,
+    make=AuthSettings,
 )
 
-LIMITS: Final = Table(
+LIMITS: Final = TableField(
     keys={
         "body": _count("bytes"),
         "text": _count("characters"),
         "queue": _count("inputs"),
         "connections": _count("connections"),
     },
-    make=Limits,
+    make=LimitSettings,
 )
 
 
-class CommandLine(msgspec.Struct, frozen=True):
+class CommandField(msgspec.Struct, frozen=True):
     """A command: one line, or a list of its words."""
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, str) and node.value.strip():
             return node.value
         if isinstance(node.value, list) and node.value:
-            return Words(item=Text(what="a word of a command")).read(node, findings)
+            return TextListField(item=TextField(what="a word of a command")).read(node, findings)
         return findings.expected(node, "a command: a line, or a list of words")
 
 
@@ -176,21 +180,21 @@ def _command(run: Any, port: int | None = None, health: str | None = None) -> Pr
     return ProcessCommand(run=run, port=port or None, health=health)
 
 
-PROCESS: Final = Table(
+PROCESS: Final = TableField(
     what="a process ({run: ...})",
-    keys={"run": CommandLine(), "port": PORT, "health": PATH},
+    keys={"run": CommandField(), "port": PORT, "health": PATH},
     required=("run",),
     make=_command,
 )
 
 
-class Doors(msgspec.Struct, frozen=True):
+class DoorsField(msgspec.Struct, frozen=True):
     """Which doors to open: a list of names, or a map from names to options, true or false."""
 
-    def read(self, node: Node, findings: Findings) -> Any:
-        name = Text(what="the name of a door")
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        name = TextField(what="the name of a door")
         if isinstance(node.value, list):
-            names = Words(item=name).read(node, findings)
+            names = TextListField(item=name).read(node, findings)
             return names if names is UNREAD else {name: {} for name in names}
         if not isinstance(node.value, dict):
             return findings.expected(node, "a list of doors, or a map from doors to their options")
@@ -199,33 +203,33 @@ class Doors(msgspec.Struct, frozen=True):
             if isinstance(child.value, bool) or child.value is None:
                 options: Any = UNREAD if child.value is False else {}
             else:
-                options = Data(what="a map of options, true or false").read(child, findings)
+                options = JsonField(what="a map of options, true or false").read(child, findings)
             if options is not UNREAD:
                 doors[key] = options
         return doors
 
 
-TOP: Final[dict[str, Kind]] = {
-    "name": Text(what="a name"),
-    "store": Text(
+TOP: Final[dict[str, FieldKind]] = {
+    "name": TextField(what="a name"),
+    "store": TextField(
         what="a store's URL such as sqlite:///dialogs.db", pattern=r"[a-z][a-z0-9+.-]*:.*"
     ),
-    "durability": Choice(("full", "relaxed")),
-    "deadline": Number(what="a number of seconds", above=0, most=DAY),
+    "durability": ChoiceField(("full", "relaxed")),
+    "deadline": NumberField(what="a number of seconds", above=0, most=DAY),
     "reserve": _seconds(most=DAY),
     "queue_timeout": _positive_seconds(),
-    "fallback": Text(),
+    "fallback": TextField(),
     "recover_within": _seconds(),
     "max_attributes": _count("attributes"),
-    "host": Text(what="a host's name or address", pattern=r"[^\s/]+"),
+    "host": TextField(what="a host's name or address", pattern=r"[^\s/]+"),
     "port": PORT,
     "auth": AUTH,
     "limits": LIMITS,
-    "processes": MapOf(
+    "processes": MapField(
         item=PROCESS,
         what="a map from names to processes",
-        name=Text(what="a name of letters, digits, _ and -", pattern=r"[\w-]+"),
+        name=TextField(what="a name of letters, digits, _ and -", pattern=r"[\w-]+"),
     ),
-    "doors": Doors(),
+    "doors": DoorsField(),
 }
 """The top of a file without its stages; the keys are `Settings`' fields."""

@@ -23,7 +23,7 @@ class ProcessTarget(msgspec.Struct, frozen=True):
     path: str = "/"
 
 
-class Auth(msgspec.Struct, frozen=True):
+class AuthSettings(msgspec.Struct, frozen=True):
     """Who may come in: operators by `keys`, persons by `tokens` (token -> user).
 
     `anonymous`: whether somebody without a token becomes a new person.
@@ -37,7 +37,7 @@ class Auth(msgspec.Struct, frozen=True):
         return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
 
 
-class Limits(msgspec.Struct, frozen=True):
+class LimitSettings(msgspec.Struct, frozen=True):
     """How much is taken from callers. None: the doors' own default.
 
     `body`: bytes of one request. `text`: characters of one input. `queue`: inputs of one person
@@ -68,8 +68,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_attributes: int | None = None
     host: str = "127.0.0.1"
     port: int = 4242
-    auth: Auth = Auth()
-    limits: Limits = Limits()
+    auth: AuthSettings = AuthSettings()
+    limits: LimitSettings = LimitSettings()
     processes: dict[str, ProcessCommand] = {}
     doors: dict[str, dict[str, Any]] | None = None
     pipeline: Pipeline = Pipeline()

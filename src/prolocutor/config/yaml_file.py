@@ -39,13 +39,13 @@ UNREAD: Final = Unread()
 """The value of a node with a fault that is on record already: nobody need complain again."""
 
 
-class Node(msgspec.Struct, frozen=True):
+class YamlNode(msgspec.Struct, frozen=True):
     """A value and where it is written: the line of its key if it has one, else its own.
 
     `plain`: the scalar stands without quotes.
     """
 
-    value: Scalar | dict[str, Node] | list[Node] | Unread
+    value: Scalar | dict[str, YamlNode] | list[YamlNode] | Unread
     steps: Steps
     line: int
     column: int
@@ -57,14 +57,14 @@ class Node(msgspec.Struct, frozen=True):
         return dotted(self.steps)
 
 
-class Document(msgspec.Struct):
+class YamlDocument(msgspec.Struct):
     """One file, read: the tree, and the faults that do not keep the rest from being read."""
 
     file: str
-    root: Node
+    root: YamlNode
     faults: list[Fault]
 
-    def find(self, key: str) -> Node:
+    def find(self, key: str) -> YamlNode:
         """Return the node with this dotted key, or the nearest one above it that is written."""
         nodes = {node.key: node for node in _walk(self.root)}
         while key and key not in nodes:
@@ -78,7 +78,7 @@ def dotted(steps: Steps) -> str:
     return text.removeprefix(".")
 
 
-def read(path: str | Path, environ: Mapping[str, str] = os.environ) -> Document:
+def read(path: str | Path, environ: Mapping[str, str] = os.environ) -> YamlDocument:
     """Read a file; `ConfigFaults` when it is no YAML at all, lesser faults are in the document."""
     file = str(path)
     text = _text(Path(path), file)
@@ -97,7 +97,7 @@ def read(path: str | Path, environ: Mapping[str, str] = os.environ) -> Document:
     finally:
         if loader is not None:
             loader.dispose()
-    return _Reading(file, environ).document(tree)
+    return _TreeReader(file, environ).document(tree)
 
 
 class _TooDeep(yaml.MarkedYAMLError):
@@ -147,7 +147,7 @@ def _number(text: str, tag: str) -> int | float | str:
     return int(digits, 0 if digits[:2] in ("0x", "0o") else 10)
 
 
-class _Reading:
+class _TreeReader:
     """Turns PyYAML's nodes into ours, once for every place where an anchor is used."""
 
     def __init__(self, file: str, environ: Mapping[str, str]) -> None:
@@ -157,11 +157,11 @@ class _Reading:
         self._left = MAX_NODES
         self._resolver = _Loader("")
 
-    def document(self, tree: yaml.Node | None) -> Document:
-        root = Node({}, (), 1, 1) if tree is None else self._node(tree, (), tree)
-        return Document(self._file, root, self._faults)
+    def document(self, tree: yaml.Node | None) -> YamlDocument:
+        root = YamlNode({}, (), 1, 1) if tree is None else self._node(tree, (), tree)
+        return YamlDocument(self._file, root, self._faults)
 
-    def _node(self, node: yaml.Node, steps: Steps, mark: yaml.Node) -> Node:
+    def _node(self, node: yaml.Node, steps: Steps, mark: yaml.Node) -> YamlNode:
         self._left -= 1
         if self._left < 0 or len(steps) > MAX_DEPTH:
             self._stop(mark)
@@ -181,7 +181,7 @@ class _Reading:
         elif isinstance(node, yaml.ScalarNode):
             plain = node.style is None
             value = self._scalar(node, steps, mark)
-        return Node(value, steps, _line(mark), mark.start_mark.column + 1, plain)
+        return YamlNode(value, steps, _line(mark), mark.start_mark.column + 1, plain)
 
     def _entries(
         self, node: yaml.MappingNode, steps: Steps, within: int = 0
@@ -263,7 +263,7 @@ def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _walk(node: Node) -> Iterator[Node]:
+def _walk(node: YamlNode) -> Iterator[YamlNode]:
     yield node
     if isinstance(node.value, dict):
         for child in node.value.values():

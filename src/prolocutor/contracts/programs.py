@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from prolocutor.contracts.store import Begun, Entry
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 
 
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     `refused`: what came is no program.
     """
 
-    words: Words
+    words: DirectReply
     context: Any = None
     code: list[str] = []
     entities: dict[str, Any] = {}

@@ -37,7 +37,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
             return None
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
     """What the assistant says of itself: messages (`dialog/outputs.py`), and an ask for more.
 
     `skill` is the service that the words are said for, "" for the assistant itself. Without
@@ -66,6 +66,6 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     preferred: str | None = None
     excluded: str | None = None
     least: float | None = None
-    otherwise: Words | None = None
-    say: Words | None = None
+    otherwise: DirectReply | None = None
+    say: DirectReply | None = None
     heard: str | None = None

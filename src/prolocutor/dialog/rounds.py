@@ -35,7 +35,7 @@ class Forward(msgspec.Struct, frozen=True):
     text: str
 
 
-class Offered(msgspec.Struct, frozen=True, omit_defaults=True):
+class OfferedChoice(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of several choices: what it is called, a longer description, where it leads."""
 
     title: str
@@ -43,7 +43,7 @@ class Offered(msgspec.Struct, frozen=True, omit_defaults=True):
     forward: Forward | None = None
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open ask: of what kind, by whom, in which words, and what there is to choose from.
 
     `prompt` are the messages that asked, to be said again. `page` is the page of a long list that
@@ -55,7 +55,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ask: Ask
     skill: str
     prompt: list[dict[str, Any]] = []
-    choices: list[Offered] = []
+    choices: list[OfferedChoice] = []
     page: int = 0
     repeated: bool = False
     context: Any = None
@@ -70,7 +70,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     number of turns for which it is preferred.
     """
 
-    waiting: Waiting | None = None
+    waiting: PendingAsk | None = None
     preferred: str | None = None
     left: int = 0
 

@@ -13,7 +13,7 @@ import msgspec
 
 from prolocutor.contracts.store import Beginning, Begun, NewVersion, Said, Spoken
 from prolocutor.dialog.ids import timestamp
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.pipeline import window
@@ -296,7 +296,7 @@ class Draft:
         """Note that no hypothesis is good enough to be said."""
         self.abstained = True
 
-    def say_itself(self, words: Words, attributes: dict[str, Any] | None = None) -> None:
+    def say_itself(self, words: DirectReply, attributes: dict[str, Any] | None = None) -> None:
         """Reply with words of the assistant's own; without messages in silence."""
         messages = words.messages
         texts = [one["text"] for one in messages if one["type"] == "text"]

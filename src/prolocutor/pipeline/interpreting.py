@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import replies
@@ -105,7 +105,7 @@ def _own_words(turn: Context, choice: replies.SelectorChoice) -> None:
         turn.draft.abstain()
         return
     messages = choice.messages or [{"type": "text", "text": choice.text}]
-    turn.draft.say_itself(Words(messages=messages, ask=choice.ask), choice.attributes)
+    turn.draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
 
 
 def _rewriting(turn: Context, asking: Asking) -> None:

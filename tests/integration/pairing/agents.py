@@ -15,8 +15,8 @@ from aiohttp import web
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.result import TurnResult
 from prolocutor.cli.turn_data import Keeper
-from prolocutor.config.build import assistant_from
-from prolocutor.config.load import load
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
 from prolocutor.contracts.observer import TurnRecord
 
 

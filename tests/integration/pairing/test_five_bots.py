@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from prolocutor.cli.turn_data import Keeper
-from prolocutor.config.build import assistant_from
-from prolocutor.config.load import load
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
 from tests.integration.pairing.agents import record, turn
 from tests.pages import ROOT, blocks
 

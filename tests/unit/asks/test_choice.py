@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from prolocutor.asks.asked import Asked, NotUnderstood, Understood
 from prolocutor.asks.reading import from_value, read
-from prolocutor.dialog.rounds import Offered
+from prolocutor.dialog.rounds import OfferedChoice
 from tests.unit.asks.people import BERLIN, value
 
 
 def offering(*titles: str) -> Asked:
-    return msgspec.structs.replace(BERLIN, choices=[Offered(title) for title in titles])
+    return msgspec.structs.replace(BERLIN, choices=[OfferedChoice(title) for title in titles])
 
 
 WINES = offering("Red wine", "White wine", "Beer")

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from prolocutor.asks.controls import control_of
-from prolocutor.dialog.rounds import Ask, Offered
+from prolocutor.dialog.rounds import Ask, OfferedChoice
 from tests.pages import ROOT, table
 from tests.unit.asks.people import BERLIN, value
 
 PAGE = ROOT / "docs" / "reference" / "asks.md"
 UNDERSTOOD = table(PAGE, "What is understood")
 ASKED = msgspec.structs.replace(
-    BERLIN, choices=[Offered("Red wine"), Offered("White wine"), Offered("Beer")]
+    BERLIN, choices=[OfferedChoice("Red wine"), OfferedChoice("White wine"), OfferedChoice("Beer")]
 )
 EXAMPLES = [
     (kind, text, json.loads(cells[2].strip("`")))

@@ -20,7 +20,7 @@ from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import MOST_ENTRIES, Delivery, Entry
 from prolocutor.dialog import notices, plain
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
@@ -436,7 +436,7 @@ class Monitors:
     async def due(self, entry: Entry) -> ProgramRun:
         if self.broken:
             raise RuntimeError("broken")
-        words = Words(messages=[text(f"Notification from {entry.key}")])
+        words = DirectReply(messages=[text(f"Notification from {entry.key}")])
         return ProgramRun(words=words, entries=[replace(entry, due=time.time() + 30)])
 
 

@@ -15,7 +15,7 @@ from prolocutor.assistant.rounds import pages, phrases
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import Begun, Entry
 from prolocutor.dialog import plain, rounds
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.outputs import ASKS
 from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict, StoreFull
@@ -556,7 +556,7 @@ class Adds:
         self.started.append(start)
         if start.answer is not None:
             return ProgramRun(words=phrases.says(f"{start.context} {start.answer['value']}"))
-        asks = Words(messages=[{"type": "text", "text": "How many?"}], ask="number")
+        asks = DirectReply(messages=[{"type": "text", "text": "How many?"}], ask="number")
         return ProgramRun(words=asks, context="so many:", code=["$x"], entities={"X": 1})
 
     async def due(self, entry: Entry) -> ProgramRun:

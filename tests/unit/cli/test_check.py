@@ -4,7 +4,7 @@ from pathlib import Path
 from rich.console import Console
 
 from prolocutor.cli.check import show
-from prolocutor.config.check import check
+from prolocutor.config.file_check import check
 
 PLAN = """
 name: Small

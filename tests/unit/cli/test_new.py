@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from prolocutor.cli.new import name_of, write
-from prolocutor.config.check import check
+from prolocutor.config.file_check import check
 
 
 def test_what_is_written_has_no_faults(tmp_path: Path) -> None:

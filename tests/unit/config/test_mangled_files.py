@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prolocutor.config.faults import ConfigFaults
-from prolocutor.config.load import load
+from prolocutor.config.loading import load
 
 FULL = (Path(__file__).parents[2] / "data" / "config" / "full.yaml").read_text(encoding="utf-8")
 

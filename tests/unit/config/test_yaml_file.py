@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor.config.faults import ConfigFaults
-from prolocutor.config.yaml_file import UNREAD, Document, Node, read
+from prolocutor.config.yaml_file import UNREAD, YamlDocument, YamlNode, read
 
 
 def test_every_key_and_item_knows_its_line(tmp_path: Path) -> None:
@@ -179,13 +179,13 @@ def test_a_file_of_many_bytes_is_refused(tmp_path: Path) -> None:
         _read(tmp_path, "#" * 1_000_001)
 
 
-def _read(folder: Path, text: str | bytes, environ: dict[str, str] | None = None) -> Document:
+def _read(folder: Path, text: str | bytes, environ: dict[str, str] | None = None) -> YamlDocument:
     file = folder / "file.yaml"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     return read(file, environ or {})
 
 
-def _plain(node: Node) -> Any:
+def _plain(node: YamlNode) -> Any:
     if isinstance(node.value, dict):
         return {key: _plain(child) for key, child in node.value.items()}
     if isinstance(node.value, list):

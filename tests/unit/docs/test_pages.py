@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prolocutor.config.load import survey
+from prolocutor.config.loading import survey
 from tests.pages import BENCH, ROOT, Block, anchors, blocks, links, pages, prose
 
 PAGES = pages()

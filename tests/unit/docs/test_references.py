@@ -15,9 +15,9 @@ from prolocutor.channels import catalog as doors
 from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
-from prolocutor.config.kinds import Table
+from prolocutor.config.fields import TableField
 from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
-from prolocutor.config.selecting import Budget
+from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
 from prolocutor.connectors import catalog as connectors
 from prolocutor.contracts.channel import Route
@@ -76,7 +76,7 @@ STATES = {
 
 def breaker_keys() -> set[str]:
     breaker = SERVICE.keys["breaker"]
-    assert isinstance(breaker, Table)
+    assert isinstance(breaker, TableField)
     return set(breaker.keys)
 
 
@@ -104,7 +104,7 @@ def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) 
         ("Top level", Settings),
         ("Service", Service),
         ("Breaker", Breaker),
-        ("Budget", Budget),
+        ("Budget", BudgetSettings),
         ("Unsure", Unsure),
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prolocutor.contracts.selection import Selection, enough
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from tests.unit.pipeline.talk import Talk, outcomes
@@ -166,7 +166,7 @@ def pipelines(draw: st.DrawFn) -> Pipeline:
 
 
 words = st.builds(
-    Words,
+    DirectReply,
     messages=st.lists(st.just({"type": "text", "text": "hm"}), max_size=2),
     ask=st.sampled_from([None, "number"]),
 )

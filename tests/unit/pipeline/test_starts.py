@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.pipeline.plan import Pipeline, Service
 from tests.unit.pipeline.talk import (
     FALLBACK,
@@ -21,8 +21,8 @@ from tests.unit.pipeline.talk import (
     skill,
 )
 
-OWN = Words(messages=[{"type": "text", "text": "Well?"}], ask="number", skill="asks")
-QUIET = Words()
+OWN = DirectReply(messages=[{"type": "text", "text": "Well?"}], ask="number", skill="asks")
+QUIET = DirectReply()
 
 
 def text_and_way(turn: Any) -> tuple[str, str]:
@@ -59,7 +59,7 @@ async def test_without_messages_a_turn_is_silent() -> None:
 
 
 async def test_words_without_a_text_are_rendered_as_one() -> None:
-    words = Words(messages=[{"type": "choice", "idx": 0, "title": "Tea"}])
+    words = DirectReply(messages=[{"type": "choice", "idx": 0, "title": "Tea"}])
     turn = await Talk(Pipeline(skills=[skill()])).turn(say=words)
     assert "Tea" in turn.draft.spoken().text
 

@@ -23,7 +23,7 @@ from prolocutor.almond.thingtalk.values import (
     RelativeLocation,
     Value,
 )
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import ThingTalkError
 
 Tree = TypeVar("Tree", bound=Placed)
@@ -32,7 +32,7 @@ Place = RelativeLocation | NamedTime | ContextRef
 ANY_MORE: Final = "Would you like to add more elements to the list?"
 
 
-def for_slot(slot: Slot, hint: str = "") -> Words:
+def for_slot(slot: Slot, hint: str = "") -> DirectReply:
     """Ask for the value of a slot by its type, after a hint if the last answer was none."""
     kind = slot.type.element if slot.type.name == "Array" and slot.type.element else slot.type
     prompt = slot.prompt
@@ -46,12 +46,12 @@ def for_slot(slot: Slot, hint: str = "") -> Words:
         {"type": "choice", "idx": place, "title": choice.replace("_", " ")}
         for place, choice in enumerate(kind.choices)
     ]
-    return Words(messages=messages, ask=ask_of(slot.type))
+    return DirectReply(messages=messages, ask=ask_of(slot.type))
 
 
-def yes_or_no(question: str) -> Words:
+def yes_or_no(question: str) -> DirectReply:
     """Ask a question of yes or no."""
-    return Words(messages=[{"type": "text", "text": question}], ask="yesno")
+    return DirectReply(messages=[{"type": "text", "text": question}], ask="yesno")
 
 
 def value_of(kind: Type, answer: Any) -> Value | None:

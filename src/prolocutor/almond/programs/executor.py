@@ -31,7 +31,7 @@ from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.programs import ProgramCreated, ProgramRun, ProgramStart
 from prolocutor.contracts.store import Entry, Store
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput, ProlocutorError
 from prolocutor.pipeline.plan import Service
 
@@ -95,7 +95,7 @@ class Executor:
                 entries.append(entry)
                 running += 1
         return ProgramRun(
-            words=Words(messages=messages),
+            words=DirectReply(messages=messages),
             entries=[*entries, *calls.entries],
             struck=calls.struck,
             human_attributes=calls.learned,
@@ -185,7 +185,9 @@ class Executor:
         messages = telling.notified(app, done)
         again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
         return ProgramRun(
-            words=Words(messages=messages), entries=[*again, *calls.entries], struck=calls.struck
+            words=DirectReply(messages=messages),
+            entries=[*again, *calls.entries],
+            struck=calls.struck,
         )
 
     async def apps(self, user: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from prolocutor.almond.thingtalk.values import Array
 from prolocutor.asks.wanted import NOT_UNDERSTOOD
 from prolocutor.assistant.rounds import phrases
 from prolocutor.contracts.programs import ProgramRun
-from prolocutor.dialog.inputs import Words
+from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput
 
 
@@ -127,7 +127,7 @@ def program_in(code: str) -> Program:
     return tree
 
 
-def _asked(words: Words, half: Half, program: Program) -> ProgramRun:
+def _asked(words: DirectReply, half: Half, program: Program) -> ProgramRun:
     code, entities = show_tokens(program)
     context = msgspec.to_builtins(half)
     return ProgramRun(words=words, context=context, code=code, entities=entities)

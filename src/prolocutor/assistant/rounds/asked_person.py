@@ -10,10 +10,10 @@ from prolocutor.asks.asked import Asked, Contact
 from prolocutor.contracts.store import Begun
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
-from prolocutor.dialog.rounds import Waiting
+from prolocutor.dialog.rounds import PendingAsk
 
 
-def asked_of(begun: Begun, input: Input, waiting: Waiting) -> Asked:
+def asked_of(begun: Begun, input: Input, waiting: PendingAsk) -> Asked:
     """Return what an answer to this ask is read against.
 
     Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list

@@ -6,7 +6,7 @@ import msgspec
 
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.dialog.inputs import TurnStart
-from prolocutor.dialog.rounds import NOTHING, Round, Waiting
+from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +20,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     start: TurnStart
     state: Round = NOTHING
-    kept: Waiting | None = None
+    kept: PendingAsk | None = None
     told: str | None = None
     ends: bool = False
     releases: bool = False

@@ -12,7 +12,7 @@ from prolocutor.assistant.rounds import pages
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.store import NO_ASK, NO_ROUND, Begun, Entry
 from prolocutor.dialog import outputs, plain, rounds
-from prolocutor.dialog.rounds import NOTHING, Round, Waiting
+from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 from prolocutor.pipeline import schedule
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
@@ -26,7 +26,7 @@ CONTINUES: Final = (True, "must", "can")
 class Sequel(msgspec.Struct, frozen=True, kw_only=True):
     """What is stored with a reply beside it; `round` is None where it stays as it was."""
 
-    waiting: Waiting | None = None
+    waiting: PendingAsk | None = None
     round: bytes | None = None
     closing: bytes = NO_ASK
     entries: Sequence[Entry] = ()
@@ -73,7 +73,7 @@ def _leads_on(draft: Draft) -> bool:
     return any(not _LEADING_ON.isdisjoint(one.value) for one in draft.speakers)
 
 
-def closing_of(waiting: Waiting | None) -> bytes:
+def closing_of(waiting: PendingAsk | None) -> bytes:
     """Return the closing of a turn after which this is waited for."""
     if waiting is None:
         return NO_ASK
@@ -85,12 +85,12 @@ def closing_of(waiting: Waiting | None) -> bytes:
 
 def waiting_for(
     messages: list[dict[str, Any]], ask: Any, skill: str, text: str = "", context: Any = None
-) -> Waiting:
+) -> PendingAsk:
     """Return what is waited for after these messages of a skill asked."""
     prompt = [one for one in messages if one["type"] != "choice"]
     if not messages and text:
         prompt = [{"type": "text", "text": text}]
-    return Waiting(
+    return PendingAsk(
         ask=ask, skill=skill, prompt=prompt, choices=pages.offered(messages), context=context
     )
 

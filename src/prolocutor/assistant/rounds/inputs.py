@@ -22,8 +22,8 @@ from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skil
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import NO_ROUND, Begun
 from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import Input, TurnStart, Words
-from prolocutor.dialog.rounds import NOTHING, RAW, Round, Waiting
+from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.dialog.rounds import NOTHING, RAW, PendingAsk, Round
 from prolocutor.errors import BadInput
 from prolocutor.pipeline.plan import Service
 
@@ -102,7 +102,7 @@ class Rounds:
 
     # -- while something is asked for -------------------------------------------------------
 
-    def _is_there(self, waiting: Waiting) -> bool:
+    def _is_there(self, waiting: PendingAsk) -> bool:
         """Return whether whoever asked is still there to get the answer."""
         return not waiting.skill or waiting.skill in self._skills
 
@@ -156,7 +156,7 @@ class Rounds:
         start = TurnStart(input=input, say=self._words(intent.name))
         return Decision(start=start, releases=intent.name == "stop")
 
-    def _words(self, name: str) -> Words:
+    def _words(self, name: str) -> DirectReply:
         """Return what the assistant says of itself to what steers rounds, where there is none."""
         if name in ("help", "category", "commands"):
             return phrases.says(self._menu)
@@ -164,7 +164,7 @@ class Rounds:
             return phrases.SILENCE
         return phrases.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
-    def _parsed(self, input: Input, waiting: Waiting | None) -> dict[str, Any] | None:
+    def _parsed(self, input: Input, waiting: PendingAsk | None) -> dict[str, Any] | None:
         """Return what came parsed, also where it was typed with a prefix, but not as raw text."""
         if input.parsed is not None:
             return input.parsed
@@ -175,7 +175,7 @@ class Rounds:
         return read_prefixed(input.text)
 
 
-def _misread(input: Input, waiting: Waiting | None, what: str) -> Decision:
+def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
     """What came parsed is none: what is wrong with it is said."""
     if waiting is None:
         words = phrases.says(NOT_UNDERSTOOD, what)

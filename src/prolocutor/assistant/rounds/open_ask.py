@@ -17,8 +17,8 @@ from prolocutor.assistant.rounds import pages, phrases
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import Begun
-from prolocutor.dialog.inputs import Input, TurnStart, Words
-from prolocutor.dialog.rounds import RAW, Ask, Waiting
+from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers may sound like something else: a choice can be called "Cancel"."""
@@ -35,7 +35,7 @@ class OpenAsk:
 
     def __init__(
         self,
-        waiting: Waiting,
+        waiting: PendingAsk,
         input: Input,
         begun: Begun,
         asked: Callable[[], Asked],
@@ -175,7 +175,7 @@ class OpenAsk:
             return self._answer(outcome.value)
         return self._wrong(outcome.hint)
 
-    def _by_itself(self, name: str) -> Words | None:
+    def _by_itself(self, name: str) -> DirectReply | None:
         """Return what the assistant says to the rest of what can be pressed; None: not here."""
         waiting = self.waiting
         looked_for = wanted(waiting.ask)
@@ -255,7 +255,7 @@ class OpenAsk:
     def _wrong(self, hint: str) -> Decision:
         return self._keep(phrases.asks_again(self.waiting, NOT_ASKED, hint))
 
-    def _keep(self, words: Words, waiting: Waiting | None = None) -> Decision:
+    def _keep(self, words: DirectReply, waiting: PendingAsk | None = None) -> Decision:
         """The assistant answers, and the ask stays open."""
         return Decision(start=TurnStart(input=self._input, say=words), kept=waiting or self.waiting)
 
@@ -282,7 +282,7 @@ def to_skill(
     )
 
 
-def cancelled(waiting: Waiting | None) -> dict[str, Any]:
+def cancelled(waiting: PendingAsk | None) -> dict[str, Any]:
     """Return the answer that a skill gets whose ask is over."""
     if waiting is None or waiting.context is None:
         return {"kind": "cancelled"}

@@ -6,18 +6,18 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.dialog.rounds import Forward, Offered, Waiting
+from prolocutor.dialog.rounds import Forward, OfferedChoice, PendingAsk
 
 PAGE: Final = 9
 """Choices on one page."""
 
 
-def last_page(waiting: Waiting) -> int:
+def last_page(waiting: PendingAsk) -> int:
     """Return the number of the last page, from 0."""
     return max(0, len(waiting.choices) - 1) // PAGE
 
 
-def shown(waiting: Waiting) -> list[dict[str, Any]]:
+def shown(waiting: PendingAsk) -> list[dict[str, Any]]:
     """Return the page of choices that was shown last, with buttons to those around it."""
     first = waiting.page * PAGE
     choices = [
@@ -27,7 +27,7 @@ def shown(waiting: Waiting) -> list[dict[str, Any]]:
     return [*choices, *_buttons(waiting)]
 
 
-def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[str, Any]]:
+def first_page(messages: list[dict[str, Any]], waiting: PendingAsk) -> list[dict[str, Any]]:
     """Return messages with no more choices than fit on the first page; where they lead is ours."""
     if len(waiting.choices) <= PAGE and not any(one.forward for one in waiting.choices):
         return messages
@@ -39,10 +39,10 @@ def first_page(messages: list[dict[str, Any]], waiting: Waiting) -> list[dict[st
     return [*fitting, *_buttons(waiting)]
 
 
-def offered(messages: list[dict[str, Any]]) -> list[Offered]:
+def offered(messages: list[dict[str, Any]]) -> list[OfferedChoice]:
     """Return the choices among messages."""
     return [
-        Offered(
+        OfferedChoice(
             one["title"],
             one["text"] if isinstance(one.get("text"), str) else "",
             _forward(one.get("forward")),
@@ -59,12 +59,12 @@ def _forward(given: Any) -> Forward | None:
         return None
 
 
-def _choice(index: int, offered: Offered) -> dict[str, Any]:
+def _choice(index: int, offered: OfferedChoice) -> dict[str, Any]:
     choice: dict[str, Any] = {"type": "choice", "idx": index, "title": offered.title}
     return {**choice, "text": offered.text} if offered.text else choice
 
 
-def _buttons(waiting: Waiting) -> list[dict[str, Any]]:
+def _buttons(waiting: PendingAsk) -> list[dict[str, Any]]:
     more = [_button("More", "more")] if waiting.page < last_page(waiting) else []
     back = [_button("Back", "back")] if waiting.page else []
     return [*more, *back]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from prolocutor.assistant.rounds import pages
-from prolocutor.dialog.inputs import Words
-from prolocutor.dialog.rounds import Waiting
+from prolocutor.dialog.inputs import DirectReply
+from prolocutor.dialog.rounds import PendingAsk
 
 AGREE: Final = "I agree, but to what?"
 NO_WAY: Final = "No way!"
@@ -24,27 +24,27 @@ NO_RULES: Final = "Sorry, I do not keep rules of who may do what."
 HELLO: Final = "Hello! What can I do for you?"
 TOO_LONG: Final = "Sorry, that took too long."
 
-SILENCE: Final = Words()
+SILENCE: Final = DirectReply()
 
 _AGAIN: Final = frozenset({"text", "button"})
 """Kinds of messages of a prompt that are said again with it."""
 
 
-def says(*sentences: str) -> Words:
+def says(*sentences: str) -> DirectReply:
     """Return sentences, each a message of its own."""
-    return Words(messages=_texts(sentences))
+    return DirectReply(messages=_texts(sentences))
 
 
-def asks_again(waiting: Waiting, *sentences: str) -> Words:
+def asks_again(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then what was asked, with its choices."""
     prompt = [one for one in waiting.prompt if one["type"] in _AGAIN]
     messages = [*_texts(sentences), *prompt, *pages.shown(waiting)]
-    return Words(messages=messages, ask=waiting.ask)
+    return DirectReply(messages=messages, ask=waiting.ask)
 
 
-def looks_for(waiting: Waiting, *sentences: str) -> Words:
+def looks_for(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then the choices there are, without the words that asked."""
-    return Words(messages=[*_texts(sentences), *pages.shown(waiting)], ask=waiting.ask)
+    return DirectReply(messages=[*_texts(sentences), *pages.shown(waiting)], ask=waiting.ask)
 
 
 def menu(skills: Iterable[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from prolocutor.asks.intents import intent_in, intent_of_program, read_parsed
 from prolocutor.contracts.store import Feed
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input
-from prolocutor.dialog.rounds import Waiting
+from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.errors import BadInput
 
 MASK: Final = "••••••••"
@@ -38,7 +38,7 @@ class Secrets:
             asked = self.note(user, dialog, _waiting(await self._store.round(user, dialog)))
         return asked and _answers(input)
 
-    def note(self, user: str, dialog: str, waiting: Waiting | None) -> bool:
+    def note(self, user: str, dialog: str, waiting: PendingAsk | None) -> bool:
         """Remember what a dialog waits for from now on; tell whether it is a password."""
         asked = waiting is not None and waiting.ask == _ASK
         self._dialogs(user)[dialog] = asked
@@ -61,7 +61,7 @@ def masked(input: Input) -> Input:
     return Input(text=MASK, attributes=input.attributes)
 
 
-def _waiting(round: bytes) -> Waiting | None:
+def _waiting(round: bytes) -> PendingAsk | None:
     try:
         return rounds.decode(round).waiting
     except msgspec.DecodeError:

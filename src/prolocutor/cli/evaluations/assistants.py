@@ -9,7 +9,7 @@ from pathlib import Path
 
 from prolocutor.cli.partners import load_assistant
 from prolocutor.cli.turn_data import Keeper
-from prolocutor.config.build import assistant_from
+from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.evaluation.assistant_subject import AssistantSubject
 from prolocutor.evaluation.content import content_of, module_file

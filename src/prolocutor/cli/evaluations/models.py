@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from prolocutor.config.chat import Chat
+from prolocutor.config.endpoints import ChatEndpoint
 from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
 from prolocutor.evaluation.pairing.fitting import Models
 from prolocutor.pairing.catalog import Need, load_model_class
@@ -75,7 +75,7 @@ async def opened(places: Places) -> AsyncIterator[Models]:
             scorer = load_model_class("pairs")(places.pair_scorer)
             stack.push_async_callback(scorer.aclose)
         if places.chat is not None:
-            chat = Chat("openai_chat", Addressed(places.chat), name="chat")
+            chat = ChatEndpoint("openai_chat", Addressed(places.chat), name="chat")
             stack.push_async_callback(chat.connector.aclose)
             complete = chat.complete
         yield Models(encoder=encoder, pair_scorer=scorer, complete=complete)

@@ -19,7 +19,7 @@ from prolocutor.assistant.running import run
 from prolocutor.cli.evaluations.tables import clean
 from prolocutor.cli.partners import load_assistant
 from prolocutor.config.agent_cards import cards_of
-from prolocutor.config.build import assistant_from
+from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.pairing import Card, Question
 from prolocutor.errors import BadInput

@@ -21,7 +21,7 @@ from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import Call, Question
 from prolocutor.contracts.store import Begun
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.inputs import Input, TurnStart, Words
+from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.errors import BreakerOpen, NoPlace
 from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
 
@@ -116,7 +116,7 @@ class Asker:
     async def _recall(self, question: Question, user: str) -> None:
         """Put the turn before into the dialog without asking anybody."""
         said = Input(text=question.said_before)
-        words = Words(
+        words = DirectReply(
             messages=[{"type": "text", "text": question.answered_before}],
             skill=question.agent_before or "",
         )

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from prolocutor.config.faults import Fault, did_you_mean
-from prolocutor.config.yaml_file import UNREAD, Node, Unread
+from prolocutor.config.yaml_file import UNREAD, Unread, YamlNode
 
 MAX_SHOWN: Final = 40
 
@@ -22,20 +22,20 @@ class Findings:
         self.file = file
         self.faults = list(faults)
 
-    def add(self, node: Node, what: str, suggestion: str | None = None) -> Unread:
+    def add(self, node: YamlNode, what: str, suggestion: str | None = None) -> Unread:
         """Record a fault at a node; gives UNREAD, the value of what could not be read."""
         key = node.key or None
         self.faults.append(Fault(self.file, node.line, key, what, suggestion, node.column))
         return UNREAD
 
-    def expected(self, node: Node, what: str, *, found: str | None = None) -> Unread:
+    def expected(self, node: YamlNode, what: str, *, found: str | None = None) -> Unread:
         """Record that a node holds something else than it should; `found` replaces what it is."""
         if node.value is UNREAD:
             return UNREAD
         return self.add(node, f"expected {what}, found {found or shown(node)}")
 
 
-def shown(node: Node) -> str:
+def shown(node: YamlNode) -> str:
     """Say in a few words what is written at a node."""
     value = node.value
     if isinstance(value, dict | list):
@@ -49,14 +49,14 @@ def shown(node: Node) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
-class Kind(Protocol):
+class FieldKind(Protocol):
     """What a key may hold."""
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         """Return the value; UNREAD where it is at fault, which is then on record."""
 
 
-class Number(msgspec.Struct, frozen=True, kw_only=True):
+class NumberField(msgspec.Struct, frozen=True, kw_only=True):
     """A number within bounds; `words` stand for values that are no numbers."""
 
     what: str = "a number"
@@ -66,7 +66,7 @@ class Number(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = False
     words: dict[str, Any] = {}
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         value = node.value
         if isinstance(value, str) and value in self.words:
             return self.words[value]
@@ -91,10 +91,10 @@ def _whole(value: Any) -> int | None:
     return int(value) if math.isfinite(value) else None
 
 
-class Flag(msgspec.Struct, frozen=True):
+class FlagField(msgspec.Struct, frozen=True):
     """true or false; yes, no, on and off are understood as well."""
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, bool):
             return node.value
         words = {"yes": True, "on": True, "no": False, "off": False}
@@ -103,14 +103,14 @@ class Flag(msgspec.Struct, frozen=True):
         return findings.expected(node, "true or false")
 
 
-class Text(msgspec.Struct, frozen=True, kw_only=True):
+class TextField(msgspec.Struct, frozen=True, kw_only=True):
     """Text that is not empty; `pattern` must match the whole. A secret is never shown."""
 
     what: str = "text"
     pattern: str = r".*\S.*"
     secret: bool = False
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, str) and re.fullmatch(self.pattern, node.value, re.DOTALL):
             return node.value
         if isinstance(node.value, int | float) and node.plain:
@@ -124,12 +124,12 @@ class Text(msgspec.Struct, frozen=True, kw_only=True):
         return "something else" if self.secret else None
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ChoiceField(msgspec.Struct, frozen=True):
     """One of a few words."""
 
     words: tuple[str, ...]
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, str) and node.value in self.words:
             return node.value
         if isinstance(node.value, str) and (hint := did_you_mean(node.value, self.words)):
@@ -138,14 +138,14 @@ class Choice(msgspec.Struct, frozen=True):
         return findings.expected(node, " or ".join(self.words))
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class TextListField(msgspec.Struct, frozen=True, kw_only=True):
     """A list of texts; a single text stands for a list of one where `single` allows it."""
 
-    item: Text = Text()
+    item: TextField = TextField()
     what: str = "a list"
     single: bool = False
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if self.single and isinstance(node.value, str):
             value = self.item.read(node, findings)
             return value if value is UNREAD else [value]
@@ -155,19 +155,19 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
         return UNREAD if UNREAD in values else values
 
 
-class Data(msgspec.Struct, frozen=True, kw_only=True):
+class JsonField(msgspec.Struct, frozen=True, kw_only=True):
     """A map of anything that JSON can say."""
 
     what: str = "a map"
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if not isinstance(node.value, dict):
             return findings.expected(node, self.what)
         value = _plain(node, findings)
         return value if isinstance(value, dict) else UNREAD
 
 
-def _plain(node: Node, findings: Findings) -> Any:
+def _plain(node: YamlNode, findings: Findings) -> Any:
     if isinstance(node.value, dict):
         values = {key: _plain(child, findings) for key, child in node.value.items()}
         return UNREAD if UNREAD in values.values() else values
@@ -179,14 +179,14 @@ def _plain(node: Node, findings: Findings) -> Any:
     return node.value
 
 
-class MapOf(msgspec.Struct, frozen=True, kw_only=True):
+class MapField(msgspec.Struct, frozen=True, kw_only=True):
     """A map from names to values of one kind; nothing written is an empty map."""
 
-    item: Kind
+    item: FieldKind
     what: str = "a map"
-    name: Text = Text(what="a name")
+    name: TextField = TextField(what="a name")
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         if node.value is None:
             return {}
         if not isinstance(node.value, dict):
@@ -198,25 +198,25 @@ class MapOf(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in values.items() if value is not UNREAD}
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class TableField(msgspec.Struct, frozen=True, kw_only=True):
     """A map with known keys, made into a struct of the same field names.
 
     `synonyms`: what people write from habit, and the key that is meant; `also`: keys that stand
     beside these and are read by somebody else.
     """
 
-    keys: Mapping[str, Kind]
+    keys: Mapping[str, FieldKind]
     make: Callable[..., Any] = dict
     required: tuple[str, ...] = ()
     what: str = "a map"
     synonyms: Mapping[str, str] = {}
     also: tuple[str, ...] = ()
 
-    def read(self, node: Node, findings: Findings) -> Any:
+    def read(self, node: YamlNode, findings: Findings) -> Any:
         values = self.values(node, findings)
         return UNREAD if values is UNREAD or self._lacks(values) else self.make(**values)
 
-    def values(self, node: Node, findings: Findings) -> Any:
+    def values(self, node: YamlNode, findings: Findings) -> Any:
         """Return what could be read, by key; UNREAD if this is no map at all."""
         entries = {} if node.value is None else node.value
         if not isinstance(entries, dict):
@@ -244,6 +244,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         return any(key not in values for key in self.required)
 
 
-def named(node: Node, name: str) -> Node:
+def named(node: YamlNode, name: str) -> YamlNode:
     """Return the node's key itself as a text, at the same place."""
-    return Node(name, node.steps, node.line, node.column)
+    return YamlNode(name, node.steps, node.line, node.column)

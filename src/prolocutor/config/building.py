@@ -8,8 +8,8 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.functions import search_in
-from prolocutor.config.selectors import with_selectors
+from prolocutor.config.imported_functions import search_in
+from prolocutor.config.selector_building import with_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.store import Store

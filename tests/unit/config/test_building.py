@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.build import assistant_from, build
-from prolocutor.config.load import load
+from prolocutor.config.building import assistant_from, build
+from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.check import check
-from prolocutor.config.report import Report
+from prolocutor.config.check_report import CheckReport
+from prolocutor.config.file_check import check
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
 
@@ -192,13 +192,13 @@ def test_an_unknown_formatter_is_a_fault(tmp_path: Path) -> None:
     assert "did you mean 'dumps'?" in report.faults[0].what
 
 
-def _check(folder: Path, text: str) -> Report:
+def _check(folder: Path, text: str) -> CheckReport:
     file = folder / "assistant.yaml"
     file.write_text(text, encoding="utf-8")
     return check(file, environ={})
 
 
-def _what(report: Report) -> list[tuple[int | None, str | None, str]]:
+def _what(report: CheckReport) -> list[tuple[int | None, str | None, str]]:
     assert report.faults == ()
     return [(warning.line, warning.key, warning.what) for warning in report.warnings]
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from prolocutor.config.agent_cards import cards_of
-from prolocutor.config.chat import Chat, Ending, connector_of
-from prolocutor.config.selecting import Role, Selecting, check_method, learns_online
+from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector_of
+from prolocutor.config.selector_settings import Role, SelectorSettings, check_method, learns_online
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, Training
 from prolocutor.errors import ConfigError
@@ -40,7 +40,7 @@ def with_selectors(
 ) -> tuple[Pipeline, list[Observer]]:
     """Return the pipeline with its selectors by pairing made, and who learns from its turns."""
     targets: list[object] = [service.target for _, service in pipeline.services()]
-    wanted = [target for target in targets if isinstance(target, Selecting)]
+    wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
         return pipeline, []
     maker = _Maker(cards_of(pipeline.skills, folder), wanted, limits)
@@ -59,7 +59,7 @@ class _Maker:
     """Makes the selectors of one pipeline; they share one router and one ranker."""
 
     def __init__(
-        self, cards: list[Card], wanted: Sequence[Selecting], limits: StageDeadlines
+        self, cards: list[Card], wanted: Sequence[SelectorSettings], limits: StageDeadlines
     ) -> None:
         self._seconds = limits.end_of(Stage.SKILL)
         self.learners: list[Observer] = []
@@ -79,14 +79,14 @@ class _Maker:
     def made(self, service: Service) -> Service:
         """Return a service with its selector as the target."""
         target: object = service.target
-        if not isinstance(target, Selecting):
+        if not isinstance(target, SelectorSettings):
             return service
         selector = self._selector(target)
         end = self._ends.get(target.role)
-        made = selector if end is None else Ending(selector, end, name=service.name)
+        made = selector if end is None else ClosingSelector(selector, end, name=service.name)
         return msgspec.structs.replace(service, target=made)
 
-    def _selector(self, selecting: Selecting) -> Callable[..., Any]:
+    def _selector(self, selecting: SelectorSettings) -> Callable[..., Any]:
         if selecting.role == "router":
             assert self._routing is not None
             return RoutedSelector(
@@ -103,8 +103,8 @@ class _Maker:
     def _found(
         self,
         role: Role,
-        wanted: Sequence[Selecting],
-        make: Callable[[Selecting], Source[Method]],
+        wanted: Sequence[SelectorSettings],
+        make: Callable[[SelectorSettings], Source[Method]],
     ) -> Source[Method] | None:
         for one in wanted:
             if one.role == role:
@@ -112,7 +112,7 @@ class _Maker:
                 return make(one)
         return None
 
-    def _router(self, selecting: Selecting) -> Source[Router]:
+    def _router(self, selecting: SelectorSettings) -> Source[Router]:
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting, catalog.load_router(selecting.method))
@@ -125,7 +125,7 @@ class _Maker:
 
         return Kept(folder, load)
 
-    def _pupil(self, selecting: Selecting, folder: Path) -> Source[Router]:
+    def _pupil(self, selecting: SelectorSettings, folder: Path) -> Source[Router]:
         """Return a router that learns from ratings, and what it learned since its model was
         made."""
         journal = LessonJournal(folder.with_name(folder.name + JOURNAL))
@@ -147,7 +147,7 @@ class _Maker:
         self.learners.append(Teaching(kept, journal, [card.name for card in self._cards]))
         return kept
 
-    def _ranker_of(self, selecting: Selecting) -> Source[Ranker]:
+    def _ranker_of(self, selecting: SelectorSettings) -> Source[Ranker]:
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting, catalog.load_ranker(selecting.method))
@@ -159,7 +159,7 @@ class _Maker:
 
         return Kept(folder, load)
 
-    def _unlearned(self, selecting: Selecting, fit: Fit[Method]) -> Ready[Method]:
+    def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> Ready[Method]:
         """Make a method from cards, and from the model that it asks."""
         role, training = selecting.role, Training(cards=self._cards, seconds=selecting.seconds)
         if selecting.encoder is not None:
@@ -172,11 +172,13 @@ class _Maker:
             training = msgspec.structs.replace(training, **asked)
         return Ready(_fitted(fit(training)), selecting.method)
 
-    def _asked(self, selecting: Selecting, connector: str, endpoint: Addressed) -> dict[str, Any]:
+    def _asked(
+        self, selecting: SelectorSettings, connector: str, endpoint: Addressed
+    ) -> dict[str, Any]:
         """Reach an endpoint, and give what it is to those who learn."""
         role = selecting.role
         if "chat" in catalog.needs_of(selecting.method, role):
-            chat = Chat(connector, endpoint, name=role)
+            chat = ChatEndpoint(connector, endpoint, name=role)
             self._ends[role] = chat.connector.aclose
             return {"complete": chat.complete}
         way = connector_of(connector, endpoint, name=role, verb="embed")

@@ -6,12 +6,12 @@ from importlib.metadata import entry_points
 
 from prolocutor.channels.catalog import channel_class
 from prolocutor.config.agent_cards import card_of
-from prolocutor.config.chat import connector_of
+from prolocutor.config.endpoints import connector_of
 from prolocutor.config.faults import did_you_mean
-from prolocutor.config.kinds import Findings
-from prolocutor.config.load import Loaded
-from prolocutor.config.selecting import Selecting, check_method
-from prolocutor.config.services import Written
+from prolocutor.config.fields import Findings
+from prolocutor.config.loading import Survey
+from prolocutor.config.selector_settings import SelectorSettings, check_method
+from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.connectors.catalog import checked_class, connector_class
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.pairing.catalog import needs_of
@@ -20,7 +20,7 @@ from prolocutor.pipeline.plan import Addressed
 from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
 
 
-def check_plugins(loaded: Loaded, findings: Findings) -> None:
+def check_plugins(loaded: Survey, findings: Findings) -> None:
     """Record every connector and door that cannot be had, and a store of an unknown scheme."""
     for written in loaded.services:
         _check_connector(written, loaded, findings)
@@ -38,7 +38,7 @@ def check_plugins(loaded: Loaded, findings: Findings) -> None:
         findings.add(loaded.find("store"), f"there is no store '{scheme}'", hint)
 
 
-def _check_connector(written: Written, loaded: Loaded, findings: Findings) -> None:
+def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
     service = written.service
     if service.connector is None:
         return
@@ -60,9 +60,9 @@ def _check_connector(written: Written, loaded: Loaded, findings: Findings) -> No
             findings.add(written.call, error.what)
 
 
-def _check_selector(written: Written, loaded: Loaded, findings: Findings) -> None:
+def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
     target: object = written.service.target
-    if not isinstance(target, Selecting):
+    if not isinstance(target, SelectorSettings):
         return
     try:
         check_method(target)
@@ -78,7 +78,7 @@ def _check_selector(written: Written, loaded: Loaded, findings: Findings) -> Non
         findings.add(loaded.find(f"{written.path}.unsure"), what, hint)
 
 
-def _check_cards(loaded: Loaded, findings: Findings) -> None:
+def _check_cards(loaded: Survey, findings: Findings) -> None:
     for skill in loaded.settings.pipeline.skills:
         try:
             card_of(skill.name, skill.card or {}, loaded.settings.folder)

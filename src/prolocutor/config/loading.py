@@ -10,35 +10,35 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.config.faults import ConfigFaults, Fault
-from prolocutor.config.kinds import Findings, Table
+from prolocutor.config.fields import Findings, TableField
 from prolocutor.config.schema import TOP
-from prolocutor.config.services import ADDRESS, Services, Written, check_processes
+from prolocutor.config.service_entries import ADDRESS, ServiceEntry, ServicesField, check_processes
 from prolocutor.config.settings import Settings
-from prolocutor.config.yaml_file import Document, Node, read
+from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import Graph, compile_graph
 from prolocutor.pipeline.plan import SINGLE, Pipeline, Stage
 
-_FILE: Final = Table(
-    keys={**TOP, **{stage.value: Services(stage) for stage in Stage}}, what="a map of settings"
+_FILE: Final = TableField(
+    keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"
 )
 _SECRET: Final = "auth.tokens"
 _MAX_GRAPH_FAULTS: Final = 50
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class Survey(msgspec.Struct, frozen=True):
     """What a file gave: settings as good as they could be read, where they stand, and faults.
 
     `graph` is there if nothing keeps the pipeline from being one.
     """
 
     settings: Settings
-    services: list[Written]
-    document: Document
+    services: list[ServiceEntry]
+    document: YamlDocument
     findings: Findings
     graph: Graph | None
 
-    def find(self, key: str) -> Node:
+    def find(self, key: str) -> YamlNode:
         """Return the place of a key, `stage.service` included, or the nearest that is written."""
         keys = {each.path: each.node.key for each in reversed(self.services)}
         return self.document.find(_key_in_file(key, keys))
@@ -55,13 +55,13 @@ def load(path: str | Path, environ: Mapping[str, str] = os.environ) -> Settings:
     return loaded.settings
 
 
-def survey(path: str | Path, environ: Mapping[str, str] = os.environ) -> Loaded:
+def survey(path: str | Path, environ: Mapping[str, str] = os.environ) -> Survey:
     """Read as much of a file as can be read; `ConfigFaults` only when it can't be read at all."""
     loader = _LOADERS.get(Path(path).suffix.lower(), _from_yaml)
     return loader(path, environ)
 
 
-def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Loaded:
+def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     document = read(path, environ)
     findings = Findings(document.file, document.faults)
     values = _FILE.values(document.root, findings)
@@ -82,15 +82,15 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Loaded:
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:
         graph = _check_graph(settings.pipeline, document, written, findings)
     findings.faults = [_without_secret(fault) for fault in findings.faults]
-    return Loaded(settings, written, document, findings, graph)
+    return Survey(settings, written, document, findings, graph)
 
 
-def _from_deeppavlov(path: str | Path, environ: Mapping[str, str]) -> Loaded:
+def _from_deeppavlov(path: str | Path, environ: Mapping[str, str]) -> Survey:
     what = "DeepPavlov's JSON pipelines are not in this release yet; write the assistant as YAML"
     raise ConfigFaults([Fault(str(path), None, None, what)])
 
 
-_LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Loaded]]] = {
+_LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Survey]]] = {
     ".yaml": _from_yaml,
     ".yml": _from_yaml,
     ".json": _from_deeppavlov,
@@ -106,7 +106,7 @@ def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     return values
 
 
-def _pipeline(stages: dict[Stage, list[Written]], folder: Path) -> Pipeline:
+def _pipeline(stages: dict[Stage, list[ServiceEntry]], folder: Path) -> Pipeline:
     services: dict[str, Any] = {
         stage.value: [_with_files(each, folder) for each in written]
         for stage, written in stages.items()
@@ -117,7 +117,7 @@ def _pipeline(stages: dict[Stage, list[Written]], folder: Path) -> Pipeline:
     return Pipeline(**services)
 
 
-def _with_files(written: Written, folder: Path) -> Any:
+def _with_files(written: ServiceEntry, folder: Path) -> Any:
     """Let the paths of an icon and a manifest start from the file's folder."""
     service = written.service
     if service.icon is not None and not ADDRESS.match(service.icon):
@@ -130,14 +130,14 @@ def _with_files(written: Written, folder: Path) -> Any:
     return service
 
 
-def _check_reserve(settings: Settings, document: Document, findings: Findings) -> None:
+def _check_reserve(settings: Settings, document: YamlDocument, findings: Findings) -> None:
     if settings.reserve is not None and settings.reserve >= settings.deadline:
         what = f"the reserve must be shorter than the deadline of {settings.deadline:g} s"
         findings.add(document.find("reserve"), what)
 
 
 def _check_graph(
-    pipeline: Pipeline, document: Document, written: list[Written], findings: Findings
+    pipeline: Pipeline, document: YamlDocument, written: list[ServiceEntry], findings: Findings
 ) -> Graph | None:
     """Compile the pipeline, again without each fault it has, until all of them are on record."""
     keys = {each.path: each.node.key for each in reversed(written)}

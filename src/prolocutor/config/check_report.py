@@ -7,7 +7,7 @@ import msgspec
 from prolocutor.config.faults import Fault
 
 
-class Planned(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedService(msgspec.Struct, frozen=True, kw_only=True):
     """One service in the plan.
 
     `level`: from 1; a level starts once the one before has settled, at the latest. `waits_for`:
@@ -25,7 +25,7 @@ class Planned(msgspec.Struct, frozen=True, kw_only=True):
     critical: bool
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a check found: faults keep the assistant from starting, warnings and hints do not.
 
     `services` are in an order in which each comes after what it waits for; `critical` names the
@@ -37,7 +37,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     faults: tuple[Fault, ...] = ()
     warnings: tuple[Fault, ...] = ()
     hints: tuple[str, ...] = ()
-    services: tuple[Planned, ...] = ()
+    services: tuple[PlannedService, ...] = ()
     critical: tuple[str, ...] = ()
     seconds: float = 0.0
     deadline: float = 0.0
@@ -48,7 +48,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the assistant can start."""
         return not self.faults
 
-    def levels(self) -> list[list[Planned]]:
+    def levels(self) -> list[list[PlannedService]]:
         """Return the services by level: those of one level can run at the same time."""
         depth = max((planned.level for planned in self.services), default=0)
         return [[p for p in self.services if p.level == level] for level in range(1, depth + 1)]
@@ -84,11 +84,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return lines
 
 
-def _label(planned: Planned) -> str:
+def _label(planned: PlannedService) -> str:
     return f"{planned.stage}.{planned.name}"
 
 
-def _waits(planned: Planned) -> str:
+def _waits(planned: PlannedService) -> str:
     needs = f"needs {', '.join(planned.requires)}" if planned.requires else ""
     others = [name for name in planned.waits_for if name not in planned.requires]
     after = f"after {', '.join(others)}" if others else ""

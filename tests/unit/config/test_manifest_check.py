@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.config.check import check
-from prolocutor.config.load import load
+from prolocutor.config.file_check import check
+from prolocutor.config.loading import load
 
 YAML = """
 skills:

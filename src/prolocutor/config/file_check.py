@@ -6,19 +6,19 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from prolocutor.config.doubts import hints, warnings
+from prolocutor.config.check_report import CheckReport, PlannedService
+from prolocutor.config.check_warnings import hints, warnings
 from prolocutor.config.faults import ConfigFaults, in_order
-from prolocutor.config.functions import import_all, searched
-from prolocutor.config.load import survey
-from prolocutor.config.manifests import check_manifests
-from prolocutor.config.plugins import check_plugins
-from prolocutor.config.report import Planned, Report
+from prolocutor.config.imported_functions import import_all, searched
+from prolocutor.config.loading import survey
+from prolocutor.config.manifest_check import check_manifests
+from prolocutor.config.plugin_check import check_plugins
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import ORDER
 
 
-def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
+def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> CheckReport:
     """Find everything that is wrong with a file, or doubtful, and plan its turn.
 
     Imports the modules that the file names, so their own code runs.
@@ -26,7 +26,7 @@ def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
     try:
         loaded = survey(path, environ)
     except ConfigFaults as error:
-        return Report(file=str(path), name=Path(path).stem, faults=error.faults)
+        return CheckReport(file=str(path), name=Path(path).stem, faults=error.faults)
     settings = loaded.settings
     with searched(settings.folder):
         functions = import_all(loaded.services, loaded.findings)
@@ -35,9 +35,9 @@ def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
     faults = in_order(loaded.findings.faults)
     graph = loaded.graph
     if faults or graph is None:
-        return Report(file=settings.file, name=settings.name, faults=faults)
+        return CheckReport(file=settings.file, name=settings.name, faults=faults)
     critical = graph.critical_path()
-    return Report(
+    return CheckReport(
         file=settings.file,
         name=settings.name,
         warnings=in_order(warnings(loaded, graph)),
@@ -50,10 +50,10 @@ def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> Report:
     )
 
 
-def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[Planned]:
+def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[PlannedService]:
     for number, level in enumerate(graph.levels(), 1):
         for node in level:
-            yield Planned(
+            yield PlannedService(
                 stage=str(node.stage),
                 name=node.name,
                 level=number,

@@ -19,7 +19,7 @@ Role = Literal["router", "ranker"]
 POLICIES: Final = ("all", "top", "sure", "gain")
 
 
-class Budget(msgspec.Struct, frozen=True, kw_only=True):
+class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How many calls a turn may cost.
 
     `policy`: `all` are asked at once; `top`, the `calls` likeliest; `sure`, `start` at once and
@@ -64,7 +64,7 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Selecting(msgspec.Struct, frozen=True, kw_only=True):
+class SelectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it: its service's `target` until it is made.
 
     `connector` and `endpoint` reach the model that a method asks, if it does; `encoder` is the
@@ -78,11 +78,11 @@ class Selecting(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: Addressed | None = None
     encoder: Path | None = None
     seconds: float | None = None
-    budget: Budget = Budget()
+    budget: BudgetSettings = BudgetSettings()
     unsure: Unsure = Unsure(below=0.0)
 
 
-def check_method(selecting: Selecting) -> None:
+def check_method(selecting: SelectorSettings) -> None:
     """Raise what keeps a method from being used: an unknown name, a missing model, a bad one."""
     role, method = selecting.role, selecting.method
     known = catalog.routers() if role == "router" else catalog.rankers()
@@ -115,7 +115,7 @@ def check_method(selecting: Selecting) -> None:
         raise ConfigError(what, file=str(selecting.model))
 
 
-def learns_online(selecting: Selecting) -> bool:
+def learns_online(selecting: SelectorSettings) -> bool:
     """Return whether a router can begin with no model, and learns label by label."""
     if selecting.role != "router" or selecting.model is None:
         return False

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from prolocutor.config.kinds import Findings
-from prolocutor.config.services import Written, function_of
-from prolocutor.config.yaml_file import Node
+from prolocutor.config.fields import Findings
+from prolocutor.config.service_entries import ServiceEntry, function_of
+from prolocutor.config.yaml_file import YamlNode
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.formatters import resolve_formatter
@@ -42,7 +42,7 @@ def searched(folder: Path) -> Iterator[None]:
         sys.path[:] = before
 
 
-def import_all(services: list[Written], findings: Findings) -> dict[str, Function]:
+def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Function]:
     """Import every function that services name; gives the called ones by `stage.service`.
 
     What cannot be imported is recorded at its key. Modules run their own code when imported.
@@ -65,7 +65,7 @@ def import_all(services: list[Written], findings: Findings) -> dict[str, Functio
     return found
 
 
-def _check_arguments(function: Function, written: Written, findings: Findings) -> None:
+def _check_arguments(function: Function, written: ServiceEntry, findings: Findings) -> None:
     """Record a function that cannot be called with one argument, the request."""
     if written.service.connector not in (None, "python", "process"):
         return
@@ -83,5 +83,5 @@ def is_plain(function: Function) -> bool:
     return not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call))
 
 
-def _child(node: Node, key: str) -> Node:
+def _child(node: YamlNode, key: str) -> YamlNode:
     return node.value.get(key, node) if isinstance(node.value, dict) else node

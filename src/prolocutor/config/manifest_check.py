@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from prolocutor.almond.programs.devices import Devices, classes_of
-from prolocutor.config.kinds import Findings
-from prolocutor.config.load import Loaded
+from prolocutor.config.fields import Findings
+from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError, MissingExtra
 
 
-def check_manifests(loaded: Loaded, findings: Findings) -> None:
+def check_manifests(loaded: Survey, findings: Findings) -> None:
     """Record every manifest that cannot be taken; without Lark none is looked at."""
     skills = [each for each in loaded.settings.pipeline.skills if (each.card or {}).get("manifest")]
     sound = []

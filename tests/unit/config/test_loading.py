@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from prolocutor.config.faults import ConfigFaults
-from prolocutor.config.load import load
+from prolocutor.config.loading import load
 from prolocutor.config.schema import LIMITS, PROCESS, SERVICE, TOP
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError

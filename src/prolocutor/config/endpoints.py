@@ -26,7 +26,7 @@ ENDPOINTS: Final = {
 """Endpoints that are no services, by the name of their connector."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ModelRequest(msgspec.Struct, frozen=True):
     """What a model is asked: messages, each with `role` and `content`."""
 
     service: str
@@ -61,7 +61,7 @@ def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -
         raise ConfigError(f"the connector {connector!r} cannot be made: {error}") from None
 
 
-class Chat:
+class ChatEndpoint:
     """The way to a chat endpoint, by a connector that gives a bare text (`complete`)."""
 
     def __init__(self, connector: str, endpoint: Addressed, *, name: str) -> None:
@@ -70,12 +70,12 @@ class Chat:
 
     async def complete(self, messages: list[dict[str, str]]) -> str:
         """Return what the model says to these messages; raises `ServiceError`."""
-        asked = Asked(self._name, new_id(), encode(messages))
+        asked = ModelRequest(self._name, new_id(), encode(messages))
         said: str = await self.connector.complete(asked)
         return said
 
 
-class Ending:
+class ClosingSelector:
     """The way to a selector of ours; the model that it asks ends when it does."""
 
     def __init__(

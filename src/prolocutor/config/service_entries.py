@@ -10,11 +10,19 @@ from urllib.parse import urlsplit
 import msgspec
 
 from prolocutor.config.faults import did_you_mean
-from prolocutor.config.kinds import Data, Findings, Kind, Table, Text, named, shown
+from prolocutor.config.fields import (
+    FieldKind,
+    Findings,
+    JsonField,
+    TableField,
+    TextField,
+    named,
+    shown,
+)
 from prolocutor.config.schema import BUDGET, ENCODER, MODEL, PATH, SERVICE, SERVICE_NAME, UNSURE
-from prolocutor.config.selecting import Selecting
+from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
-from prolocutor.config.yaml_file import UNREAD, Node
+from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -29,13 +37,13 @@ PAIRING: Final[dict[Stage, Literal["router", "ranker"]]] = {
 }
 
 
-class Written(msgspec.Struct, frozen=True):
+class ServiceEntry(msgspec.Struct, frozen=True):
     """A service and where it and its `call` are written; what could not be read has its default."""
 
     stage: Stage
     service: Service
-    node: Node
-    call: Node
+    node: YamlNode
+    call: YamlNode
 
     @property
     def path(self) -> str:
@@ -43,12 +51,12 @@ class Written(msgspec.Struct, frozen=True):
         return f"{self.stage}.{self.service.name}"
 
 
-class Services(msgspec.Struct, frozen=True):
+class ServicesField(msgspec.Struct, frozen=True):
     """What one stage's key may hold: a map of services, or for some stages one, or a list."""
 
     stage: Stage
 
-    def read(self, node: Node, findings: Findings) -> list[Written]:
+    def read(self, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
         if node.value is None or node.value is UNREAD:
             return []
         read = _single if self.stage in SINGLE else _several
@@ -60,7 +68,7 @@ def function_of(target: object) -> str | None:
     return target if isinstance(target, str) and FUNCTION.fullmatch(target) else None
 
 
-def check_processes(written: Iterable[Written], known: list[str], findings: Findings) -> None:
+def check_processes(written: Iterable[ServiceEntry], known: list[str], findings: Findings) -> None:
     """Record every call of a process that the file does not have."""
     for each in written:
         target: object = each.service.target
@@ -70,7 +78,7 @@ def check_processes(written: Iterable[Written], known: list[str], findings: Find
             findings.add(each.call, f"no process is called '{target.process}'", hint)
 
 
-def _several(stage: Stage, node: Node, findings: Findings) -> list[Written]:
+def _several(stage: Stage, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
     if not isinstance(node.value, dict):
         findings.expected(node, "a map from names to services")
         return []
@@ -88,7 +96,7 @@ def _several(stage: Stage, node: Node, findings: Findings) -> list[Written]:
     return written
 
 
-def _single(stage: Stage, node: Node, findings: Findings) -> list[Written]:
+def _single(stage: Stage, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
     only = stage is Stage.LAST_CHANCE
     expected = "a service" if only else "a service or a list of services"
     if isinstance(node.value, list) and not only:
@@ -105,21 +113,21 @@ def _single(stage: Stage, node: Node, findings: Findings) -> list[Written]:
     return [_service(stage, str(stage), node, findings)]
 
 
-def _is_service(node: Node) -> bool:
+def _is_service(node: YamlNode) -> bool:
     return isinstance(node.value, dict) and "process" not in node.value
 
 
-def _is_map_of_services(entries: dict[str, Node]) -> bool:
+def _is_map_of_services(entries: dict[str, YamlNode]) -> bool:
     known = {"call", *SERVICE.keys, *PAIRING.values()}
     return bool(entries) and not known & entries.keys() and all(map(_is_service, entries.values()))
 
 
-def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written:
+def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> ServiceEntry:
     if isinstance(node.value, str):
-        return Written(stage, Service(name, _target(node, findings)), node, node)
+        return ServiceEntry(stage, Service(name, _target(node, findings)), node, node)
     if not isinstance(node.value, dict):
         findings.expected(node, "a service ({call: ...})")
-        return Written(stage, Service(name, ""), node, node)
+        return ServiceEntry(stage, Service(name, ""), node, node)
     entries = dict(node.value)
     if stage not in SINGLE:
         entries.pop("name", None)
@@ -134,33 +142,33 @@ def _service(stage: Stage, name: str, node: Node, findings: Findings) -> Written
             findings.add(node, "the key call is missing", f"give call: {CALL}")
     else:
         target = _target(call, findings, foreign="connector" in entries)
-    values = SERVICE.values(Node(entries, node.steps, node.line, node.column), findings)
+    values = SERVICE.values(YamlNode(entries, node.steps, node.line, node.column), findings)
     _check_together(target, values, entries, findings)
     selecting: object = target
-    if isinstance(selecting, Selecting) and "timeout" in values:
+    if isinstance(selecting, SelectorSettings) and "timeout" in values:
         seconds = _ASKING * values["timeout"]
         target = cast(Target, msgspec.structs.replace(selecting, seconds=seconds))
     service = Service(values.pop("name", name), target, **values)
-    return Written(stage, service, node, call or method or node)
+    return ServiceEntry(stage, service, node, call or method or node)
 
 
 def _selecting(
     role: Literal["router", "ranker"],
-    method: Node,
-    call: Node | None,
-    entries: dict[str, Node],
+    method: YamlNode,
+    call: YamlNode | None,
+    entries: dict[str, YamlNode],
     findings: Findings,
 ) -> object:
     """Read a selector by pairing, and take its own keys out of `entries`.
 
     A `connector` and its `call` are the way to the model that is asked.
     """
-    kinds: dict[str, Kind] = {
+    kinds: dict[str, FieldKind] = {
         "model": MODEL,
         "encoder": ENCODER,
         **({"budget": BUDGET} if role == "router" else {"unsure": UNSURE}),
     }
-    name = Text(what=f"the name of a {role}").read(method, findings)
+    name = TextField(what=f"the name of a {role}").read(method, findings)
     values = {
         key: value
         for key, kind in kinds.items()
@@ -174,10 +182,10 @@ def _selecting(
     elif call is not None or connector is not None:
         what = f"a {role} that asks an endpoint needs connector and call; others have neither"
         findings.add(call or connector or method, what)
-    return "" if name is UNREAD else Selecting(role=role, method=name, **values)
+    return "" if name is UNREAD else SelectorSettings(role=role, method=name, **values)
 
 
-def _target(node: Node, findings: Findings, *, foreign: bool = False) -> Target:
+def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Target:
     """Read a `call`; `foreign`: a connector named by the user knows what it means."""
     if isinstance(node.value, dict):
         return _addressed(node, findings) if foreign else _process(node, findings)
@@ -191,17 +199,17 @@ def _target(node: Node, findings: Findings, *, foreign: bool = False) -> Target:
     return ""
 
 
-def _process(node: Node, findings: Findings) -> Target:
-    words = Table(keys={"process": SERVICE_NAME, "path": PATH}, required=("process",))
+def _process(node: YamlNode, findings: Findings) -> Target:
+    words = TableField(keys={"process": SERVICE_NAME, "path": PATH}, required=("process",))
     values = words.values(node, findings)
     if "process" not in values:
         return ""
     return cast(Target, ProcessTarget(**values))
 
 
-def _addressed(node: Node, findings: Findings) -> Target:
+def _addressed(node: YamlNode, findings: Findings) -> Target:
     """Read what a connector named by the user is given: `url` (or `target`), and its options."""
-    values = Data(what="a map of options").read(node, findings)
+    values = JsonField(what="a map of options").read(node, findings)
     if values is UNREAD:
         return ""
     address = values.pop("url", None) or values.pop("target", None)
@@ -211,7 +219,7 @@ def _addressed(node: Node, findings: Findings) -> Target:
     return Addressed(address, values)
 
 
-def _check_url(node: Node, url: str, findings: Findings) -> None:
+def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -227,7 +235,7 @@ def _check_url(node: Node, url: str, findings: Findings) -> None:
 
 
 def _check_together(
-    target: object, values: dict[str, Any], entries: dict[str, Node], findings: Findings
+    target: object, values: dict[str, Any], entries: dict[str, YamlNode], findings: Findings
 ) -> None:
     """Record settings of one service that do not go together."""
     elsewhere = target != "" and (function_of(target) is None or "connector" in values)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from prolocutor.config.faults import Fault
-from prolocutor.config.functions import Function, is_plain
-from prolocutor.config.load import Loaded
-from prolocutor.config.services import ADDRESS, Written
+from prolocutor.config.imported_functions import Function, is_plain
+from prolocutor.config.loading import Survey
+from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import Stage
@@ -19,7 +19,7 @@ LEAST_ATTEMPT: Final = 0.5
 LOOPBACK: Final = ("127.", "::1", "localhost")
 
 
-def warnings(loaded: Loaded, graph: Graph) -> Iterator[Fault]:
+def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
     """Find what may not do what its writer expects, each at its place in the file."""
     settings = loaded.settings
     for key, what in (
@@ -68,7 +68,7 @@ def _unheard(graph: Graph) -> Iterator[tuple[str, str]]:
             yield node.path, "no service waits for it, so its result may come too late to be used"
 
 
-def _hurried(services: list[Written]) -> Iterator[tuple[str, str]]:
+def _hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
     for written in services:
         service = written.service
         attempts = service.retries + 1
@@ -89,7 +89,7 @@ def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:
             yield f"processes.{name}", "no service calls this process"
 
 
-def _missing_icons(services: list[Written]) -> Iterator[tuple[str, str]]:
+def _missing_icons(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
     for written in services:
         icon = written.service.icon
         if icon and not ADDRESS.match(icon) and not Path(icon).is_file():
@@ -102,7 +102,7 @@ def _open_doors(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "host", f"{settings.host} is not loopback, so nobody gets in without auth.keys"
 
 
-def hints(services: list[Written], functions: Mapping[str, Function]) -> Iterator[str]:
+def hints(services: list[ServiceEntry], functions: Mapping[str, Function]) -> Iterator[str]:
     """Say what could be faster or safer."""
     threads = [
         written.service.name
