@@ -26,13 +26,13 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.places import DEMO
-from prolocutor.cli.turn_data import Keeper
+from prolocutor.config.assistant_file import DEMO
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.config.selector_settings import BudgetSettings, SelectorSettings
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.observe.record_request import RecordRequest
 from prolocutor.pipeline.plan import Service
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "unit" / "services" / "phrasings"
@@ -220,7 +220,9 @@ async def _hear(settings: Settings, lines: list[Said]) -> Heard:
     for line in lines:
         owners.setdefault(line.text, set()).add(line.agent)
     calls = _Calls()
-    async with assistant_from(settings, store="memory:", observers=[Keeper(), calls]) as assistant:
+    async with assistant_from(
+        settings, store="memory:", observers=[RecordRequest(), calls]
+    ) as assistant:
         began = time.perf_counter()
         heard = await _say_all(assistant, lines)
         seconds = time.perf_counter() - began

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.cli.owner import Note
+from prolocutor.cli.owner import OwnerNote
 from prolocutor.stores.sqlite.ownership import Ownership
 from tests.acceptance.commands import Commands, descendants
 from tests.integration.pids import is_gone
@@ -136,7 +136,7 @@ def test_a_store_of_somebody_else_is_one_clear_line(
     commands.store.parent.mkdir(parents=True)
     owner = Ownership(commands.store)
     owner.take()
-    owner.note(Note("train").text())
+    owner.note(OwnerNote("train").text())
     words = ["ask", "hi", "--assistant", own] if command == "ask" else [command, own]
     try:
         complaint = commands.complaint(*words)

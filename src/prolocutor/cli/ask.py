@@ -9,8 +9,8 @@ import click
 import msgspec
 
 from prolocutor.assistant.running import run
-from prolocutor.cli.partners import partner
-from prolocutor.cli.places import STORE_OPTION, USER_OPTION
+from prolocutor.cli.assistant_access import open_access
+from prolocutor.cli.options import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_data import TurnData, spoken
 
 
@@ -59,7 +59,7 @@ async def _ask(
     text: str, file: Path | None, user: str, store: str | None, json_file: str | None
 ) -> None:
     """Ask, and print before anything is closed: a person need not wait for that."""
-    async with partner("ask", file, store) as someone:
+    async with open_access("ask", file, store) as someone:
         turn = await someone.say(text, user)
         if json_file is None:
             click.echo(spoken(turn))

@@ -12,11 +12,12 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from prolocutor.cli import who
+from prolocutor.cli import turn_summary
+from prolocutor.cli.assistant_access import AssistantAccess, open_access
 from prolocutor.cli.background import Background
-from prolocutor.cli.partners import Partner, partner
-from prolocutor.cli.places import STORE_OPTION, USER_OPTION, made_data_folder
+from prolocutor.cli.options import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_data import TurnData, spoken
+from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
 
 PROMPT: Final = "> "
@@ -55,18 +56,18 @@ def chat(file: Path | None, user: str, store: str | None) -> int:
       prolocutor chat my-assistant/assistant.yaml --user ann
       printf 'flip a coin\\n/who\\n' | prolocutor chat --store memory:
     """
-    with Background(partner("chat", file, store)) as background:
-        talk = Talk(background, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    with Background(open_access("chat", file, store)) as background:
+        talk = ChatSession(background, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
         inputs = _typed() if talk.is_terminal else (line.strip() for line in sys.stdin)
         talk.run(inputs)
     return 1 if talk.failed and not talk.is_terminal else 0
 
 
-class Talk:
+class ChatSession:
     """One person talking to one partner, line by line."""
 
     def __init__(
-        self, background: Background[Partner], user: str, *, is_terminal: bool = False
+        self, background: Background[AssistantAccess], user: str, *, is_terminal: bool = False
     ) -> None:
         self.is_terminal = is_terminal
         self.failed = False
@@ -111,9 +112,9 @@ class Talk:
         if self._last is None:
             self._print("Nobody was asked yet.")
         elif self.is_terminal:
-            who.show(self._last, self._console)
+            turn_summary.show(self._last, self._console)
         else:
-            self._print("\n".join(who.lines(self._last)))
+            self._print("\n".join(turn_summary.lines(self._last)))
 
     def _print(self, text: str) -> None:
         click.echo(text)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from prolocutor.cli.places import assistant_file
+from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.check_report import CheckReport, PlannedService
 from prolocutor.config.file_check import check as check_file
 

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from prolocutor.cli.evaluations.stored import dialogs_of
 from prolocutor.contracts.teacher import Source
+from prolocutor.evaluation.dialog_source import dialogs_of
 from prolocutor.parlai.catalog import kinds, open_source, open_teacher, split
 from prolocutor.parlai.conversations import LABEL_TURNS
 from prolocutor.parlai.multitask import MultiTaskTeacher

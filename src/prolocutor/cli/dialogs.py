@@ -12,15 +12,16 @@ import click
 from rich.console import Console
 
 from prolocutor.cli import transcripts
-from prolocutor.cli.archives import change, full_id, read_from
+from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import OwnerDoor
-from prolocutor.cli.places import STORE_OPTION
+from prolocutor.cli.param_types import AgeParam, TimeParam
 from prolocutor.cli.ratings import rate as rate_in
-from prolocutor.cli.times import Age, Moment
+from prolocutor.cli.store_access import change, full_id
 from prolocutor.contracts.store import Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import NotFound
+from prolocutor.evaluation.dialog_source import read_from
 
 _PAGE: Final = 1000
 _NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
@@ -45,8 +46,10 @@ def dialogs() -> None:
 
 @dialogs.command("list", short_help="List dialogs, the latest first.")
 @click.option("--user", metavar="USER", help="Only this person's.")
-@click.option("--since", type=Moment(), help="Begun then or later: 2026-11-20, or 7d for days ago.")
-@click.option("--until", type=Moment(), help="Begun before then.")
+@click.option(
+    "--since", type=TimeParam(), help="Begun then or later: 2026-11-20, or 7d for days ago."
+)
+@click.option("--until", type=TimeParam(), help="Begun before then.")
 @click.option("--skill", metavar="NAME", help="Only those in which this skill spoke.")
 @click.option("--rating", metavar="RATING", help="Only those rated so, as a whole or in a part.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many.")
@@ -78,11 +81,13 @@ def list_dialogs(
             click.echo(line)
 
 
-async def _rows(filters: dict[str, Any], limit: int, given: str | None) -> list[transcripts.Row]:
+async def _rows(
+    filters: dict[str, Any], limit: int, given: str | None
+) -> list[transcripts.DialogListRow]:
     async with read_from(given) as store:
         ids = [one async for one in _all_ids(store, filters)][-limit:]
         found = [await store.dialog(id_) for id_ in reversed(ids)]
-    return [transcripts.row_of(one) for one in found if one is not None]
+    return [transcripts.list_row(one) for one in found if one is not None]
 
 
 async def _all_ids(store: Store, filters: dict[str, Any]) -> AsyncIterator[str]:
@@ -156,7 +161,10 @@ async def _export(user: str | None, out: str, given: str | None) -> None:
 @dialogs.command(short_help="Delete a person, or old dialogs.")
 @click.option("--user", metavar="USER", help="This person, with all that is theirs.")
 @click.option(
-    "--older-than", "before", type=Age(), help="Dialogs in which nothing was said for so long: 30d."
+    "--older-than",
+    "before",
+    type=AgeParam(),
+    help="Dialogs in which nothing was said for so long: 30d.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask whether you are sure.")
 @STORE_OPTION

@@ -10,11 +10,11 @@ from typing import Final
 import click
 
 PARTS: Final = {
-    "run": ("prolocutor.cli.evaluations.run:run", "Measure an assistant or an agent on data."),
-    "pairing": ("prolocutor.cli.evaluations.pairing:pairing", "Measure who chooses agents."),
-    "rescore": ("prolocutor.cli.evaluations.rescore:rescore", "Score a run anew, asking nobody."),
-    "compare": ("prolocutor.cli.evaluations.compare:compare", "Set two runs side by side."),
-    "report": ("prolocutor.cli.evaluations.report:report", "Write a run as one page to read."),
+    "run": ("prolocutor.cli.evaluate_run:run", "Measure an assistant or an agent on data."),
+    "pairing": ("prolocutor.cli.evaluate_pairing:pairing", "Measure who chooses agents."),
+    "rescore": ("prolocutor.cli.evaluate_rescore:rescore", "Score a run anew, asking nobody."),
+    "compare": ("prolocutor.cli.evaluate_compare:compare", "Set two runs side by side."),
+    "report": ("prolocutor.cli.evaluate_report:report", "Write a run as one page to read."),
 }
 """Name -> where it lives and what the overview says of it."""
 

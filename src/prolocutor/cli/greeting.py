@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from prolocutor.cli.places import sqlite_file
+from prolocutor.config.store_location import sqlite_file
 
 DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5 miles in km?")
 OTHERS: Final = ("hello", "what can you do?")

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from prolocutor.cli.places import FILE_NAME
+from prolocutor.config.assistant_file import FILE_NAME
 from prolocutor.errors import BadInput
 
 TEMPLATE: Final = Path(__file__).with_name("template")

@@ -9,13 +9,15 @@ import click
 import msgspec
 
 from prolocutor.cli.data_options import options_of
-from prolocutor.cli.evaluations.overlap_table import overlap_lines
-from prolocutor.cli.evaluations.stored import dialogs_of
-from prolocutor.cli.places import STORE_OPTION, assistant_file, store_url
+from prolocutor.cli.options import STORE_OPTION
+from prolocutor.cli.overlap_table import overlap_lines
+from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.loading import load
-from prolocutor.evaluation.pairing.data import load_pairing_data
-from prolocutor.evaluation.pairing.overlap import Heard, overlap_of
-from prolocutor.evaluation.pairing.stored import labelled_of, turns_of_store
+from prolocutor.config.store_location import store_url
+from prolocutor.evaluation.dialog_source import dialogs_of
+from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overlap_of
+from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
+from prolocutor.evaluation.pairing.store_questions import labelled_of, turns_of_store
 from prolocutor.parlai.catalog import split
 
 _STORE: Final = "store"
@@ -58,14 +60,17 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
             click.echo(line)
 
 
-def _heard_of(data: str) -> list[Heard]:
+def _heard_of(data: str) -> list[AnsweredQuestion]:
     kind, path = split(data)
     if kind == _STORE:
         return _heard_in(path)
     questions = load_pairing_data(data, **options_of(data, {}))
-    return [Heard(one) for one in (*questions.learn, *questions.test) if one.answers]
+    return [AnsweredQuestion(one) for one in (*questions.learn, *questions.test) if one.answers]
 
 
-def _heard_in(store: str) -> list[Heard]:
+def _heard_in(store: str) -> list[AnsweredQuestion]:
     turns = turns_of_store(dialogs_of(store))
-    return [Heard(one, turn.spoke) for one, turn in zip(labelled_of(turns), turns, strict=True)]
+    return [
+        AnsweredQuestion(one, turn.spoke)
+        for one, turn in zip(labelled_of(turns), turns, strict=True)
+    ]

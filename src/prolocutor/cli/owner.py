@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from prolocutor.cli.places import sqlite_file
+from prolocutor.config.store_location import sqlite_file
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreLocked
 from prolocutor.stores.sqlite.ownership import owner_of_file
@@ -23,7 +23,7 @@ _PAUSE: Final = 0.05
 _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
 
 
-class Note(msgspec.Struct, frozen=True):
+class OwnerNote(msgspec.Struct, frozen=True):
     """What an owner leaves for others: its command and, if it has a door, the door's address.
 
     `file`: the assistant's. `key`: what to show at the door, null where loopback needs none.
@@ -42,7 +42,7 @@ class Note(msgspec.Struct, frozen=True):
 class OwnerDoor(msgspec.Struct, frozen=True):
     """The door of a store's owner, as `cli/owner_channel.py` opens it."""
 
-    note: Note
+    note: OwnerNote
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Send one request and give the answer; what the owner refuses is raised here."""
@@ -73,12 +73,12 @@ class OwnerDoor(msgspec.Struct, frozen=True):
             line.close()
 
 
-class Owner(msgspec.Struct, frozen=True):
+class StoreOwner(msgspec.Struct, frozen=True):
     """The process that has a store to itself now."""
 
     file: Path
     pid: int | None
-    note: Note
+    note: OwnerNote
 
     def locked(self, way_out: str = "end it, or choose another store with --store") -> StoreLocked:
         """Say that nobody else can have the store."""
@@ -111,7 +111,7 @@ def check_free(url: str, patience: float = PATIENCE) -> None:
         raise owner.locked()
 
 
-def _owner(url: str, patience: float) -> Owner | None:
+def _owner(url: str, patience: float) -> StoreOwner | None:
     """Return the owner; one without a door has some time to open one, or to be done."""
     path = sqlite_file(url)
     until = time.monotonic() + patience
@@ -122,7 +122,7 @@ def _owner(url: str, patience: float) -> Owner | None:
     return None
 
 
-def _found(path: Path) -> Owner | None:
+def _found(path: Path) -> StoreOwner | None:
     try:
         owner = owner_of_file(path)
     except msgspec.DecodeError:  # it is being written
@@ -130,7 +130,7 @@ def _found(path: Path) -> Owner | None:
     if owner is None:
         return None
     try:
-        note = msgspec.json.decode(str(owner.get("note", "")), type=Note)
+        note = msgspec.json.decode(str(owner.get("note", "")), type=OwnerNote)
     except msgspec.DecodeError:
-        note = Note("")
-    return Owner(path, owner.get("pid"), note)
+        note = OwnerNote("")
+    return StoreOwner(path, owner.get("pid"), note)

@@ -12,15 +12,15 @@ from typing import Final
 import click
 import msgspec
 
-from prolocutor.cli.archives import read_from
-from prolocutor.cli.evaluations.tables import clean
-from prolocutor.cli.partners import load_assistant
+from prolocutor.cli.evaluation_tables import clean
+from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.dialog.agent_state import decode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import BadInput, BadReply
-from prolocutor.evaluation.replaying import CHANGES, Replay, Replayed, Said
-from prolocutor.evaluation.subjects import set_seed
+from prolocutor.evaluation.dialog_source import read_from
+from prolocutor.evaluation.evaluated_system import set_seed
+from prolocutor.evaluation.replaying import CHANGES, ComparedReply, Replay, ReplayedTurn
 
 _WORDS: Final = {
     "same": "the same",
@@ -100,9 +100,9 @@ def _counted(number: int, what: str) -> str:
 
 async def _replay(
     source: str, file: Path | None, user: str | None, limit: int | None, places: int, *, quiet: bool
-) -> list[Replayed]:
+) -> list[ReplayedTurn]:
     settings = load_assistant(file)
-    seen: list[Replayed] = []
+    seen: list[ReplayedTurn] = []
     async with (
         _dialogs(source, user, limit) as dialogs,
         assistant_from(settings, store="memory:") as assistant,
@@ -147,7 +147,7 @@ async def _of_file(file: Path, user: str | None) -> AsyncIterator[Dialog]:
                 yield dialog
 
 
-def _lines(turns: list[Replayed]) -> Iterator[str]:
+def _lines(turns: list[ReplayedTurn]) -> Iterator[str]:
     changed = [turn for turn in turns if turn.change != "same"]
     if not changed:
         return
@@ -158,7 +158,7 @@ def _lines(turns: list[Replayed]) -> Iterator[str]:
         yield f"     after   {_of(turn.after) if turn.after else clean(turn.error or '')}"
 
 
-def _of(said: Said | None) -> str:
+def _of(said: ComparedReply | None) -> str:
     if said is None:
         return "(no reply)"
     return f"{clean(said.skill)} ({said.confidence:.2f}): {clean(said.text)}"

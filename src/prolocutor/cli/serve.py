@@ -14,14 +14,16 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.running import run
 from prolocutor.channels.catalog import channel_class, make_channel
+from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.logs import Form, log_to_stderr
-from prolocutor.cli.owner import Note, check_free
+from prolocutor.cli.options import STORE_OPTION
+from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
-from prolocutor.cli.partners import leave_note, load_assistant
-from prolocutor.cli.places import STORE_OPTION, sqlite_file, store_url
+from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
+from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord
 from prolocutor.errors import ConfigError, ProlocutorError
@@ -40,7 +42,7 @@ USUAL_DOORS: Final = ("deeppavlov", "almond", "page")
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
-class Plan(msgspec.Struct, frozen=True):
+class ServePlan(msgspec.Struct, frozen=True):
     """What is to be served, and where."""
 
     settings: Settings
@@ -98,7 +100,7 @@ def serve(
     """
     log_to_stderr(logging.INFO if log else logging.WARNING, log or "plain")
     settings = load_assistant(file)
-    plan = Plan(
+    plan = ServePlan(
         settings=settings,
         host=settings.host if host is None else host,
         port=settings.port if port is None else port,
@@ -111,7 +113,7 @@ def serve(
     run(_serve(plan))
 
 
-def _check_free(plan: Plan) -> None:
+def _check_free(plan: ServePlan) -> None:
     """Find out before anything is started what cannot be had: a door, the store, the port."""
     for name in plan.doors():
         channel_class(name)
@@ -123,7 +125,7 @@ def _check_free(plan: Plan) -> None:
         raise ProlocutorError(f"{error.what} with --{error.key}") from None
 
 
-async def _serve(plan: Plan) -> None:
+async def _serve(plan: ServePlan) -> None:
     stop = _once() if plan.once else None
     metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
     observers: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans()]
@@ -151,7 +153,7 @@ async def _serve(plan: Plan) -> None:
 
 
 def _app(
-    plan: Plan, assistant: Assistant, metrics: TurnMetrics, shown: dict[str, dict[str, Any]]
+    plan: ServePlan, assistant: Assistant, metrics: TurnMetrics, shown: dict[str, dict[str, Any]]
 ) -> Listener:
     settings = plan.settings
     channels: list[Channel] = [OwnerChannel(assistant)]
@@ -169,17 +171,17 @@ def _app(
     )
 
 
-def _shown(plan: Plan, load: ServiceTimes, recent: RecentTurns) -> dict[str, dict[str, Any]]:
+def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str, dict[str, Any]]:
     """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(plan.store)
     uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
     return {"deeppavlov": {"load": load}, "page": {"recent": recent, "uploads": uploads}}
 
 
-def _leave_note(assistant: Assistant, plan: Plan, url: str) -> None:
+def _leave_note(assistant: Assistant, plan: ServePlan, url: str) -> None:
     """Tell other commands of this user where the door is, and how they get in."""
     key = None if _on_loopback(plan.host) else next(iter(plan.settings.auth.keys), None)
-    note = Note("serve", plan.settings.file, url, key)
+    note = OwnerNote("serve", plan.settings.file, url, key)
     leave_note(assistant.store, note)
 
 

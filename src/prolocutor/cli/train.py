@@ -13,16 +13,16 @@ import click
 
 from prolocutor.assistant.running import run
 from prolocutor.cli.data_options import SEED_OPTION, options_of
-from prolocutor.cli.evaluations.tables import clean
-from prolocutor.cli.partners import load_assistant
+from prolocutor.cli.evaluation_tables import clean
 from prolocutor.config.agent_cards import cards_of
+from prolocutor.config.assistant_file import load_assistant
 from prolocutor.contracts.pairing import Card
-from prolocutor.evaluation.pairing.data import load_pairing_data
-from prolocutor.evaluation.pairing.figures import Row
+from prolocutor.evaluation.pairing.answer_record import load_cards
 from prolocutor.evaluation.pairing.fitting import Role
-from prolocutor.evaluation.pairing.record import load_cards
-from prolocutor.evaluation.pairing.training import Trained, Wanted, steps_of
-from prolocutor.evaluation.pairing.training import train as learn
+from prolocutor.evaluation.pairing.method_rows import MethodRow
+from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
+from prolocutor.evaluation.pairing.model_training import train as learn
+from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from prolocutor.parlai.catalog import FILES, split
 
 _ENSEMBLE: Final = "ensemble"
@@ -84,7 +84,7 @@ def train(
       prolocutor train ranker --data store: --out ranker
     """
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
-    wanted = Wanted(role=role, method=method, prior=prior, folds=folds, seed=seed)
+    wanted = TrainingPlan(role=role, method=method, prior=prior, folds=folds, seed=seed)
     with _progress(steps_of(questions, wanted)) as told:
         trained = run(learn(questions, wanted, out, told=told))
     for line in lines_of(trained):
@@ -107,7 +107,7 @@ def _progress(steps: int) -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda what: None
         return
-    with import_module("prolocutor.cli.evaluations.bar").bar(steps, "training") as show:
+    with import_module("prolocutor.cli.progress_bar").bar(steps, "training") as show:
         begun: list[Any] = []
 
         def told(what: str) -> None:
@@ -118,7 +118,7 @@ def _progress(steps: int) -> Iterator[Callable[[str], None]]:
         show(steps, [])
 
 
-def lines_of(trained: Trained) -> Iterator[str]:
+def lines_of(trained: TrainingResult) -> Iterator[str]:
     """Tell what was learned and what it is worth."""
     yield (
         f"{trained.agents} agents, {trained.questions:,} questions in {trained.groups:,} groups of "
@@ -133,14 +133,14 @@ def lines_of(trained: Trained) -> Iterator[str]:
         yield from _table(trained.tested)
 
 
-def _table(rows: list[Row]) -> Iterator[str]:
+def _table(rows: list[MethodRow]) -> Iterator[str]:
     width = max(len(one.method) for one in rows)
     for one in rows:
         share, low, high = (100 * each for each in (one.precision_at_1, one.low, one.high))
         yield f"  {clean(one.method):<{width}}  {share:6.2f}  [{low:.2f}, {high:.2f}]"
 
 
-def _verdict(trained: Trained) -> str:
+def _verdict(trained: TrainingResult) -> str:
     if trained.unmeasured is not None:
         return f"There are too few labels to tell whether training helps: {trained.unmeasured}."
     if trained.gain is None or trained.against is None:

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from prolocutor.cli.times import local
+from prolocutor.cli.param_types import local
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 
 Utterance = HumanUtterance | BotUtterance
 
 
-class Row(msgspec.Struct, frozen=True):
+class DialogListRow(msgspec.Struct, frozen=True):
     """One dialog in a list."""
 
     id: str
@@ -28,7 +28,7 @@ class Row(msgspec.Struct, frozen=True):
     first: str
 
 
-def row_of(dialog: Dialog) -> Row:
+def list_row(dialog: Dialog) -> DialogListRow:
     """Sum a dialog up."""
     said = [one for one in dialog.utterances if isinstance(one, HumanUtterance)]
     spoke = Counter(
@@ -36,7 +36,7 @@ def row_of(dialog: Dialog) -> Row:
         for one in dialog.utterances
         if isinstance(one, BotUtterance) and one.active_skill
     )
-    return Row(
+    return DialogListRow(
         dialog.dialog_id,
         local(dialog.date_start),
         dialog.human.user_external_id,
@@ -50,7 +50,7 @@ def row_of(dialog: Dialog) -> Row:
 HEADS = ("id", "started", "user", "turns", "answered", "rating", "first words")
 
 
-def table(rows: list[Row], console: Console) -> None:
+def table(rows: list[DialogListRow], console: Console) -> None:
     """Show dialogs as a table."""
     shown = Table(box=None, pad_edge=False, header_style="dim")
     for head in HEADS:
@@ -66,7 +66,7 @@ def table(rows: list[Row], console: Console) -> None:
     console.print(shown)
 
 
-def plain(rows: list[Row]) -> list[str]:
+def plain(rows: list[DialogListRow]) -> list[str]:
     """Write dialogs as lines, the columns apart by tabs."""
     return ["\t".join(" ".join(cell.split()) for cell in _cells(row)) for row in rows]
 
@@ -120,5 +120,5 @@ def _rating(rating: object) -> str:
     return rating if isinstance(rating, str) else msgspec.json.encode(rating).decode()
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: DialogListRow) -> tuple[str, ...]:
     return row.id, row.started, row.user, str(row.turns), row.skills, row.rating, row.first

@@ -7,23 +7,12 @@ from typing import Any
 import msgspec
 
 from prolocutor.assistant.result import TurnResult
-from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.rendering import said_as_text
 
 TurnData = dict[str, Any]
 """`turn_id, dialog_id, human_utt_id, user, text, reply` (the bot utterance as agent state),
 `hypotheses, annotations`, and `record`: who was asked, when, and what failed (null for a reply that
 was given before)."""
-
-
-class Keeper:
-    """An observer that wants records to be made, and leaves them where they are."""
-
-    def turn_ended(self, record: TurnRecord) -> None:
-        """Let the record be: the turn's result has it."""
-
-    def breaker_changed(self, service: str, state: str) -> None:
-        """Let it be."""
 
 
 def turn_data(text: str, result: TurnResult) -> TurnData:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.evaluation.rows import as_json
+from prolocutor.evaluation.example_rows import as_json
 
 Message = Mapping[str, Any]
 

@@ -20,7 +20,7 @@ CHANGES: Final = ("same", "text", "skill", "both", "failed")
 """How a reply changed: not at all, its text, who gave it, both; or there is none now."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class ComparedReply(msgspec.Struct, frozen=True):
     """A reply: its text, who gave it, how sure."""
 
     text: str
@@ -28,14 +28,14 @@ class Said(msgspec.Struct, frozen=True):
     confidence: float
 
 
-class Replayed(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """One human utterance, said again. `before` is None if it was never answered."""
 
     dialog: str
     turn: int
     said: str
-    before: Said | None
-    after: Said | None
+    before: ComparedReply | None
+    after: ComparedReply | None
     change: Change
     error: str | None = None
 
@@ -47,9 +47,9 @@ class Replay:
         self._assistant = assistant
         self._concurrency = concurrency
 
-    async def turns(self, dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[Replayed]]:
+    async def turns(self, dialogs: AsyncIterator[Dialog]) -> AsyncIterator[list[ReplayedTurn]]:
         """Return the turns of each dialog, in the dialogs' order."""
-        running: list[asyncio.Task[list[Replayed]]] = []
+        running: list[asyncio.Task[list[ReplayedTurn]]] = []
         try:
             async for dialog in dialogs:
                 running.append(asyncio.ensure_future(self._dialog(dialog)))
@@ -62,7 +62,7 @@ class Replay:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    async def _dialog(self, dialog: Dialog) -> list[Replayed]:
+    async def _dialog(self, dialog: Dialog) -> list[ReplayedTurn]:
         user = f"replay-{new_id()}"
         return [
             await self._turn(dialog, turn, user, said, before)
@@ -70,15 +70,20 @@ class Replay:
         ]
 
     async def _turn(
-        self, dialog: Dialog, turn: int, user: str, said: HumanUtterance, before: Said | None
-    ) -> Replayed:
+        self,
+        dialog: Dialog,
+        turn: int,
+        user: str,
+        said: HumanUtterance,
+        before: ComparedReply | None,
+    ) -> ReplayedTurn:
         after, error = None, None
         try:
             reply = await self._assistant.reply(said.text, user, attributes=said.attributes)
             after = _said(reply)
         except ProlocutorError as fault:
             error = f"{type(fault).__name__}: {fault}"
-        return Replayed(
+        return ReplayedTurn(
             dialog=dialog.dialog_id,
             turn=turn,
             said=said.text,
@@ -89,7 +94,7 @@ class Replay:
         )
 
 
-def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, Said | None]]:
+def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, ComparedReply | None]]:
     """Return each human utterance with what the bot said right after it."""
     for place, utterance in enumerate(dialog.utterances):
         if isinstance(utterance, HumanUtterance):
@@ -98,7 +103,7 @@ def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, Said | None]]:
             yield utterance, _said(reply) if reply is not None else None
 
 
-def change_of(before: Said | None, after: Said | None) -> Change:
+def change_of(before: ComparedReply | None, after: ComparedReply | None) -> Change:
     """Say how a reply changed."""
     if after is None:
         return "failed"
@@ -109,5 +114,5 @@ def change_of(before: Said | None, after: Said | None) -> Change:
     return "text" if before.skill == after.skill else "both"
 
 
-def _said(reply: BotUtterance) -> Said:
-    return Said(reply.text, reply.active_skill, reply.confidence)
+def _said(reply: BotUtterance) -> ComparedReply:
+    return ComparedReply(reply.text, reply.active_skill, reply.confidence)

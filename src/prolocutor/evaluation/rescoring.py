@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prolocutor.evaluation.folder import (
+from prolocutor.evaluation.example_rows import rewriting
+from prolocutor.evaluation.run_folder import (
     REPORT,
     ROWS,
     RUN,
@@ -13,12 +14,13 @@ from prolocutor.evaluation.folder import (
     rows_in_order,
     write_json,
 )
-from prolocutor.evaluation.reporting import Aggregate, Report, aggregate_of, report_of
-from prolocutor.evaluation.rows import rewriting
+from prolocutor.evaluation.run_report import Aggregate, RunReport, aggregate_of, report_of
 from prolocutor.evaluation.scoring import TeacherScorer
 
 
-def rescore(path: Path, metrics: str | None = None, aggregate: Aggregate | None = None) -> Report:
+def rescore(
+    path: Path, metrics: str | None = None, aggregate: Aggregate | None = None
+) -> RunReport:
     """Score a run's rows by these metrics, or by its own, and write its report.
 
     The run goes on with them: its configuration names them from now on.

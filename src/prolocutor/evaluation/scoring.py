@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Final
 
 from prolocutor.errors import BadReply
-from prolocutor.evaluation.rows import Row
+from prolocutor.evaluation.example_rows import ExampleRow
 from prolocutor.parlai.metrics import averages, metric
 from prolocutor.parlai.metrics.conversion import observed_metric
 from prolocutor.parlai.metrics.metric import Metric
@@ -17,7 +17,7 @@ from prolocutor.parlai.metrics.reports import Report
 from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
 
 Scores = dict[str, float | None]
-Kept = dict[str, list[Any]]
+OwnMetricParts = dict[str, list[Any]]
 """An agent's own metrics as JSON: name -> class and parts."""
 
 _PARTS: Final = (("_numer", "_denom"), ("_sum",), ("_value", "_start", "_end"), ("_value",))
@@ -43,7 +43,7 @@ class TeacherScorer:
             scores[name] = value if isfinite(value) else None
         return scores
 
-    def rescored(self, row: Row) -> Row:
+    def rescored(self, row: ExampleRow) -> ExampleRow:
         """Return a row its figures anew, from what was kept of it."""
         act = row.act if row.error is None else {"text": ""}
         row.scores = self.score(row.input, act)
@@ -75,7 +75,7 @@ def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def kept_metrics(act: Mapping[str, Any]) -> Kept:
+def own_metrics_of(act: Mapping[str, Any]) -> OwnMetricParts:
     """Return what an act's field `metrics` holds in a form that a row can keep.
 
     `BadReply` for what is no number.
@@ -124,7 +124,7 @@ class OwnMetrics:
     def __init__(self) -> None:
         self.report: Report = {}
 
-    def add(self, row: Row) -> None:
+    def add(self, row: ExampleRow) -> None:
         """Add what a row kept."""
         for name, (kind, *parts) in row.metrics.items():
             one = _KINDS[kind](*parts)

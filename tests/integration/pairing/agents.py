@@ -14,10 +14,10 @@ from aiohttp import web
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.result import TurnResult
-from prolocutor.cli.turn_data import Keeper
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.observe.record_request import RecordRequest
 
 
 @dataclass
@@ -76,7 +76,9 @@ async def assistant_of(
         file = folder / "assistant.yaml"
         file.write_text(f"skills:\n{skills}\n{yaml}", encoding="utf-8")
         settings = load(file, environ={})
-        async with assistant_from(settings, store="memory:", observers=[Keeper()]) as assistant:
+        async with assistant_from(
+            settings, store="memory:", observers=[RecordRequest()]
+        ) as assistant:
             yield assistant
 
 

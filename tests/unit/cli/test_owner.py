@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.cli.owner import Note, check_free, door_of
-from prolocutor.cli.places import sqlite_url
+from prolocutor.cli.owner import OwnerNote, check_free, door_of
+from prolocutor.config.store_location import sqlite_url
 from prolocutor.errors import StoreError, StoreLocked
 from prolocutor.stores.sqlite.ownership import Ownership
 
@@ -30,7 +30,7 @@ def test_nobody_owns_a_free_store(file: Path) -> None:
 
 
 def test_the_door_is_the_one_that_the_owner_noted(file: Path, owner: Ownership) -> None:
-    note = Note("serve", "/a.yaml", "http://127.0.0.1:1", "key")
+    note = OwnerNote("serve", "/a.yaml", "http://127.0.0.1:1", "key")
     owner.note(note.text())
 
     door = door_of(sqlite_url(file), Path("/a.yaml"))
@@ -47,21 +47,21 @@ def test_an_owner_without_a_door_is_locked_once_patience_ends(file: Path, owner:
 
 
 def test_the_door_of_another_assistant_is_not_taken(file: Path, owner: Ownership) -> None:
-    owner.note(Note("serve", "/a.yaml", "http://127.0.0.1:1").text())
+    owner.note(OwnerNote("serve", "/a.yaml", "http://127.0.0.1:1").text())
 
     with pytest.raises(StoreLocked, match=r"its assistant is /a.yaml"):
         door_of(sqlite_url(file), Path("/b.yaml"))
 
 
 def test_a_served_store_is_not_free_and_its_door_is_told(file: Path, owner: Ownership) -> None:
-    owner.note(Note("serve", "/a.yaml", "http://127.0.0.1:1").text())
+    owner.note(OwnerNote("serve", "/a.yaml", "http://127.0.0.1:1").text())
 
     with pytest.raises(StoreLocked, match=r"\(prolocutor serve\) .* serves it at http://127"):
         check_free(sqlite_url(file))
 
 
 def test_a_door_where_nobody_answers_is_told(file: Path, owner: Ownership) -> None:
-    owner.note(Note("serve", "", "http://127.0.0.1:1").text())
+    owner.note(OwnerNote("serve", "", "http://127.0.0.1:1").text())
     door = door_of(sqlite_url(file))
 
     assert door is not None

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from prolocutor.evaluation.agent_subject import AgentSubject
 from prolocutor.evaluation.episodes import episodes_of
-from prolocutor.evaluation.folder import RunFolder, load_rows
-from prolocutor.evaluation.rows import Row
-from prolocutor.evaluation.running import Options, Runner
+from prolocutor.evaluation.evaluated_agent import EvaluatedAgent
+from prolocutor.evaluation.example_rows import ExampleRow
+from prolocutor.evaluation.run_folder import RunFolder, load_rows
+from prolocutor.evaluation.runner import Runner, RunOptions
 from prolocutor.evaluation.scoring import TeacherScorer
 from prolocutor.parlai.agents import RandomCandidateAgent
 
@@ -20,11 +20,11 @@ def message(text: str, label: str = "yes", *, done: bool = True, **fields: Any) 
     return {"text": text, "eval_labels": [label], **fields, "episode_done": done}
 
 
-def row(n: int, scores: Mapping[str, float], **fields: Any) -> Row:
+def row(n: int, scores: Mapping[str, float], **fields: Any) -> ExampleRow:
     """One row of an episode of one turn."""
     given: dict[str, Any] = {"episode": n, "turn": 0, "example": f"{n:x}", **fields}
     given.setdefault("input", {"text": f"question {n}", "eval_labels": ["yes"]})
-    return Row(n=n, scores=dict(scores), **given)
+    return ExampleRow(n=n, scores=dict(scores), **given)
 
 
 def run(
@@ -35,11 +35,11 @@ def run(
     configuration: Mapping[str, Any] = CONFIGURATION,
     limit: int | None = None,
     **options: Any,
-) -> list[Row]:
+) -> list[ExampleRow]:
     """Run an agent over messages, and give the rows."""
-    subject = AgentSubject(agent)
+    subject = EvaluatedAgent(agent)
     with RunFolder(folder, configuration, {}) as kept:
-        Runner(kept, TeacherScorer("f1"), Options(**options)).run_agent(
+        Runner(kept, TeacherScorer("f1"), RunOptions(**options)).run_agent(
             subject, episodes_of(messages, limit)
         )
         kept.complete()
@@ -47,7 +47,7 @@ def run(
     return load_rows(folder)
 
 
-def without_times(rows: Iterable[Row]) -> list[Row]:
+def without_times(rows: Iterable[ExampleRow]) -> list[ExampleRow]:
     """The same rows, as if they had taken no time."""
     found = list(rows)
     for one in found:

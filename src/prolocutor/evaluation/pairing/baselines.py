@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from prolocutor.contracts.pairing import Answer, Card, Labelled, Question
-from prolocutor.evaluation.pairing.figures import Choice
+from prolocutor.evaluation.pairing.method_rows import MethodChoice
 from prolocutor.pairing.agent_cards import documents
 from prolocutor.pairing.text import Bm25, stems
 
 
-def by_chance(question: Labelled, agents: Sequence[str]) -> Choice:
+def by_chance(question: Labelled, agents: Sequence[str]) -> MethodChoice:
     """Choose any agent: what is right on the average."""
-    return Choice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
+    return MethodChoice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
 
 
 def best_single(learned: Sequence[Labelled], agents: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ Role = Literal["router", "ranker"]
 _LABELS: Final = "labels"
 
 
-class Models(msgspec.Struct, frozen=True, kw_only=True):
+class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
     """Models of others that some methods need."""
 
     encoder: Encoder | None = None
@@ -44,7 +44,7 @@ class Models(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-NO_MODELS: Final = Models()
+NO_MODELS: Final = PairingModels()
 
 
 def needs_no_labels(name: str, role: Role) -> bool:

@@ -10,18 +10,18 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.evaluation.pairing.figures import Stage
+from prolocutor.evaluation.pairing.method_rows import PairingStage
 
 
-class Published(msgspec.Struct, frozen=True):
+class PublishedResult(msgspec.Struct, frozen=True):
     """A method of others and its precision@1 (0 to 1)."""
 
     method: str
-    stage: Stage
+    stage: PairingStage
     precision_at_1: float
 
 
-_METHODS: Final[list[tuple[str, Stage, float, float]]] = [
+_METHODS: Final[list[tuple[str, PairingStage, float, float]]] = [
     ("best single agent", "route", 48.06, 51.79),
     ("labelled queries, BERT", "route", 59.10, 68.31),
     ("labelled queries, Electra", "route", 52.86, 67.86),
@@ -37,11 +37,11 @@ _METHODS: Final[list[tuple[str, Stage, float, float]]] = [
 ]
 
 
-def published_for(agents: int) -> list[Published]:
+def published_for(agents: int) -> list[PublishedResult]:
     """Return what is published for so many agents."""
     if agents not in (19, 4):
         return []
     return [
-        Published(method, stage, (whole if agents == 19 else four) / 100)
+        PublishedResult(method, stage, (whole if agents == 19 else four) / 100)
         for method, stage, whole, four in _METHODS
     ]

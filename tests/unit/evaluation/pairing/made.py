@@ -3,7 +3,7 @@
 import random
 
 from prolocutor.contracts.pairing import Card, Labelled, Question
-from prolocutor.evaluation.pairing.data import PairingData
+from prolocutor.evaluation.pairing.pairing_data import PairingData
 
 SUBJECTS = {
     "weather": ["rain in {}", "is it sunny in {}", "temperature of {}"],

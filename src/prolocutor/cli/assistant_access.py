@@ -1,0 +1,83 @@
+"""The assistant that a command talks to: in this process, or in the one that owns the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.cli.owner import OwnerDoor, OwnerNote, door_of
+from prolocutor.cli.turn_data import TurnData, turn_data
+from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.config.store_location import store_url
+from prolocutor.contracts.store import Store
+from prolocutor.observe.record_request import RecordRequest
+from prolocutor.stores.sqlite.store import SqliteStore
+
+
+class AssistantAccess(Protocol):
+    """Access to an assistant, wherever it runs."""
+
+    async def say(self, text: str, user: str) -> TurnData:
+        """Say something and get the whole turn."""
+
+    async def close_dialog(self, user: str) -> None:
+        """End the person's dialog, so that the next words begin another one."""
+
+
+class LocalAssistant:
+    """An assistant in this process."""
+
+    def __init__(self, assistant: Assistant) -> None:
+        self._assistant = assistant
+
+    async def say(self, text: str, user: str) -> TurnData:
+        """Say something and get the whole turn."""
+        return turn_data(text, await self._assistant.turn(text, user=user, channel="cmd_client"))
+
+    async def close_dialog(self, user: str) -> None:
+        """End the person's dialog."""
+        await self._assistant.close_dialog(user)
+
+
+class ServedAssistant:
+    """The assistant of another process, through its door."""
+
+    def __init__(self, door: OwnerDoor) -> None:
+        self._door = door
+
+    async def say(self, text: str, user: str) -> TurnData:
+        """Say something and get the whole turn."""
+        turn: TurnData = await asyncio.to_thread(
+            self._door.post, "/owner/turn", {"user": user, "text": text}
+        )
+        return turn
+
+    async def close_dialog(self, user: str) -> None:
+        """End the person's dialog."""
+        await asyncio.to_thread(self._door.post, "/owner/close", {"user": user})
+
+
+@asynccontextmanager
+async def open_access(
+    command: str, given: Path | None, store: str | None
+) -> AsyncIterator[AssistantAccess]:
+    """Find the partner: the store's owner if somebody serves it, else the assistant of the file."""
+    settings = load_assistant(given)
+    url = store_url(store, settings.store)
+    if (door := door_of(url, Path(settings.file))) is not None:
+        yield ServedAssistant(door)
+        return
+    async with assistant_from(settings, store=url, observers=[RecordRequest()]) as assistant:
+        leave_note(assistant.store, OwnerNote(command, settings.file))
+        yield LocalAssistant(assistant)
+
+
+def leave_note(store: Store, note: OwnerNote) -> None:
+    """Leave a note for those who find the store owned, if it is one that has an owner."""
+    if isinstance(store, SqliteStore):
+        store.note_owner(note.text())

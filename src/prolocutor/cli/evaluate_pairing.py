@@ -1,0 +1,256 @@
+"""`prolocutor evaluate pairing`: routers, rankers and budgets in one table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+import msgspec
+
+from prolocutor.assistant.running import run
+from prolocutor.cli.options import model_options
+from prolocutor.cli.overlap_table import overlap_lines
+from prolocutor.cli.pairing_recording import RecordedAgents
+from prolocutor.cli.pairing_table import table_lines
+from prolocutor.contracts.pairing import Card
+from prolocutor.errors import MissingExtra
+from prolocutor.evaluation.evaluation_data import options_of
+from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overlap_of
+from prolocutor.evaluation.pairing.answer_record import load_cards, read_cards
+from prolocutor.evaluation.pairing.learning_curve import LearningPoint, curve_of, results_of
+from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
+from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data, only_agents
+from prolocutor.evaluation.pairing.pairing_page import page_of
+from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
+from prolocutor.parlai.catalog import FILES, split
+
+BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
+_NONE: Final = "none"
+INTERRUPTED: Final = 130
+_LABEL_THEM: Final = (
+    "no question has a right agent, so nothing is measured: name the right ones in the field "
+    "agents of the data, and give the same command again"
+)
+
+
+@click.command(short_help="Measure routers, rankers and budgets on labelled questions.")
+@click.option("--data", required=True, metavar="KIND:PATH", help="The questions; see below.")
+@click.option("--agents", metavar="A,B", help="As if there were these agents alone.")
+@click.option(
+    "--cards",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="JSON of cards.  [default: cards.json in the folder of the data]",
+)
+@click.option(
+    "--assistant",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="An assistant's file: its skills are the agents, with their cards.",
+)
+@click.option(
+    "--record",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Ask the agents what is not on record in FOLDER yet, and measure by the record.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Questions asked at once.",
+)
+@click.option("--retry-failed", is_flag=True, help="Ask agents again where they failed.")
+@click.option(
+    "--router",
+    "routers",
+    multiple=True,
+    metavar="R",
+    help="Routers, the first one gives the priors.  [default: all]",
+)
+@click.option(
+    "--ranker",
+    "rankers",
+    multiple=True,
+    metavar="R",
+    help="Rankers, the last one is given budgets.  [default: all]",
+)
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    metavar="B",
+    help=f"all, top:3, sure:0.3, gain:0.02.  [default: {' '.join(BUDGETS)}]",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Into how many parts the questions are dealt.",
+)
+@model_options
+@click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
+@click.option("--permuted", is_flag=True, help="Deal the labels out anew: what still wins, leaks.")
+@click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
+@click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
+def pairing(
+    data: str,
+    agents: str | None,
+    cards: Path | None,
+    assistant: Path | None,
+    folder: Path | None,
+    concurrency: int,
+    retry_failed: bool,
+    routers: Sequence[str],
+    rankers: Sequence[str],
+    budgets: Sequence[str],
+    folds: int,
+    encoder: str | None,
+    pair_scorer: str | None,
+    chat: str | None,
+    seed: int,
+    permuted: bool,
+    json_file: str | None,
+    report: str | None,
+) -> int:
+    """Measure who chooses the right agent: before any is asked, after all are, and with few calls.
+
+    The measure is precision@1: the share of questions with a right agent for which a right one is
+    chosen. Intervals are 95 %, bootstrap over groups of near duplicates, which no fold cuts.
+
+    Data are a folder of BBAI, or questions as jsonl or csv: text, agents (a list, or a|b), and, for
+    rankers, answers (an object, or fields answer_NAME); domain, if any.
+
+    With --assistant and --record every agent is asked every question once. Interrupted at any
+    point, the same command goes on; where all is asked, it asks nobody, and takes the labels as
+    they are now. Without labels it tells which agents answer the same things, and what nobody does.
+
+    \b
+    Exit status: 0 done, 130 if interrupted.
+    \b
+    Examples:
+      prolocutor evaluate pairing --data bbai:bbai-data --report pairing.html
+      prolocutor evaluate pairing --data jsonl:questions.jsonl --router knn --ranker unsupervised
+      prolocutor evaluate pairing --data csv:questions.csv --assistant assistant.yaml --record asked
+      prolocutor evaluate pairing --data jsonl:asked
+    """
+    if cards is not None and assistant is not None:
+        raise click.UsageError("Say either --cards or --assistant.")
+    if folder is not None and assistant is None:
+        raise click.UsageError("--record needs an --assistant to ask.")
+    places = ModelLocations(encoder=encoder, pair_scorer=pair_scorer, chat=chat)
+    plan = MeasurementPlan(
+        routers=_names(routers, "router", places),
+        rankers=_names(rankers, "ranker", places),
+        budgets=_split(budgets) or list(BUDGETS),
+        folds=folds,
+        seed=seed,
+        permuted=permuted,
+    )
+    its = RecordedAgents(assistant) if assistant is not None else None
+    if its is not None and folder is not None:
+        try:
+            told = its.record(data, folder, concurrency=concurrency, retry_failed=retry_failed)
+        except KeyboardInterrupt:
+            click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
+            return INTERRUPTED
+        for line in told:
+            click.echo(line, err=json_file == "-" or report == "-")
+        data = f"jsonl:{folder}"
+    known = its.cards if its is not None and folder is None else _cards(cards, data)
+    questions = load_pairing_data(data, known, **options_of(data, {}))
+    if agents:
+        questions = only_agents(questions, _split([agents]))
+    if folder is not None and not any(one.gold for one in questions.test):
+        heard = [AnsweredQuestion(one) for one in questions.test]
+        for line in ("", *overlap_lines(overlap_of(heard, questions.agents)), "", _LABEL_THEM):
+            click.echo(line)
+        return 0
+    found = run(_measured(questions, plan, places))
+    results = results_of(found)
+    if json_file is not None:
+        with click.open_file(json_file, "wb") as out:
+            out.write(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
+    if json_file != "-":
+        for line in table_lines(found):
+            click.echo(line)
+    if report is not None:
+        curve = run(_curve(questions, plan, places))
+        with click.open_file(report, "w", encoding="utf-8") as file:
+            file.write(page_of(found, curve))
+        click.echo(report, err=report == "-")
+    return 0
+
+
+async def _measured(
+    questions: PairingData, plan: MeasurementPlan, places: ModelLocations
+) -> Measurement:
+    async with open_models(places) as models:
+        return await measure(questions, plan, models=models, told=_tell)
+
+
+async def _curve(
+    questions: PairingData, plan: MeasurementPlan, places: ModelLocations
+) -> dict[str, list[LearningPoint]]:
+    async with open_models(places) as models:
+        return await curve_of(questions, plan, models=models, told=_tell)
+
+
+def _names(
+    given: Sequence[str], which: Literal["router", "ranker"], places: ModelLocations
+) -> list[str]:
+    """Return those that were named, else all that can be had here, and tell of those that
+    cannot."""
+    if names := _split(given):
+        for name in names:
+            _load(name, which)
+            if name != _NONE and (option := _missing(name, which, places)):
+                raise click.UsageError(f"the {which} {name} needs {option}")
+        return [] if names == [_NONE] else names
+    found = []
+    for name in ROUTERS if which == "router" else RANKERS:
+        try:
+            if option := _missing(name, which, places):
+                click.echo(f"left out: the {which} {name} needs {option}", err=True)
+                continue
+            _load(name, which)
+            found.append(name)
+        except MissingExtra as error:
+            click.echo(f"left out: {error}", err=True)
+    return found[::-1] if which == "router" else found
+
+
+def _missing(name: str, which: Literal["router", "ranker"], places: ModelLocations) -> str | None:
+    """Return the option that a method cannot do without."""
+    missing = needs_of(name, which) - places.needs
+    return f"--{min(missing).replace('_', '-')}" if missing else None
+
+
+def _load(name: str, which: Literal["router", "ranker"]) -> None:
+    if name != _NONE:
+        load_router(name) if which == "router" else load_ranker(name)
+
+
+def _split(given: Sequence[str]) -> list[str]:
+    return [part.strip() for one in given for part in one.split(",") if part.strip()]
+
+
+def _cards(file: Path | None, data: str) -> list[Card]:
+    if file is not None:
+        return read_cards(file)
+    kind, path = split(data)
+    return load_cards(Path(path)) if kind in FILES else []
+
+
+def _tell(what: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"{what} ...", err=True)

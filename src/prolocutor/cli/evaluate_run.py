@@ -1,0 +1,293 @@
+"""`prolocutor evaluate run`: an assistant or an agent is measured on data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from prolocutor.cli.evaluation_tables import report_lines
+from prolocutor.cli.score_progress import progress
+from prolocutor.errors import BadInput
+from prolocutor.evaluation.episodes import episodes_of_tasks
+from prolocutor.evaluation.evaluation_data import EvaluationData
+from prolocutor.evaluation.run_folder import REPORT, RunFolder, rows_in_order, write_json
+from prolocutor.evaluation.run_report import FIGURES, Aggregate, RunReport, report_of
+from prolocutor.evaluation.runner import Runner, RunOptions
+from prolocutor.evaluation.scoring import TeacherScorer, foreseen
+from prolocutor.evaluation.targets import EvaluationTarget, find_target, gives_metrics
+from prolocutor.parlai.metrics.names import ALL_METRICS
+
+UNDER: Final = 1
+INTERRUPTED: Final = 130
+
+_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
+
+
+class BoundParam(click.ParamType[tuple[str, float]]):
+    """`METRIC=VALUE`: below that a run has failed."""
+
+    name = "METRIC=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, float]:
+        """Read name and number."""
+        found = _BOUND.fullmatch(value)
+        try:
+            return found[1].strip(), float(found[2])  # type: ignore[index]
+        except (TypeError, ValueError):
+            self.fail(f"{value!r}: write it as f1=0.5", param, ctx)
+
+
+class SettingParam(click.ParamType[tuple[str, Any]]):
+    """`NAME=VALUE`: an option of an agent; the value is a number, true, false, or a text."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Any]:
+        """Read name and value."""
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            self.fail(f"{value!r}: write it as fixed_response=hello", param, ctx)
+        return name.replace("-", "_"), _value(text)
+
+
+@click.command(short_help="Measure an assistant or an agent on data.")
+@click.argument("subject", metavar="ASSISTANT|AGENT")
+@click.option(
+    "--data",
+    "specs",
+    metavar="KIND:PATH",
+    required=True,
+    multiple=True,
+    help="What is asked. Several are asked one after the other, and reported as ParlAI does.",
+)
+@click.option(
+    "--datatype",
+    default="valid",
+    show_default=True,
+    help="Which part of the data, as ParlAI names them: train:evalmode, valid, test.",
+)
+@click.option("--mutators", metavar="NAMES", help="Changes of the data, with + between them.")
+@click.option(
+    "--candidates",
+    type=click.Choice(["labels"]),
+    help="Let all labels of the data be chosen from in every example.",
+)
+@click.option(
+    "--data-opt",
+    "data_settings",
+    type=SettingParam(),
+    multiple=True,
+    help="An option of the kind of data. May be given more than once.",
+)
+@click.option(
+    "--metrics",
+    default="default",
+    show_default=True,
+    metavar="NAMES",
+    help="What is measured: names with commas, default, bleu, distinct, all, or module:function.",
+)
+@click.option(
+    "--aggregate",
+    type=click.Choice(["macro", "micro"]),
+    default="macro",
+    show_default=True,
+    help="Over several data sets: the mean of their figures, or that of all examples.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask the first N examples only.")
+@click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Episodes at once.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Ask everything N times.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="An example that takes longer has failed.",
+)
+@click.option(
+    "--fail-under",
+    "bounds",
+    type=BoundParam(),
+    multiple=True,
+    help="Exit with status 1 if METRIC is below VALUE. May be given more than once.",
+)
+@click.option("--retry-failed", is_flag=True, help="Ask again what failed.")
+@click.option(
+    "--opt",
+    "settings",
+    type=SettingParam(),
+    multiple=True,
+    help="An option of the agent. May be given more than once.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Where the run is kept.  [default: a folder in runs/ named after what is run]",
+)
+def run(
+    subject: str,
+    specs: tuple[str, ...],
+    datatype: str,
+    mutators: str | None,
+    candidates: str | None,
+    data_settings: tuple[tuple[str, Any], ...],
+    metrics: str,
+    aggregate: Aggregate,
+    limit: int | None,
+    seed: int,
+    concurrency: int,
+    repeat: int,
+    time_limit: float | None,
+    bounds: tuple[tuple[str, float], ...],
+    retry_failed: bool,
+    settings: tuple[tuple[str, Any], ...],
+    out: Path | None,
+) -> int:
+    """Measure an assistant or an agent on data.
+
+    ASSISTANT is an assistant's YAML file. AGENT is repeat_label, repeat_query, fixed_response,
+    random_candidate or ir_baseline, or module:Class of an agent that observes and acts as
+    ParlAI's do.
+
+    The run folder gets rows.jsonl with a row an example (what was asked, what came back, who
+    answered, scores, latency, error), run.json with the configuration, and report.json. Interrupted
+    at any point, the same command goes on; with another configuration it refuses, and says what
+    changed. What fails is a row with an error, scores as an empty answer, and is asked again with
+    --retry-failed. A larger --limit, or another --concurrency, goes on with the same run.
+
+    Each episode of the data is a dialog with a user of its own. Chance begins anew with each, so
+    that a run can be repeated; at --concurrency 1 to the letter.
+
+    \b
+    Exit status: 0 done, 1 if a metric is under its bound, 130 if interrupted.
+    \b
+    Examples:
+      prolocutor evaluate run repeat_label --data parlai:test.txt --metrics f1
+      prolocutor evaluate run assistant.yaml --data jsonl:cases.jsonl --concurrency 8 --out runs/a
+      prolocutor evaluate run my_agents:Mine --data fbdialog:qa.txt --time-limit 10
+    """
+    scorer = TeacherScorer(metrics)
+    _check(bounds, metrics, subject)
+    chosen = find_target(subject, dict(settings), seed)
+    data = EvaluationData(
+        specs,
+        datatype,
+        mutators=mutators,
+        candidates=candidates,
+        options=dict(data_settings),
+        seed=seed,
+    )
+    configuration = {
+        "subject": chosen.name,
+        "subject content": chosen.content,
+        "options of the agent": dict(settings) or None,
+        "data": data.kinds,
+        "data content": data.content,
+        "tasks": data.tasks if len(data.tasks) > 1 else None,
+        "datatype": datatype,
+        "mutators": mutators,
+        "candidates": candidates,
+        "options of the data": dict(data_settings) or None,
+        "metrics": metrics,
+        "seed": seed,
+        "repeat": repeat,
+        "time limit": time_limit,
+    }
+    folder = out or _folder(chosen, data, configuration)
+    options = RunOptions(
+        seed=seed,
+        repeat=repeat,
+        concurrency=concurrency,
+        time_limit=time_limit,
+        retry_failed=retry_failed,
+    )
+    given = {
+        "subject": subject,
+        "data": " ".join(specs),
+        "limit": limit,
+        "concurrency": concurrency,
+        "aggregate": aggregate,
+    }
+    try:
+        with RunFolder(folder, configuration, given) as kept:
+            with progress(lambda: (limit or data.number()) * repeat, chosen.name) as told:
+                runner = Runner(kept, scorer, options, told)
+                chosen.run(runner, episodes_of_tasks(data.messages(), limit))
+            kept.complete()
+            report = report_of(rows_in_order(folder), metrics, aggregate)
+            write_json(folder / REPORT, report)
+    except KeyboardInterrupt:
+        click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
+        return INTERRUPTED
+    click.echo(f"{chosen.name} on {given['data']}")
+    for line in report_lines(report):
+        click.echo(line)
+    click.echo(f"kept in {folder}")
+    return UNDER if _fallen_short(report, bounds) else 0
+
+
+def _check(bounds: tuple[tuple[str, float], ...], metrics: str, subject: str) -> None:
+    """Refuse a bound on what no run can have; an agent of one's own may give any other metric."""
+    known = foreseen(metrics) | FIGURES
+    for name, _ in bounds:
+        own = name.rpartition("/")[2]
+        if own not in known and (own in ALL_METRICS or not gives_metrics(subject)):
+            what = f"the run will have no metric {name!r}; it will have {', '.join(sorted(known))}"
+            raise click.BadParameter(what, param_hint="--fail-under")
+
+
+def _fallen_short(report: RunReport, bounds: tuple[tuple[str, float], ...]) -> bool:
+    fallen = False
+    for name, least in bounds:
+        found = report.find(name)
+        if found is None:
+            known = ", ".join([*report.metrics, *report.figures])
+            raise BadInput(f"--fail-under: the run has no metric {name!r}; it has {known}")
+        if not found.value >= least:
+            click.echo(f"{name} is {found.value:.4g}, under {least:g}", err=True)
+            fallen = True
+    return fallen
+
+
+def _folder(
+    chosen: EvaluationTarget, data: EvaluationData, configuration: Mapping[str, Any]
+) -> Path:
+    """Name a folder so that the same command finds it again, and another one another."""
+    digest = blake2b(repr(sorted(configuration.items())).encode(), digest_size=4).hexdigest()
+    words = [_NO_NAME.sub("-", word).strip("-.") for word in (chosen.name, data.name)]
+    return Path("runs", "-".join([*(word[:40] for word in words if word), digest]))
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

@@ -1,0 +1,169 @@
+"""Asking: agents of an assistant are told a question as in a turn of it, and nobody chooses.
+
+The turn is the engine's: annotators first, every agent under its own guard and time-out, shown what
+it is shown in life. Nothing is kept of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.received import MAX_TEXT, checked_input
+from prolocutor.assistant.rounds.effects import Sequel
+from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.contracts.observer import ServiceRecord
+from prolocutor.contracts.pairing import Call, Question
+from prolocutor.contracts.store import Begun
+from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.errors import BreakerOpen, NoPlace
+from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
+
+SELECTOR: Final = "asked_for_the_record"
+"""The skill selector of a pipeline that is made to be asked."""
+
+_KEPT: Final = (Stage.ANNOTATOR, Stage.SKILL)
+_NOT_SENT: Final = (BreakerOpen.code, NoPlace.code)
+
+
+class AgentReplies(msgspec.Struct, frozen=True):
+    """What came of one question by agent: the surest answer of those who have one, every call."""
+
+    answers: dict[str, str]
+    calls: dict[str, Call]
+
+
+class AskedAgents:
+    """Who is to be asked in which turn; as a skill selector it tells the turn."""
+
+    def __init__(self) -> None:
+        self._agents: dict[str, Sequence[str]] = {}
+
+    def put(self, turn_id: str, agents: Sequence[str]) -> None:
+        """Note who is to be asked in a turn."""
+        self._agents[turn_id] = agents
+
+    def select(self, request: dict[str, Any]) -> list[str]:
+        """Name who is to be asked, once."""
+        return list(self._agents.pop(request["turn_id"], ()))
+
+
+def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
+    """Return a pipeline of the same annotators and skills, of which those are asked that are
+    wanted.
+
+    What waited for a service that is left out waits for the selector.
+    """
+    kept = {*_KEPT, *(service.name for stage in _KEPT for service in pipeline.of(stage))}
+    gone = {*ORDER, *(service.name for _, service in pipeline.services())} - kept
+
+    def freed(service: Service) -> Service:
+        after = service.after
+        if after is not None and gone.intersection(after):
+            after = [*(name for name in after if name not in gone), SELECTOR]
+        requires = [name for name in service.requires if name not in gone]
+        return msgspec.structs.replace(service, after=after, requires=requires)
+
+    return Pipeline(
+        annotators=pipeline.annotators,
+        skill_selector=Service(SELECTOR, wanted.select, inline=True),
+        skills=[freed(service) for service in pipeline.skills],
+    )
+
+
+def seconds_to_ask(pipeline: Pipeline) -> float:
+    """Return a deadline within which every service has all of its own time-out."""
+    return 4 * sum(service.timeout for _, service in pipeline.services()) + 4
+
+
+class AgentAsker:
+    """Asks the agents of an assistant that was made of `pipeline_to_ask`; `prices` are of a call.
+
+    Each question is that of a person who was never there before. What was said before it is in the
+    dialog, said by the agent that it is said to be of.
+    """
+
+    def __init__(
+        self, assistant: Assistant, wanted: AskedAgents, prices: Mapping[str, float | None]
+    ) -> None:
+        prepared = assistant.engine.prepared
+        self._engine, self._store = assistant.engine, assistant.store
+        self._wanted, self._prices = wanted, prices
+        self._journal = Journal(
+            self._store,
+            window=prepared.window,
+            hypotheses=prepared.hypotheses,
+            services=[step.name for step in prepared.every()],
+            secrets=Secrets(self._store),
+        )
+
+    async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
+        """Ask these agents; whoever fails or is late has no answer, but a call with an error."""
+        user = f"record-{new_id()}"
+        try:
+            if question.said_before or question.answered_before:
+                await self._recall(question, user)
+            return await self._asked(question, agents, user)
+        finally:
+            await self._store.delete_person(user)
+
+    async def _recall(self, question: Question, user: str) -> None:
+        """Put the turn before into the dialog without asking anybody."""
+        said = Input(text=question.said_before)
+        words = DirectReply(
+            messages=[{"type": "text", "text": question.answered_before}],
+            skill=question.agent_before or "",
+        )
+        start = TurnStart(input=said, say=words)
+        turn = await self._engine.run(await self._begun(said, user), start, monotonic())
+        await self._journal.finish(turn, Sequel())
+
+    async def _asked(self, question: Question, agents: Sequence[str], user: str) -> AgentReplies:
+        started = monotonic()
+        input = Input(text=question.text)
+        begun = await self._begun(input, user)
+        self._wanted.put(begun.beginning.turn_id, agents)
+        turn = await self._engine.run(begun, TurnStart(input=input), started)
+        surest: dict[str, dict[str, Any]] = {}
+        for one in sorted(turn.draft.hypotheses(), key=lambda one: -one["confidence"]):
+            surest.setdefault(one["hypothesis_id"].rpartition(".")[0], one)
+        calls = {
+            one.name: self._call(one, surest.get(one.name))
+            for one in turn.records()
+            if one.stage == Stage.SKILL and one.name in agents
+        }
+        answers = {name: surest[name]["text"] for name in calls if name in surest}
+        return AgentReplies(answers, calls)
+
+    def _call(self, record: ServiceRecord, answered: dict[str, Any] | None) -> Call:
+        sent = record.calls > 0 and record.code not in _NOT_SENT
+        error = record.error
+        if record.outcome != "done" and error is None:
+            error = f"{record.outcome}: what it needs was not there"
+        price = self._prices.get(record.name)
+        begin, end = record.started or 0.0, record.ended or 0.0
+        return Call(
+            seconds=round(max(0.0, end - begin), 6) if sent else 0.0,
+            price=price if sent or price is None else 0.0,
+            confidence=answered["confidence"] if answered is not None else None,
+            error=error,
+        )
+
+    async def _begun(self, input: Input, user: str) -> Begun:
+        begun = await self._journal.begin(
+            input, user=user, dialog="main", channel="evaluation", request_id=None
+        )
+        assert isinstance(begun, Begun), "without a request id no turn is found again"
+        return begun
+
+
+def check_question(question: Question) -> None:
+    """Raise `BadInput` for what cannot be said to an assistant."""
+    for text in (question.text, question.said_before, question.answered_before):
+        checked_input(text, None, MAX_TEXT)

@@ -1,0 +1,84 @@
+"""Results: what was measured as plain data, and how it grows with the labels."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.evaluation.pairing.fitting import NO_MODELS, PairingModels
+from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.evaluation.pairing.method_rows import MethodRow
+from prolocutor.evaluation.pairing.pairing_data import PairingData
+from prolocutor.evaluation.pairing.published import PublishedResult
+
+_SHARES: Final = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
+
+
+class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
+    """What `--json` writes: `rows` of all methods, `published` figures beside them."""
+
+    n: int
+    data: str
+    learned: int
+    questions: int
+    answerable: int
+    groups: int
+    folds: int
+    seed: int
+    rows: list[MethodRow]
+    published: list[PublishedResult]
+
+
+class LearningPoint(msgspec.Struct, frozen=True):
+    """How right a router is that has learned from so many questions, with the interval."""
+
+    learned: int
+    precision_at_1: float
+    low: float
+    high: float
+
+
+def results_of(found: Measurement) -> PairingResults:
+    """Return the figures without the single choices."""
+    return PairingResults(
+        n=found.n,
+        data=found.data,
+        learned=found.learned,
+        questions=len(found.questions),
+        answerable=found.answerable,
+        groups=found.groups,
+        folds=found.folds,
+        seed=found.seed,
+        rows=found.rows,
+        published=found.published,
+    )
+
+
+async def curve_of(
+    data: PairingData,
+    plan: MeasurementPlan,
+    *,
+    models: PairingModels = NO_MODELS,
+    told: Callable[[str], None] = lambda _: None,
+) -> dict[str, list[LearningPoint]]:
+    """Measure each router on growing parts of what is to be learned from; {} if that is none."""
+    order = list(range(len(data.learn)))
+    random.Random(plan.seed).shuffle(order)
+    curves: dict[str, list[LearningPoint]] = {}
+    for share in _SHARES if order else ():
+        part = [data.learn[place] for place in order[: max(2, round(share * len(order)))]]
+        told(f"learning curve, {len(part):,} questions")
+        bare: dict[str, Any] = {"rankers": [], "budgets": []}
+        found = await measure(
+            msgspec.structs.replace(data, learn=part),
+            msgspec.structs.replace(plan, **bare),
+            models=models,
+        )
+        for row in found.rows:
+            if row.method in plan.routers:
+                point = LearningPoint(len(part), row.precision_at_1, row.low, row.high)
+                curves.setdefault(row.method, []).append(point)
+    return curves

@@ -1,0 +1,200 @@
+"""Figures of one method: precision@1 with its interval, calls, cost, coverage, calibration."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.contracts.pairing import Labelled
+
+PairingStage = Literal["route", "rank", "budget"]
+
+_DRAWS: Final = 1000
+_BINS: Final = 10
+_LOW: Final = 0.025
+
+
+class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a method did with one question.
+
+    `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` are the
+    agents that were asked, `wait` the seconds until they had answered, `ranked` the best agents
+    with their probabilities.
+    """
+
+    agent: str
+    right: float
+    called: int
+    cost: float | None = None
+    wait: float | None = None
+    seconds: float = 0.0
+    probability: float | None = None
+    ranked: tuple[tuple[str, float], ...] = ()
+
+
+class CalibrationBin(msgspec.Struct, frozen=True):
+    """Choices whose probability is between two bounds: how many, its mean, and how many right."""
+
+    count: int
+    probability: float
+    right: float
+
+
+class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the table; shares are 0 to 1, `low` and `high` a 95 % interval.
+
+    `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
+    and `ece` are of the questions with a right agent; `ece_all` is of all, where whatever is chosen
+    for a question without one is wrong. `ms` is the method's own time. `difference` is the paired
+    one from the method named `than`, with its interval. `coverage`: if only the surest share of the
+    questions is answered, so much is right. `auroc` tells how well the probability tells questions
+    with a right agent from those without.
+    """
+
+    method: str
+    stage: PairingStage
+    precision_at_1: float
+    low: float
+    high: float
+    mean_calls: float
+    cost: float | None
+    ms: float
+    ece: float | None
+    domains: dict[str, float]
+    coverage: list[tuple[float, float]] = []
+    reliability: list[CalibrationBin] = []
+    wait: float | None = None
+    ece_all: float | None = None
+    auroc: float | None = None
+    than: str | None = None
+    difference: tuple[float, float, float] | None = None
+
+
+class BootstrapSamples:
+    """The same samples for all methods: groups of near duplicates, drawn with replacement."""
+
+    def __init__(self, groups: Sequence[int], seed: int) -> None:
+        members: dict[int, list[int]] = {}
+        for place, group in enumerate(groups):
+            members.setdefault(group, []).append(place)
+        chance = random.Random(seed)
+        pools = list(members.values())
+        self._draws = [
+            [place for pool in chance.choices(pools, k=len(pools)) for place in pool]
+            for _ in range(_DRAWS if pools else 0)
+        ]
+
+    def interval(self, values: Sequence[float]) -> tuple[float, float]:
+        """Return the interval of a mean by its percentiles."""
+        means = sorted(sum(map(values.__getitem__, draw)) / len(draw) for draw in self._draws)
+        last = len(means) - 1
+        return means[round(_LOW * last)], means[round((1 - _LOW) * last)]
+
+
+def row_of(
+    method: str,
+    stage: PairingStage,
+    questions: Sequence[Labelled],
+    choices: Sequence[MethodChoice],
+    draws: BootstrapSamples,
+    against: tuple[str, Sequence[MethodChoice]] | None = None,
+) -> MethodRow:
+    """Make the line of a method; `draws` are of the questions that have a right agent."""
+    asked = [(one, made) for one, made in zip(questions, choices, strict=True) if one.gold]
+    values = [made.right for _, made in asked]
+    number = len(values)
+    low, high = draws.interval(values)
+    costs = [made.cost for _, made in asked if made.cost is not None]
+    waits = [made.wait for _, made in asked if made.wait is not None]
+    sure = [(made.probability, made.right) for _, made in asked if made.probability is not None]
+    bins = reliability_of(sure)
+    everywhere = [
+        (made.probability, made.right) for made in choices if made.probability is not None
+    ]
+    difference = None
+    if against is not None:
+        other = [made.right for one, made in zip(questions, against[1], strict=True) if one.gold]
+        gains = [mine - its for mine, its in zip(values, other, strict=True)]
+        difference = sum(gains) / number, *draws.interval(gains)
+    return MethodRow(
+        method=method,
+        stage=stage,
+        precision_at_1=sum(values) / number,
+        low=low,
+        high=high,
+        mean_calls=sum(made.called for _, made in asked) / number,
+        cost=sum(costs) / number if costs else None,
+        ms=1000 * sum(made.seconds for made in choices) / len(choices),
+        ece=ece_of(bins) if sure else None,
+        domains=_by_domain(asked),
+        coverage=coverage_of(sure),
+        reliability=bins,
+        wait=sum(waits) / len(waits) if waits else None,
+        ece_all=ece_of(reliability_of(everywhere)) if everywhere else None,
+        auroc=_auroc(questions, choices),
+        than=against[0] if against else None,
+        difference=difference,
+    )
+
+
+def reliability_of(sure: Sequence[tuple[float, float]]) -> list[CalibrationBin]:
+    """Put choices into ten bins by their probability; empty ones are left out."""
+    bins: list[list[tuple[float, float]]] = [[] for _ in range(_BINS)]
+    for probability, right in sure:
+        bins[min(_BINS - 1, max(0, int(probability * _BINS)))].append((probability, right))
+    return [
+        CalibrationBin(
+            len(one), sum(p for p, _ in one) / len(one), sum(r for _, r in one) / len(one)
+        )
+        for one in bins
+        if one
+    ]
+
+
+def ece_of(bins: Sequence[CalibrationBin]) -> float:
+    """Return the expected calibration error (Guo et al. 2017)."""
+    whole = sum(one.count for one in bins)
+    return sum(one.count * abs(one.probability - one.right) for one in bins) / whole
+
+
+def coverage_of(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return how much is right of the surest tenth, two tenths, ... of the choices."""
+    order = sorted(sure, key=lambda one: -one[0])
+    found = []
+    for tenth in range(1, 11 if order else 1):
+        first = order[: max(1, round(len(order) * tenth / 10))]
+        found.append((tenth / 10, sum(right for _, right in first) / len(first)))
+    return found
+
+
+def _by_domain(asked: Sequence[tuple[Labelled, MethodChoice]]) -> dict[str, float]:
+    domains: dict[str, list[float]] = {}
+    for one, made in asked:
+        if one.domain:
+            domains.setdefault(one.domain, []).append(made.right)
+    return {name: sum(found) / len(found) for name, found in sorted(domains.items())}
+
+
+def _auroc(questions: Sequence[Labelled], choices: Sequence[MethodChoice]) -> float | None:
+    """Return how often a question with a right agent has the higher probability; ties are
+    halves."""
+    marked = sorted(
+        (made.probability, bool(one.gold))
+        for one, made in zip(questions, choices, strict=True)
+        if made.probability is not None
+    )
+    yes = sum(gold for _, gold in marked)
+    no = len(marked) - yes
+    if not yes or not no:
+        return None
+    ranks, start = 0.0, 0
+    while start < len(marked):
+        end = start
+        while end < len(marked) and marked[end][0] == marked[start][0]:
+            end += 1
+        ranks += sum(gold for _, gold in marked[start:end]) * (start + end + 1) / 2
+        start = end
+    return (ranks - yes * (yes + 1) / 2) / (yes * no)

@@ -1,0 +1,55 @@
+"""Models of others that some routers and rankers need: encoders and chat endpoints, by options."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import msgspec
+
+from prolocutor.config.endpoints import ChatEndpoint
+from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
+from prolocutor.evaluation.pairing.fitting import PairingModels
+from prolocutor.pairing.catalog import Need, load_model_class
+from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pipeline.plan import Addressed
+
+
+class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the models are, as the options say."""
+
+    encoder: str | None = None
+    pair_scorer: str | None = None
+    chat: str | None = None
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What methods may need, labels included."""
+        there: dict[Need, str | None] = {
+            "encoder": self.encoder,
+            "pair_scorer": self.pair_scorer,
+            "chat": self.chat,
+        }
+        return frozenset({"labels", *(need for need, place in there.items() if place)})
+
+
+@asynccontextmanager
+async def open_models(places: ModelLocations) -> AsyncIterator[PairingModels]:
+    """Open the models, and close them again; `ConfigError` or `NotFound` says what is wrong."""
+    async with AsyncExitStack() as stack:
+        encoder = scorer = complete = None
+        if places.encoder is not None and "://" in places.encoder:
+            endpoint = OpenAiEmbeddings(places.encoder)
+            stack.push_async_callback(endpoint.aclose)
+            encoder = EndpointEncoder(endpoint.embed)
+        elif places.encoder is not None:
+            encoder = load_model_class("onnx")(places.encoder)
+            stack.push_async_callback(encoder.aclose)
+        if places.pair_scorer is not None:
+            scorer = load_model_class("pairs")(places.pair_scorer)
+            stack.push_async_callback(scorer.aclose)
+        if places.chat is not None:
+            chat = ChatEndpoint("openai_chat", Addressed(places.chat), name="chat")
+            stack.push_async_callback(chat.connector.aclose)
+            complete = chat.complete
+        yield PairingModels(encoder=encoder, pair_scorer=scorer, complete=complete)

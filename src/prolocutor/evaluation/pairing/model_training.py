@@ -1,0 +1,235 @@
+"""Training: a router or ranker learns from labelled questions, is measured, and becomes a model.
+
+What it scores is found by folds, beside what does without labels, on the very questions that it
+learns from; the model that is kept has then learned from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.pairing import Labelled
+from prolocutor.errors import BadInput
+from prolocutor.evaluation.pairing.fitting import (
+    NO_MODELS,
+    PairingModels,
+    Role,
+    fitted_ranker,
+    fitted_router,
+    probabilities,
+    unseen_priors,
+)
+from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
+from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodRow, PairingStage
+from prolocutor.evaluation.pairing.pairing_data import PairingData
+from prolocutor.pairing.catalog import load_reader
+from prolocutor.pairing.groups import near_duplicates
+from prolocutor.pairing.model_files import save_model, training_card
+
+LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
+"""What a trained one has to beat: it does without labels."""
+
+_STAGE: Final[dict[str, PairingStage]] = {"router": "route", "ranker": "rank"}
+_ROUTE: Final[PairingStage] = "route"
+_SINGLE: Final = "best single agent"
+
+
+class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be trained. `prior`: the router whose probabilities a ranker learns to weigh."""
+
+    role: Role
+    method: str
+    prior: str = "ensemble"
+    folds: int = 5
+    seed: int = 0
+    models: PairingModels = NO_MODELS
+
+
+class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What was learned and what it is worth; shares are 0 to 1, intervals 95 %.
+
+    `rows` are the method and what it has to beat, by folds; none, with `unmeasured` telling why, if
+    there were too few labels for folds. `gain` is the paired difference from `against`, the best of
+    the others, with its interval. `tested`: the same on a part that was not learned from.
+    """
+
+    role: Role
+    method: str
+    model: str
+    agents: int
+    questions: int
+    labelled: int
+    groups: int
+    folds: int
+    rows: list[MethodRow] = []
+    against: str | None = None
+    gain: tuple[float, float, float] | None = None
+    unmeasured: str | None = None
+    tested: list[MethodRow] = []
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is surely better than what does without training."""
+        return self.gain is not None and self.gain[1] > 0
+
+
+async def train(
+    data: PairingData,
+    wanted: TrainingPlan,
+    folder: Path,
+    *,
+    told: Callable[[str], None] = lambda _: None,
+) -> TrainingResult:
+    """Measure by folds, learn from everything, write the model's folder.
+
+    `told` hears each of the `steps_of` steps as it begins. `BadInput` if there is too little to
+    learn from.
+    """
+    load_reader(wanted.method, wanted.role)
+    learned = lessons_of(data, wanted.role)
+    right = sum(bool(one.gold) for one in learned)
+    if len(data.cards) < 2:
+        what = f"{data.name} knows {len(data.cards)} agents, and a choice needs two"
+        raise BadInput(what, field="data")
+    if not right:
+        what = "no question has a right agent (agents, labels), so nothing can be learned"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    measured, unmeasured = await _measured(data, learned, wanted, told)
+    told("learning from everything")
+    made = await _fitted(data, learned, wanted)
+    rows = [] if measured is None else _rows(measured, wanted)
+    gain, against = (None, None) if measured is None else _gain(measured, rows, wanted)
+    tested = await _tested(data, wanted, told)
+    card = training_card(
+        len(learned),
+        data=data.name,
+        data_hash=hash_of(data, learned),
+        scores={one.method: (one.precision_at_1, one.low, one.high) for one in rows},
+        note=unmeasured or f"precision@1 by {wanted.folds} folds",
+    )
+    return TrainingResult(
+        role=wanted.role,
+        method=wanted.method,
+        model=save_model(folder, made.to_model(card)),
+        agents=len(data.cards),
+        questions=len(learned),
+        labelled=right,
+        groups=len(set(near_duplicates([one.question.text for one in learned]))),
+        folds=wanted.folds,
+        rows=rows,
+        against=against,
+        gain=gain,
+        unmeasured=unmeasured,
+        tested=tested,
+    )
+
+
+def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
+    """Return how often `train` will tell that it goes on."""
+    return (4 if wanted.role == "ranker" else 3) + 2 * _is_tested_apart(data, wanted)
+
+
+def lessons_of(data: PairingData, role: Role) -> list[Labelled]:
+    """Return what is learned from: the part to train on, else all; a ranker needs answers."""
+    part = [one for one in data.learn if role == "router" or one.answers]
+    found = part or data.test
+    if role == "router":
+        return [one for one in found if one.agents]
+    answered = [one for one in found if one.answers]
+    if not answered:
+        what = "nobody's answers are in it, and a ranker learns from answers (fields answer_NAME)"
+        raise BadInput(f"{data.name}: {what}", field="data")
+    return answered
+
+
+def hash_of(data: PairingData, learned: Sequence[Labelled]) -> str:
+    """Tell data by a hash over the cards and all that was learned from."""
+    content = msgspec.json.encode((data.cards, learned), order="deterministic")
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+async def _measured(
+    data: PairingData, learned: list[Labelled], wanted: TrainingPlan, told: Callable[[str], None]
+) -> tuple[Measurement | None, str | None]:
+    """Measure by folds; say what is wrong, if there is not enough for that."""
+    methods = list(dict.fromkeys((wanted.method, LABEL_FREE[wanted.role])))
+    ranks = wanted.role == "ranker"
+    plan = MeasurementPlan(
+        routers=[wanted.prior] if ranks else methods,
+        rankers=methods if ranks else [],
+        folds=wanted.folds,
+        seed=wanted.seed,
+    )
+    apart = _apart(data) if ranks else []
+    bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
+    try:
+        return await measure(bench, plan, models=wanted.models, told=told), None
+    except BadInput as error:
+        return None, f"not measured by {wanted.folds} folds: {error}"
+
+
+def _apart(data: PairingData) -> list[Labelled]:
+    """Return what routers can learn from apart from the questions that rankers learn from."""
+    return [] if any(one.answers for one in data.learn) else data.learn
+
+
+async def _fitted(data: PairingData, learned: list[Labelled], wanted: TrainingPlan) -> Any:
+    training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
+    if wanted.role == "router":
+        return await fitted_router(wanted.method, training)
+    if apart := _apart(data):
+        router = await fitted_router(
+            wanted.prior, msgspec.structs.replace(training, labelled=apart)
+        )
+        priors = [await probabilities(router, one) for one in learned]
+    else:
+        priors = await unseen_priors(wanted.prior, training, wanted.folds)
+    return await fitted_ranker(wanted.method, msgspec.structs.replace(training, priors=priors))
+
+
+def _is_tested_apart(data: PairingData, wanted: TrainingPlan) -> bool:
+    """Return whether there are questions that a router is not to learn from."""
+    return wanted.role == "router" and bool(data.learn) and any(one.gold for one in data.test)
+
+
+async def _tested(
+    data: PairingData, wanted: TrainingPlan, told: Callable[[str], None]
+) -> list[MethodRow]:
+    if not _is_tested_apart(data, wanted):
+        return []
+    plan = MeasurementPlan(routers=[wanted.method, LABEL_FREE["router"]], seed=wanted.seed)
+    bare = [msgspec.structs.replace(one, answers={}) for one in data.test]
+    bench = msgspec.structs.replace(data, test=bare)
+    return _rows(await measure(bench, plan, models=wanted.models, told=told), wanted)
+
+
+def _rows(measured: Measurement, wanted: TrainingPlan) -> list[MethodRow]:
+    """Choose the method, what does without labels, and the best single agent."""
+    free = LABEL_FREE[wanted.role]
+    found = {(one.stage, one.method): one for one in measured.rows}
+    wanted_rows = [(_STAGE[wanted.role], wanted.method), (_STAGE[wanted.role], free)]
+    keys = dict.fromkeys([*wanted_rows, (_ROUTE, _SINGLE)])
+    return [found[key] for key in keys if key in found]
+
+
+def _gain(
+    measured: Measurement, rows: Sequence[MethodRow], wanted: TrainingPlan
+) -> tuple[tuple[float, float, float] | None, str | None]:
+    """Return the paired difference of the method from the best of the others."""
+    stage = _STAGE[wanted.role]
+    others = [one for one in rows if (one.stage, one.method) != (stage, wanted.method)]
+    if not others:
+        return None, None
+    best = max(others, key=lambda one: one.precision_at_1)
+    asked = [place for place, one in enumerate(measured.questions) if one.gold]
+    mine = measured.choices[stage, wanted.method]
+    its = measured.choices[best.stage, best.method]
+    gains = [mine[place].right - its[place].right for place in asked]
+    groups = near_duplicates([measured.questions[place].question.text for place in asked])
+    low, high = BootstrapSamples(groups, wanted.seed).interval(gains)
+    return (sum(gains) / len(gains), low, high), best.method
