@@ -31,7 +31,7 @@ from bench.turns import machine
 from bench.turns.report import WIRE, number, table
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.almond.door.door import Almond
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import make_app

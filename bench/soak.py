@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.soaking.course import Course, Report
+from bench.soaking.soak_run import Course, Report
 
 
 def main() -> None:

@@ -20,10 +20,17 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.store import Beginning, Begun, Finished, NewVersion, Spoken, Store
+from prolocutor.contracts.store import (
+    NewProfileVersion,
+    NewUtterance,
+    OpenedTurn,
+    Store,
+    TurnClosing,
+    TurnOpening,
+)
 from prolocutor.dialog import ids, plain
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 ANNOTATIONS = {"ner": [{"word": "Tokyo", "type": "LOC", "at": [3, 8]}] * 3, "sentiment": [0.2, 0.8]}
 HYPOTHESES = plain.encode(
@@ -71,7 +78,7 @@ async def measure(kind: str, folder: Path, at_once: int, turns: int) -> dict[str
     await store.open()
     each = max(10, min(turns, turns // 10 * (1 + at_once // 10)) // at_once)
     await run(store, at_once, 5)
-    prepared = [[*beginnings(f"user {n}", each)] for n in range(at_once)]
+    prepared = [[*openings(f"user {n}", each)] for n in range(at_once)]
     row = await timed(kind, store, prepared)
     await store.aclose()
     return row
@@ -82,7 +89,7 @@ async def measure_restart(folder: Path, people: int, turns: int) -> dict[str, An
     store = SqliteStore(folder / "restart.db", durability="relaxed")
     await store.open()
     await asyncio.gather(
-        *(talk(store, (b for n in range(lane, people, 200) for b in beginnings(f"user {n}", 2)))
+        *(talk(store, (b for n in range(lane, people, 200) for b in openings(f"user {n}", 2)))
           for lane in range(200))
     )  # fmt: skip
     await store.aclose()
@@ -90,14 +97,14 @@ async def measure_restart(folder: Path, people: int, turns: int) -> dict[str, An
     await store.open()
     chosen = random.Random(1).sample(range(people), min(turns, people))
     prepared = [
-        [b for n in chosen[lane::100] for b in beginnings(f"user {n}", 1)] for lane in range(100)
+        [b for n in chosen[lane::100] for b in openings(f"user {n}", 1)] for lane in range(100)
     ]
     row = await timed("sqlite restarted", store, prepared)
     await store.aclose()
     return row
 
 
-async def timed(kind: str, store: Store, prepared: list[list[Beginning]]) -> dict[str, Any]:
+async def timed(kind: str, store: Store, prepared: list[list[TurnOpening]]) -> dict[str, Any]:
     commits = getattr(store, "commits", 0)
     usage, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     await asyncio.gather(*(talk(store, some) for some in prepared))
@@ -117,21 +124,21 @@ def show(row: dict[str, Any]) -> None:
 
 
 async def run(store: Store, at_once: int, turns: int) -> None:
-    await asyncio.gather(*(talk(store, [*beginnings(f"user {n}", turns)]) for n in range(at_once)))
+    await asyncio.gather(*(talk(store, [*openings(f"user {n}", turns)]) for n in range(at_once)))
 
 
-async def talk(store: Store, beginnings: Iterable[Beginning]) -> None:
-    for beginning in beginnings:
-        begun = await store.begin(beginning)
-        assert isinstance(begun, Begun)
-        await store.finish(ending(begun))
+async def talk(store: Store, openings: Iterable[TurnOpening]) -> None:
+    for opening in openings:
+        opened = await store.open_turn(opening)
+        assert isinstance(opened, OpenedTurn)
+        await store.close_turn(ending(opened))
 
 
-def beginnings(user: str, turns: int) -> Iterator[Beginning]:
+def openings(user: str, turns: int) -> Iterator[TurnOpening]:
     for _ in range(turns):
         utt_id = ids.new_id()
         message = plain.encode({"id": 0, "type": "command", "command": HUMAN["text"], "u": utt_id})
-        yield Beginning(
+        yield TurnOpening(
             turn_id=ids.new_id(), user=user, dialog_name="main", channel_type="bench",
             utt_id=utt_id, bot_utt_id=ids.new_id(), date_time=ids.timestamp(),
             started=time.time(), text=HUMAN["text"], attributes=b"{}", message=message,
@@ -140,29 +147,29 @@ def beginnings(user: str, turns: int) -> Iterator[Beginning]:
         )  # fmt: skip
 
 
-def ending(begun: Begun) -> Finished:
+def ending(opened: OpenedTurn) -> TurnClosing:
     """Make an ending as cheaply as can be: what it costs is the caller's, see `CALLER_US`."""
-    said = begun.beginning
-    number = begun.human.number + 1
-    state = begun.human.state[: begun.human.state.rindex(b'"attributes":')]
-    human = NewVersion(
+    said = opened.opening
+    number = opened.human.number + 1
+    state = opened.human.state[: opened.human.state.rindex(b'"attributes":')]
+    human = NewProfileVersion(
         number=number,
         state=b'%b"attributes":{"turns":%d}}' % (state, number),
         changes=[["attributes", "turns", number]],
     )
     at = said.date_time
-    return Finished(
-        begun=begun,
+    return TurnClosing(
+        opened=opened,
         utterances=[
-            Spoken(
+            NewUtterance(
                 utt_id=said.utt_id, by_bot=False, date_time=at, user_version=number,
                 body=encode({"utt_id": said.utt_id, "date_time": at, **HUMAN}),
                 hypotheses=HYPOTHESES,
             ),
-            Spoken(
+            NewUtterance(
                 utt_id=said.bot_utt_id, by_bot=True, date_time=at, active_skill="weather",
                 body=encode({"utt_id": said.bot_utt_id, "date_time": at, **BOT}),
-                user_version=begun.bot.number,
+                user_version=opened.bot.number,
             ),
         ],
         human=human,
@@ -178,15 +185,15 @@ encode = msgspec.json.Encoder().encode
 def caller_us() -> float:
     """Measure what making an ending costs, which is taken off."""
 
-    async def once() -> Begun:
-        begun = await MemoryStore().begin(next(beginnings("ann", 1)))
-        assert isinstance(begun, Begun)
-        return begun
+    async def once() -> OpenedTurn:
+        opened = await MemoryStore().open_turn(next(openings("ann", 1)))
+        assert isinstance(opened, OpenedTurn)
+        return opened
 
-    begun = asyncio.run(once())
+    opened = asyncio.run(once())
     start = time.process_time()
     for _ in range(5000):
-        ending(begun)
+        ending(opened)
     return (time.process_time() - start) / 5000 * 1e6
 
 

@@ -15,7 +15,7 @@ from bench.soaking.agents import fault_of, number_in
 from bench.soaking.ledger import MAX_COMPLAINTS, Answer, Ledger, Message
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 MAX_RUNS: Final = 2
 

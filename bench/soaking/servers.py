@@ -1,4 +1,4 @@
-"""Servers that can be killed: `prolocutor serve`, or the same forked by the nursery."""
+"""Servers that can be killed: `prolocutor serve`, or the same forked by the fork server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, Protocol
 
-NURSERY: Final = Path(__file__).with_name("nursery.py")
+FORK_SERVER: Final = Path(__file__).with_name("fork_server.py")
 PROGRAM: Final = Path(sys.executable).with_name("prolocutor")
 PATIENCE: Final = 30.0
 """Seconds that a server may take to end; then it is killed."""
@@ -70,7 +70,7 @@ class Command:
             return await self.kill()
 
 
-class Nursery:
+class ForkServer:
     """Servers forked by one process that has imported everything."""
 
     def __init__(self, process: Process) -> None:
@@ -79,10 +79,10 @@ class Nursery:
     @classmethod
     async def opened(
         cls, words: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
-    ) -> Nursery:
+    ) -> ForkServer:
         """Start the process that forks them."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, NURSERY, *words,
+            sys.executable, FORK_SERVER, *words,
             stdin=PIPE, stdout=PIPE, stderr=log, env={**os.environ, **environ},
         )  # fmt: skip
         return cls(process)

@@ -13,10 +13,10 @@ from msgspec import structs
 
 from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
-from prolocutor.contracts.store import Beginning, Begun, Finished, TurnStore
+from prolocutor.contracts.store import OpenedTurn, TurnClosing, TurnOpening, TurnStore
 from prolocutor.dialog import ids
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 LANES = 200
 SQL = Path(__file__).resolve().parents[2] / "src" / "prolocutor" / "stores" / "sqlite" / "sql"
@@ -25,15 +25,15 @@ SQL = Path(__file__).resolve().parents[2] / "src" / "prolocutor" / "stores" / "s
 class Recorder(MemoryStore):
     """Remembers what the last turn handed to its store."""
 
-    last: Finished
+    last: TurnClosing
 
-    async def finish(self, finished: Finished) -> None:
+    async def close_turn(self, finished: TurnClosing) -> None:
         """Keep it here too."""
         self.last = finished
-        await super().finish(finished)
+        await super().close_turn(finished)
 
 
-async def recorded() -> Finished:
+async def recorded() -> TurnClosing:
     """A turn in the middle of a dialog of the standard pipeline, as a store gets it."""
     store = Recorder()
     async with Assistant(make_pipeline("turn-inline"), store=store) as assistant:
@@ -60,18 +60,18 @@ async def fill(path: Path, dialogs: Iterable[tuple[str, int]]) -> None:
         await store.aclose()
 
 
-async def repeat(model: Finished, store: TurnStore, user: str) -> None:
+async def repeat(model: TurnClosing, store: TurnStore, user: str) -> None:
     """Stores the recorded turn once more, as this person's."""
-    old = model.begun.beginning
-    begun = await store.begin(renamed(old, user))
-    assert isinstance(begun, Begun)
-    said = begun.beginning
+    old = model.opened.opening
+    opened = await store.open_turn(renamed(old, user))
+    assert isinstance(opened, OpenedTurn)
+    said = opened.opening
     spoken = []
     for one in model.utterances:
         before, after = (
             (old.bot_utt_id, said.bot_utt_id) if one.by_bot else (old.utt_id, said.utt_id)
         )
-        profile = begun.bot if one.by_bot else begun.human
+        profile = opened.bot if one.by_bot else opened.human
         spoken.append(
             structs.replace(
                 one,
@@ -80,10 +80,10 @@ async def repeat(model: Finished, store: TurnStore, user: str) -> None:
                 user_version=profile.number,
             )
         )
-    await store.finish(structs.replace(model, begun=begun, utterances=spoken))
+    await store.close_turn(structs.replace(model, opened=opened, utterances=spoken))
 
 
-def renamed(old: Beginning, user: str) -> Beginning:
+def renamed(old: TurnOpening, user: str) -> TurnOpening:
     fresh: dict[str, Any] = {
         name: ids.new_id()
         for name in old.__struct_fields__

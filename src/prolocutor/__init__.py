@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
     from prolocutor.assistant.notification import permission_request as permission_request
-    from prolocutor.assistant.result import TurnResult as TurnResult
-    from prolocutor.assistant.running import run as run
+    from prolocutor.assistant.runner import run as run
+    from prolocutor.assistant.turn_result import TurnResult as TurnResult
     from prolocutor.contracts.selection import Selection as Selection
     from prolocutor.contracts.selection import enough as enough
     from prolocutor.dialog.dialog import Dialog as Dialog
@@ -42,10 +42,10 @@ _PLACES = {
     "ProlocutorError": "prolocutor.errors",
     "Selection": "prolocutor.contracts.selection",
     "Service": "prolocutor.pipeline.plan",
-    "TurnResult": "prolocutor.assistant.result",
+    "TurnResult": "prolocutor.assistant.turn_result",
     "enough": "prolocutor.contracts.selection",
     "permission_request": "prolocutor.assistant.notification",
-    "run": "prolocutor.assistant.running",
+    "run": "prolocutor.assistant.runner",
 }
 
 __all__ = ["__version__", *sorted(_PLACES)]

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from bench.soaking.servers import Command
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 ASSISTANT = """
 deadline: 30

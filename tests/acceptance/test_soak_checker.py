@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.soaking.course import Course
+from bench.soaking.soak_run import Course
 
 PAIR = "(SELECT utterance FROM utterances ORDER BY utterance DESC LIMIT 2)"
 LAST = "(SELECT max(utterance) FROM utterances)"

@@ -12,7 +12,7 @@ from bench.turns.contest import Entry, Results, Setting, race
 from bench.turns.report import PAIRING, WIRE, Goal, spread, written
 from bench.turns.workload import AGENTS, make_pipeline, said
 from prolocutor import Assistant
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 ROOT = Path(__file__).resolve().parents[2]
 

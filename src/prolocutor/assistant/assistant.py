@@ -12,27 +12,27 @@ from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.asks.libraries import load_ahead
-from prolocutor.assistant.agenda import Ringer
+from prolocutor.assistant.agenda_delivery import AgendaDelivery
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.bounds import check_number, check_text
-from prolocutor.assistant.delivery import Deliveries
-from prolocutor.assistant.feed import FeedMessage, Wakers
+from prolocutor.assistant.feed import FeedListeners, FeedMessage
+from prolocutor.assistant.input_checks import MAX_TEXT, check_name, checked_dialog, checked_input
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import Message, notification
-from prolocutor.assistant.queue import Queues, Work
-from prolocutor.assistant.received import MAX_TEXT, check_name, checked_dialog, checked_input
-from prolocutor.assistant.recording import record_of
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.effects import Sequel, is_told, sequel_of
 from prolocutor.assistant.rounds.inputs import SWITCH_CONFIDENCE, Rounds, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.assistant.turn_record import record_of
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect, make_programs
 from prolocutor.contracts.observer import Observer, Rated, RatingObserver
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.store import Answered, Begun, OpenTurn, Store
+from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, UnfinishedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import Input, TurnStart
@@ -110,8 +110,8 @@ class Assistant:
         self._rounds = Rounds(pipeline.skills, switch_confidence=switch_confidence)
         self._recover_within = recover_within
         self._max_text = max_text
-        self._queues = Queues(limit=queue_limit, timeout=queue_timeout)
-        self._wakers = Wakers()
+        self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
+        self._wakers = FeedListeners()
         self._stopping = False
         guards = [step.guard for step in self.engine.prepared.every()]
         self.watchdog = Watchdog(lambda: len(self._queues) > 0, guards)
@@ -128,7 +128,7 @@ class Assistant:
         self.programs = programs or make_programs(
             pipeline.skills, self.engine, self.store, deadline
         )
-        deliveries = Deliveries(
+        deliveries = AgendaDelivery(
             self.store,
             skills=self._skills,
             programs=self.programs,
@@ -136,7 +136,9 @@ class Assistant:
             deadline=deadline,
             new_dialog_attributes=self._journal.new_dialog_attributes,
         )
-        self._ringer = Ringer(self.store, self._queues, deliveries, settle=self._journal.pay)
+        self._ringer = AgendaScheduler(
+            self.store, self._queues, deliveries, settle=self._journal.pay
+        )
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -149,7 +151,7 @@ class Assistant:
         """Open the store and take up the turns that were cut off, each in its person's queue."""
         await self.store.open()
         try:
-            unfinished = await self.store.unfinished()
+            unfinished = await self.store.unfinished_turns()
         except StoreError:
             await self.store.aclose()
             raise
@@ -329,38 +331,38 @@ class Assistant:
         self, input: Input, user: str, dialog: str, request_id: str | None, channel: str
     ) -> TurnResult:
         started = monotonic()
-        begun = await self._journal.begin(
+        opened = await self._journal.begin(
             input, user=user, dialog=dialog, channel=channel, request_id=request_id
         )
-        if isinstance(begun, Answered):
-            return TurnResult.from_outcome(begun.reply or b"")
+        if isinstance(opened, AnsweredRequest):
+            return TurnResult.from_outcome(opened.reply or b"")
         self._wakers.wake(user)
-        if begun.attempt > 1:
-            input = input_of(begun)
-        return await self._run(begun, input, started)
+        if opened.attempt > 1:
+            input = input_of(opened)
+        return await self._run(opened, input, started)
 
-    async def _run(self, begun: Begun, input: Input, started: float) -> TurnResult:
+    async def _run(self, opened: OpenedTurn, input: Input, started: float) -> TurnResult:
         try:
-            decision = self._rounds.read(begun, input)
+            decision = self._rounds.read(opened, input)
             if decision.program is not None:
                 seconds = started + self.engine.prepared.limits.deadline - monotonic()
                 decision = await run_program(decision, self.programs, seconds)
-            turn = await self.engine.run(begun, decision.start, started)
+            turn = await self.engine.run(opened, decision.start, started)
             learn(turn, decision)
             if decision.told is not None and is_told(decision, turn.draft.spoken()):
                 over = {"answer": cancelled(decision.state.waiting)}
                 await self.engine.tell(turn, decision.told, over)
-            sequel = sequel_of(begun, decision, turn.draft)
+            sequel = sequel_of(opened, decision, turn.draft)
         except Exception:
-            log.exception("turn %s broke, which no turn may", begun.beginning.turn_id)
-            return await self._close(begun)
+            log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
+            return await self._close(opened)
         return await self._finish(turn, sequel, started)
 
-    async def _close(self, begun: Begun) -> TurnResult:
+    async def _close(self, opened: OpenedTurn) -> TurnResult:
         """End a turn that was cut off, with the fallback text; what was asked for still is."""
-        decision = Decision(start=TurnStart(input=input_of(begun)), state=round_of(begun))
-        turn = self.engine.closed(begun, decision.start, INTERRUPTED)
-        return await self._finish(turn, sequel_of(begun, decision, turn.draft), monotonic())
+        decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
+        turn = self.engine.closed(opened, decision.start, INTERRUPTED)
+        return await self._finish(turn, sequel_of(opened, decision, turn.draft), monotonic())
 
     async def _finish(self, turn: Turn, sequel: Sequel, started: float) -> TurnResult:
         result = await self._journal.finish(turn, sequel)
@@ -368,7 +370,7 @@ class Assistant:
         for entry in sequel.entries:
             self._ringer.expect(entry.due)
         if sequel.waiting is None:
-            self._ringer.round_ended(result.user, turn.draft.begun.beginning.dialog_name)
+            self._ringer.round_ended(result.user, turn.draft.begun.opening.dialog_name)
         else:
             load_ahead()
         if self.observers:
@@ -400,17 +402,17 @@ class Assistant:
     def _learners(self) -> list[RatingObserver]:
         return [one for one in self.observers if isinstance(one, RatingObserver)]
 
-    async def _recover(self, turn: OpenTurn) -> None:
+    async def _recover(self, turn: UnfinishedTurn) -> None:
         """Take up a turn that was cut off: once more if it is young, else close it."""
         try:
-            begun = await self._journal.resume(turn.turn_id)
+            opened = await self._journal.resume(turn.turn_id)
             young = time.time() - turn.started <= self._recover_within
             if young and turn.attempts < MAX_ATTEMPTS:
                 log.info("turn %s was cut off and runs again", turn.turn_id)
-                await self._run(begun, input_of(begun), monotonic())
+                await self._run(opened, input_of(opened), monotonic())
             else:
                 log.warning("turn %s was cut off and is closed", turn.turn_id)
-                await self._close(begun)
+                await self._close(opened)
         except ProlocutorError as error:
             log.error("turn %s cannot be taken up: %s", turn.turn_id, error)
 

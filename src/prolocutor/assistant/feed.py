@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.store import Feed, FeedRow
+from prolocutor.contracts.store import FeedRow, FeedStore
 from prolocutor.dialog import plain
 
 
@@ -76,7 +76,7 @@ def _with_fallbacks(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield message
 
 
-class Wakers:
+class FeedListeners:
     """Wakes those who follow a person's feed; a wake-up that is missed costs a look, no message."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Wakers:
             if not self._events[user]:
                 del self._events[user]
 
-    async def follow(self, store: Feed, user: str, after: int) -> AsyncIterator[FeedMessage]:
+    async def follow(self, store: FeedStore, user: str, after: int) -> AsyncIterator[FeedMessage]:
         """Return every message with `n > after`, then each new one as it comes, without end."""
         with self.listening(user) as news:
             while True:

@@ -8,10 +8,16 @@ import time
 from typing import Any
 
 from prolocutor.assistant.feed import human_message, reply_messages
-from prolocutor.assistant.result import TurnResult
 from prolocutor.assistant.rounds.effects import Sequel
 from prolocutor.assistant.rounds.secrets import Secrets, masked
-from prolocutor.contracts.store import Answered, Beginning, Begun, Finished, TurnStore
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.store import (
+    AnsweredRequest,
+    OpenedTurn,
+    TurnClosing,
+    TurnOpening,
+    TurnStore,
+)
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time, new_ids
 from prolocutor.dialog.inputs import Input
@@ -42,11 +48,11 @@ class Journal:
         self._hypotheses = hypotheses
         self.new_dialog_attributes = plain.encode({"pipeline": services})
         self._secrets = secrets
-        self._owed: dict[str, Finished] = {}
+        self._owed: dict[str, TurnClosing] = {}
 
     async def begin(
         self, input: Input, *, user: str, dialog: str, channel: str, request_id: str | None
-    ) -> Begun | Answered:
+    ) -> OpenedTurn | AnsweredRequest:
         """Write down what was said; a turn owed from before is stored first.
 
         A password is written down for a second run alone, until the turn has ended.
@@ -60,8 +66,8 @@ class Journal:
         attributes = plain.encode(input.attributes)
         start = _start_of(input)
         came = attributes if start == b"{}" else attributes + start
-        begun = await self._store.begin(
-            Beginning(
+        opened = await self._store.open_turn(
+            TurnOpening(
                 turn_id=turn_id,
                 user=user,
                 dialog_name=dialog,
@@ -85,31 +91,31 @@ class Journal:
                 new_dialog_attributes=self.new_dialog_attributes,
             )
         )
-        if isinstance(begun, Answered) and begun.reply is None:
-            return await self.resume(begun.turn_id)
-        return begun
+        if isinstance(opened, AnsweredRequest) and opened.reply is None:
+            return await self.resume(opened.turn_id)
+        return opened
 
-    async def resume(self, turn_id: str) -> Begun:
+    async def resume(self, turn_id: str) -> OpenedTurn:
         """Count one more attempt at a turn that was cut off, and give what it starts from."""
-        return await self._store.resume(turn_id, self._window, self._hypotheses)
+        return await self._store.resume_turn(turn_id, self._window, self._hypotheses)
 
     async def finish(self, turn: Turn, sequel: Sequel) -> TurnResult:
         """Store all that a turn added, and what follows from it; then it may be spoken."""
         draft = turn.draft
-        begun, reply = draft.begun, draft.spoken()
-        said = begun.beginning
+        opened, reply = draft.begun, draft.spoken()
+        said = opened.opening
         result = TurnResult(
             turn_id=said.turn_id,
-            dialog_id=begun.dialog_id,
+            dialog_id=opened.dialog_id,
             human_utt_id=said.utt_id,
             user=said.user,
-            n=begun.feed,
+            n=opened.feed,
             waiting=sequel.waiting,
             reply_state=draft.reply_state(),
             turn=turn,
         )
-        finished = Finished(
-            begun=begun,
+        finished = TurnClosing(
+            opened=opened,
             utterances=draft.utterances(),
             human=draft.human,
             bot=draft.bot,
@@ -121,7 +127,7 @@ class Journal:
             struck=sequel.struck,
         )
         try:
-            await self._store.finish(finished)
+            await self._store.close_turn(finished)
         except StoreError:
             self._owed[said.user] = finished
             self._secrets.forget(said.user)
@@ -144,13 +150,13 @@ class Journal:
     async def pay(self, user: str) -> None:
         """Store the turn that is owed to a person, if there is one."""
         if self._owed and user in self._owed:
-            await self._store.finish(self._owed[user])
+            await self._store.close_turn(self._owed[user])
             del self._owed[user]
 
 
-def input_of(begun: Begun) -> Input:
+def input_of(opened: OpenedTurn) -> Input:
     """Return what a person sent to begin a turn."""
-    said = begun.beginning
+    said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from prolocutor.contracts.store import Entry
+from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import notices, outputs, plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.notices import Notice
@@ -32,7 +32,7 @@ def notification(
     context: Any,
     due: float,
     known: Sequence[str],
-) -> Entry:
+) -> AgendaEntry:
     """Return the entry of the agenda for a notification; `BadInput` with the field that is wrong.
 
     A text is a message. A question needs one of the `known` skills, which gets the answer. The same
@@ -57,7 +57,7 @@ def notification(
         raise BadInput(str(error), field="context") from None
     digest = None if key is None else _digest([said, ask, skill, dialog, context])
     notice = Notice(messages=said, ask=ask, skill=skill, context=context, digest=digest)
-    return Entry(
+    return AgendaEntry(
         user=user,
         dialog_name=dialog,
         skill=NOTIFICATIONS,

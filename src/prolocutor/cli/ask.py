@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.cli.assistant_access import open_access
 from prolocutor.cli.options import STORE_OPTION, USER_OPTION
 from prolocutor.cli.turn_data import TurnData, spoken

@@ -16,7 +16,7 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.store_location import store_url
 from prolocutor.contracts.store import Store
 from prolocutor.observe.record_request import RecordRequest
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 
 class AssistantAccess(Protocol):

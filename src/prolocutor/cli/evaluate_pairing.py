@@ -10,7 +10,7 @@ from typing import Final, Literal
 import click
 import msgspec
 
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.cli.options import model_options
 from prolocutor.cli.overlap_table import overlap_lines
 from prolocutor.cli.pairing_recording import RecordedAgents

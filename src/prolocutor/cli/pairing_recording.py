@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.cli.evaluation_tables import clean
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant

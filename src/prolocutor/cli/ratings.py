@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.store import Archive
+from prolocutor.contracts.store import ArchiveStore
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import NotFound
 
 
 async def rate(
-    store: Archive, id_: str, rating: Any, assistant: Assistant | None = None
+    store: ArchiveStore, id_: str, rating: Any, assistant: Assistant | None = None
 ) -> Literal["dialog", "utterance"]:
     """Rate the dialog or the utterance of this id and tell which; `NotFound` if it is neither's.
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.channels.catalog import channel_class, make_channel
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.cli.data_options import SEED_OPTION, options_of
 from prolocutor.cli.evaluation_tables import clean
 from prolocutor.config.agent_cards import cards_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog.rendering import said_as_text
 
 TurnData = dict[str, Any]

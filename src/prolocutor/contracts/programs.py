@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from prolocutor.contracts.store import Begun, Entry
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog.inputs import DirectReply
 
 
@@ -19,7 +19,7 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
     and `answer` what came (`{"kind", "value", "raw"}`); `parsed` is then empty.
     """
 
-    begun: Begun
+    begun: OpenedTurn
     parsed: dict[str, Any] = {}
     context: Any = None
     answer: dict[str, Any] | None = None
@@ -37,7 +37,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     context: Any = None
     code: list[str] = []
     entities: dict[str, Any] = {}
-    entries: Sequence[Entry] = ()
+    entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
     human_attributes: dict[str, Any] = {}
     refused: bool = False
@@ -51,7 +51,7 @@ class ProgramCreated(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     report: dict[str, Any]
-    entries: Sequence[Entry] = ()
+    entries: Sequence[AgendaEntry] = ()
 
 
 class ProgramRunner(Protocol):
@@ -60,7 +60,7 @@ class ProgramRunner(Protocol):
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run a program, or go on with one. What is wrong with it is said, not raised."""
 
-    async def due(self, entry: Entry) -> ProgramRun:
+    async def due(self, entry: AgendaEntry) -> ProgramRun:
         """Do what an entry of the agenda is for that a program left there (`Notice.program`).
 
         What it raises puts the entry off. Without words nothing is said. The entry is taken off

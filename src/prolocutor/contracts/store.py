@@ -25,17 +25,17 @@ from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.profiles import Change
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 
-MOST_ENTRIES: Final = 1000
+MAX_AGENDA_ENTRIES: Final = 1000
 """The most entries that a person has on the agenda."""
 
-NO_ASK: Final = b'{"ask":null}'
+NO_ASK_CLOSING: Final = b'{"ask":null}'
 """The closing of a turn after which nothing is waited for."""
 
 NO_ROUND: Final = b"{}"
 """The `dialog.rounds.Round` of a dialog that waits for nothing."""
 
 
-class Beginning(msgspec.Struct, frozen=True, kw_only=True):
+class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
     """What a person said, to be written down before anything runs.
 
     The `new_…` ids are used only where the person, the dialog or its bot does not exist yet.
@@ -69,14 +69,14 @@ class Beginning(msgspec.Struct, frozen=True, kw_only=True):
     new_dialog_attributes: bytes = b"{}"
 
 
-class Version(msgspec.Struct):
+class ProfileVersion(msgspec.Struct):
     """One version of a profile: its number and its agent state JSON."""
 
     number: int
     state: bytes
 
 
-class Said(msgspec.Struct):
+class UtteranceParts(msgspec.Struct):
     """One utterance in parts, each agent state JSON, ready to be spliced.
 
     `body` is the utterance without `user` and `hypotheses`, `user` the profile as it was then. The
@@ -97,7 +97,7 @@ class Said(msgspec.Struct):
         return splicing.human_utterance(self.body, self.user, self.hypotheses)
 
 
-class Begun(msgspec.Struct, kw_only=True):
+class OpenedTurn(msgspec.Struct, kw_only=True):
     """What a turn starts from. `person` and `dialog` are the store's own handles.
 
     `length` is the number of utterances in the dialog before this turn; `feed` the number n and
@@ -106,7 +106,7 @@ class Begun(msgspec.Struct, kw_only=True):
     a new dialog.
     """
 
-    beginning: Beginning
+    opening: TurnOpening
     person: Any
     dialog: Any
     dialog_id: str
@@ -114,9 +114,9 @@ class Begun(msgspec.Struct, kw_only=True):
     date_start: str
     dialog_attributes: bytes
     rating: bytes
-    human: Version
-    bot: Version
-    window: list[Said]
+    human: ProfileVersion
+    bot: ProfileVersion
+    window: list[UtteranceParts]
     length: int
     feed: int
     feed_id: int
@@ -124,15 +124,15 @@ class Begun(msgspec.Struct, kw_only=True):
     round: bytes = NO_ROUND
 
 
-class Answered(msgspec.Struct, frozen=True, kw_only=True):
-    """Instead of `Begun`: this request was answered before; or its turn is still running."""
+class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Instead of `OpenedTurn`: this request was answered before; or its turn is still running."""
 
     turn_id: str
     reply: bytes | None
     """The stored outcome as `finish` got it; None while the turn is open."""
 
 
-class Spoken(msgspec.Struct, frozen=True, kw_only=True):
+class NewUtterance(msgspec.Struct, frozen=True, kw_only=True):
     """One utterance to be stored.
 
     `body` is its agent state JSON object without `user` and `hypotheses`; `user_version` the
@@ -149,7 +149,7 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     """JSON list; stored apart from the body."""
 
 
-class NewVersion(msgspec.Struct, frozen=True, kw_only=True):
+class NewProfileVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A profile one version further: the whole new state, and what changed."""
 
     number: int
@@ -157,29 +157,30 @@ class NewVersion(msgspec.Struct, frozen=True, kw_only=True):
     changes: list[Change]
 
 
-class Finished(msgspec.Struct, frozen=True, kw_only=True):
+class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
     """All that a turn adds, stored in one transaction: either all of it or nothing.
 
     `messages` are the feed rows of the reply (JSON objects); they get the numbers that follow.
     `closing` (JSON) stands in the last of them; where there are none, in a row without a message.
-    `outcome` (JSON) is what `Answered.reply` gives back to a client that asks again. `round` is
-    what the dialog waits for from now on (None: as before). This person's agenda entries named in
-    `struck` (skill, key) are taken off it, then `entries` are written as by `Agenda.schedule`.
+    `outcome` (JSON) is what `AnsweredRequest.reply` gives back to a client that asks again.
+    `round` is what the dialog waits for from now on (None: as before). This person's agenda entries
+    named in `struck` (skill, key) are removed, then `entries` are written as by
+    `AgendaStore.schedule`.
     """
 
-    begun: Begun
-    utterances: Sequence[Spoken]
-    human: NewVersion | None
-    bot: NewVersion | None
+    opened: OpenedTurn
+    utterances: Sequence[NewUtterance]
+    human: NewProfileVersion | None
+    bot: NewProfileVersion | None
     messages: Sequence[bytes]
     outcome: bytes
-    closing: bytes = NO_ASK
+    closing: bytes = NO_ASK_CLOSING
     round: bytes | None = None
-    entries: Sequence[Entry] = ()
+    entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
 
 
-class OpenTurn(msgspec.Struct, frozen=True, kw_only=True):
+class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):
     """A turn that was begun and not finished, found when the store was opened."""
 
     turn_id: str
@@ -209,7 +210,7 @@ class FeedRow(msgspec.Struct, frozen=True):
     closing: bytes | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class AgendaEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the agenda: something to be said to a person, or done for them, at a time.
 
     `key` is the skill's own name for it: another entry of the same person, skill and key takes its
@@ -230,22 +231,22 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """What the assistant says unasked, stored in one transaction with what becomes of its entry.
 
-    `messages` become feed rows as in `Finished`, the last with `closing`; none: no row at all.
+    `messages` become feed rows as in `TurnClosing`, the last with `closing`; none: no row at all.
     `round` is what the dialog waits for from now on (None: as before). `entry` is taken off the
-    agenda, or replaced by `again`; what is in `struck` and `entries` changes it as in `Finished`.
+    agenda, or replaced by `again`; `struck` and `entries` change it as in `TurnClosing`.
     `date_time` is the agent state time. The `new_…` ids are used where the person or an active
-    dialog of that name does not exist: they are made, as by `begin`, if there are messages or a
+    dialog of that name does not exist: they are made, as by `open_turn`, if there are messages or a
     round.
     """
 
     user: str
     dialog_name: str = "main"
     messages: Sequence[bytes] = ()
-    closing: bytes = NO_ASK
+    closing: bytes = NO_ASK_CLOSING
     round: bytes | None = None
-    entry: Entry | None = None
-    again: Entry | None = None
-    entries: Sequence[Entry] = ()
+    entry: AgendaEntry | None = None
+    again: AgendaEntry | None = None
+    entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
     date_time: str
     channel_type: str = "assistant"
@@ -265,27 +266,27 @@ class TurnStore(Protocol):
     async def aclose(self) -> None:
         """Finish what was handed over, then let go of everything."""
 
-    async def begin(self, beginning: Beginning) -> Begun | Answered:
+    async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Write down what was said, durably, and return what the turn starts from.
 
         Makes the person, the dialog (the active one of that name) and its bot where they do not
         exist. `Conflict` when `request_key` was used with another `request_hash` (kept a day).
         """
 
-    async def finish(self, finished: Finished) -> None:
+    async def close_turn(self, finished: TurnClosing) -> None:
         """Store all that the turn added and close it. The turn's messages are in the feed now."""
 
-    async def unfinished(self) -> list[OpenTurn]:
+    async def unfinished_turns(self) -> list[UnfinishedTurn]:
         """List the turns that were begun and not finished, oldest first."""
 
-    async def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Begun:
+    async def resume_turn(self, turn_id: str, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count one more attempt, durably, and return what the turn starts from, as `begin` did."""
 
     async def close_dialog(self, user: str, dialog_name: str) -> str | None:
         """End the active dialog of that name and give its `dialog_id`; None if there is none."""
 
 
-class Feed(Protocol):
+class FeedStore(Protocol):
     """Everything said to or by a person, one row each, in order."""
 
     async def feed(self, user: str, after: int, limit: int = 100) -> list[FeedRow]:
@@ -306,12 +307,12 @@ class Feed(Protocol):
         nothing."""
 
 
-class Agenda(Protocol):
+class AgendaStore(Protocol):
     """What is to be said or done at a time. An entry stays until it is delivered or struck.
 
     Entries of one `due` stand in the order in which they were written."""
 
-    async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry, in place of one of the same user, skill and key.
 
         A person has at most `limit` entries (one at least): beyond that one of the others goes,
@@ -321,13 +322,13 @@ class Agenda(Protocol):
     async def strike(self, user: str, skill: str, key: str) -> bool:
         """Take an entry off the agenda; False if there is none."""
 
-    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries with `due <= now`, earliest first."""
 
     async def next_due(self, after: float) -> float | None:
         """Return the earliest `due` later than `after`."""
 
-    async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
+    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill), earliest first."""
 
     async def deliver(self, delivery: Delivery) -> bool:
@@ -335,7 +336,7 @@ class Agenda(Protocol):
         `delivery.entry` is not on the agenda any more exactly as it was given."""
 
 
-class Records(Protocol):
+class RecordStore(Protocol):
     """Small JSON documents of a person, by kind and key; "" is nobody: of the assistant itself."""
 
     async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
@@ -348,7 +349,7 @@ class Records(Protocol):
         """Delete a document; False if there is none."""
 
 
-class Archive(Protocol):
+class ArchiveStore(Protocol):
     """Looking things up, rating, exporting, deleting."""
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
@@ -400,5 +401,5 @@ class Archive(Protocol):
         """Stream whole dialogs, oldest first, without holding up the turns."""
 
 
-class Store(TurnStore, Feed, Agenda, Records, Archive, Protocol):
+class Store(TurnStore, FeedStore, AgendaStore, RecordStore, ArchiveStore, Protocol):
     """A whole store: what SQLite and the in-memory store both keep."""

@@ -11,7 +11,7 @@ from prolocutor.contracts.store import Store
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import StoreError
 from prolocutor.stores.catalog import open_store
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 
 def dialogs_of(

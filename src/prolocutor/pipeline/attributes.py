@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.contracts.store import NewVersion, Version
+from prolocutor.contracts.store import NewProfileVersion, ProfileVersion
 from prolocutor.dialog.plain import decode, encode
 from prolocutor.dialog.profiles import PROFILE_KEYS, PROTECTED_KEYS, Change, apply_changes
 from prolocutor.pipeline.replies import Fault
@@ -13,8 +13,8 @@ MAX_PROFILE_BYTES: Final = 1_000_000
 
 
 def next_version(
-    version: Version, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
-) -> NewVersion | None:
+    version: ProfileVersion, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
+) -> NewProfileVersion | None:
     """Apply attributes one after the other; None where nothing changed.
 
     `every` are the `human_attributes` or `bot_attributes` of all that had a say. What may not be
@@ -34,7 +34,7 @@ def next_version(
     if len(encoded) > MAX_PROFILE_BYTES and len(encoded) > len(version.state):
         fault(f"a profile of {len(encoded):,} bytes, more than the {MAX_PROFILE_BYTES:,} allowed")
         return None
-    return NewVersion(number=version.number + 1, state=encoded, changes=changes)
+    return NewProfileVersion(number=version.number + 1, state=encoded, changes=changes)
 
 
 def _change(

@@ -11,7 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import Beginning, Begun, NewVersion, Said, Spoken
+from prolocutor.contracts.store import (
+    NewProfileVersion,
+    NewUtterance,
+    OpenedTurn,
+    TurnOpening,
+    UtteranceParts,
+)
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
@@ -93,13 +99,17 @@ class Draft:
     """
 
     def __init__(
-        self, begun: Begun, order: dict[str, Order], skills: list[str], heard: str | None = None
+        self,
+        begun: OpenedTurn,
+        order: dict[str, Order],
+        skills: list[str],
+        heard: str | None = None,
     ) -> None:
-        said = begun.beginning
+        said = begun.opening
         self.begun = begun
         self.reply: DraftReply | None = None
-        self.human: NewVersion | None = None
-        self.bot: NewVersion | None = None
+        self.human: NewProfileVersion | None = None
+        self.bot: NewProfileVersion | None = None
         self.speakers: list[DraftHypothesis] = []
         self.abstained = False
         self._order = order
@@ -107,7 +117,7 @@ class Draft:
         self._candidates: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
         self._encoded_head: bytes | None = None
         self._shown: dict[tuple[int | None, str | None], Shown] = {}
-        self._bot_said: Said | None = None
+        self._bot_said: UtteranceParts | None = None
         self._learnt: list[dict[str, Any]] = []
         self._told: dict[str, Any] = {}
         self._front = _front(said, said.text)
@@ -342,11 +352,11 @@ class Draft:
 
     # -- what is stored ---------------------------------------------------------------------
 
-    def utterances(self) -> list[Spoken]:
+    def utterances(self) -> list[NewUtterance]:
         """Return both utterances of the turn as the store keeps them."""
-        said, reply = self.begun.beginning, self.spoken()
+        said, reply = self.begun.opening, self.spoken()
         return [
-            Spoken(
+            NewUtterance(
                 utt_id=said.utt_id,
                 by_bot=False,
                 date_time=said.date_time,
@@ -354,7 +364,7 @@ class Draft:
                 user_version=(self.human or self.begun.human).number,
                 hypotheses=self._encoded_hypotheses(),
             ),
-            Spoken(
+            NewUtterance(
                 utt_id=said.bot_utt_id,
                 by_bot=True,
                 date_time=self._replied_at,
@@ -404,15 +414,15 @@ class Draft:
     def _encoded_hypotheses(self) -> bytes:
         return b"[%b]" % b",".join([one.encoded for one in self.candidates()])
 
-    def _current_human(self, front: bytes) -> Said:
+    def _current_human(self, front: bytes) -> UtteranceParts:
         body = b'%b,"annotations":%b}' % (front, object_of(self._annotations))
-        return Said(False, body, self._human_state(), self._encoded_hypotheses())
+        return UtteranceParts(False, body, self._human_state(), self._encoded_hypotheses())
 
     def _bot_body(self) -> bytes:
         reply = self.spoken()
         front = encode(
             {
-                "utt_id": self.begun.beginning.bot_utt_id,
+                "utt_id": self.begun.opening.bot_utt_id,
                 "text": reply.text,
                 "orig_text": reply.orig_text,
                 "active_skill": reply.active_skill,
@@ -426,9 +436,9 @@ class Draft:
             object_of(reply.annotations),
         )
 
-    def _current_bot(self) -> Said:
+    def _current_bot(self) -> UtteranceParts:
         if self._bot_said is None:
-            self._bot_said = Said(True, self._bot_body(), self._bot_state())
+            self._bot_said = UtteranceParts(True, self._bot_body(), self._bot_state())
         return self._bot_said
 
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
@@ -442,7 +452,7 @@ class Draft:
             self.bot = next_version(self.begun.bot, for_bot, max_attributes, fault)
 
 
-def _front(said: Beginning, text: str) -> bytes:
+def _front(said: TurnOpening, text: str) -> bytes:
     """Return the front of the human utterance's body."""
     return b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
         said.utt_id.encode(),

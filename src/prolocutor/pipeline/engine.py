@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from prolocutor.contracts.connector import Connector
-from prolocutor.contracts.store import Begun
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
@@ -54,7 +54,7 @@ class Engine:
             breaker_changed=breaker_changed,
         )
 
-    async def run(self, begun: Begun, start: TurnStart, started: float) -> Turn:
+    async def run(self, begun: OpenedTurn, start: TurnStart, started: float) -> Turn:
         """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft."""
         turn = Turn(self.prepared, begun, start, started)
         if start.say is not None:
@@ -71,7 +71,7 @@ class Engine:
         if step is not None:
             await telling.tell(turn, step, extra)
 
-    def closed(self, begun: Begun, start: TurnStart, attributes: dict[str, Any]) -> Turn:
+    def closed(self, begun: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
         """Return a turn that was ended by the fallback text without asking anybody."""
         turn = Turn(self.prepared, begun, start, 0.0)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from prolocutor.contracts.store import Said
+from prolocutor.contracts.store import UtteranceParts
 from prolocutor.dialog.plain import decode, encode
 
 
@@ -19,7 +19,9 @@ class Shown:
 
     __slots__ = ("special", "state")
 
-    def __init__(self, state: bytes, window: Sequence[Said], human: bytes, bot: bytes) -> None:
+    def __init__(
+        self, state: bytes, window: Sequence[UtteranceParts], human: bytes, bot: bytes
+    ) -> None:
         self.state = state
         self.special: list[tuple[int, bytes | None, bytes | None]] = []
         for place, said in enumerate(window):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
 
-from prolocutor.contracts.store import Entry
+from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import notices, outputs
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import EVERY, LATEST, zone_of
@@ -42,7 +42,7 @@ def check(item: dict[str, Any], path: str) -> None:
 
 def entries(
     user: str, dialog_name: str, since: float, chosen: Iterable[tuple[str, dict[str, Any]]]
-) -> list[Entry]:
+) -> list[AgendaEntry]:
     """Return the agenda entries of the chosen hypotheses, each with its skill.
 
     Seconds count from `since`, when the person spoke, so that a second run comes to the same.
@@ -60,7 +60,7 @@ def entries(
                 timezone=line.get("timezone"),
                 first=due if line.get("every") else None,
             )
-            entry = Entry(
+            entry = AgendaEntry(
                 user=user,
                 dialog_name=dialog_name,
                 skill=skill,

@@ -29,7 +29,7 @@ async def tell(turn: Turn, step: ServiceStep, extra: dict[str, Any]) -> None:
         return
     try:
         asking = Asking(step, None, None)
-        requests = requests_for(asking, turn.draft, begun.beginning.turn_id, seconds, extra)
+        requests = requests_for(asking, turn.draft, begun.opening.turn_id, seconds, extra)
     except BaseException as error:
         turn.fault(step.name, f"its formatter raised {type(error).__name__}: {error}")
         return

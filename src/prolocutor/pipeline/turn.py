@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from prolocutor.contracts.observer import Outcome, ServiceRecord
 from prolocutor.contracts.selection import Selection
-from prolocutor.contracts.store import Begun
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain
@@ -31,7 +31,7 @@ class Turn:
     """One turn: what has settled (`outcomes`, by index), what runs, what was said (`draft`)."""
 
     def __init__(
-        self, prepared: PreparedPipeline, begun: Begun, start: TurnStart, started: float
+        self, prepared: PreparedPipeline, begun: OpenedTurn, start: TurnStart, started: float
     ) -> None:
         number = len(prepared.steps) + 1
         self.draft = Draft(begun, prepared.order, prepared.skills, start.heard)
@@ -48,7 +48,7 @@ class Turn:
         forced = start.forced_skill
         self._forced = forced if forced in prepared.skill_steps else None
         self._started = started
-        self._turn_id = begun.beginning.turn_id
+        self._turn_id = begun.opening.turn_id
         self.strays = prepared.strays
         self._calls: RunningCalls[tuple[Asking, int]] = RunningCalls(self._loop, prepared.strays)
         self._candidate_calls = CandidateCalls(prepared.steps, prepared.candidate_steps)

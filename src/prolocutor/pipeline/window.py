@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.store import Begun, Said
+from prolocutor.contracts.store import OpenedTurn, UtteranceParts
 from prolocutor.dialog.plain import encode
 
 
@@ -19,14 +19,14 @@ class _Bot(msgspec.Struct):
 _bot: Final = msgspec.json.Decoder(_Bot).decode
 
 
-def head(begun: Begun, human: bytes, bot: bytes) -> bytes:
+def head(begun: OpenedTurn, human: bytes, bot: bytes) -> bytes:
     """Return the agent state up to its first utterance: ids, dates, both profiles."""
     bots = [said for said in begun.window if said.by_bot]
     front = {
         "dialog_id": begun.dialog_id,
         "_id": begun.id,
         "_active": "True",
-        "channel_type": begun.beginning.channel_type,
+        "channel_type": begun.opening.channel_type,
         "date_start": begun.date_start,
         "date_finish": _bot(bots[-1].body).date_time if bots else None,
     }
@@ -40,7 +40,7 @@ def head(begun: Begun, human: bytes, bot: bytes) -> bytes:
     )
 
 
-def earlier(window: list[Said], number: int | None) -> list[Said]:
+def earlier(window: list[UtteranceParts], number: int | None) -> list[UtteranceParts]:
     """Return the last so many earlier utterances (None: all), from a human one on."""
     if number is not None and len(window) > number:
         window = window[len(window) - number :]
@@ -49,7 +49,7 @@ def earlier(window: list[Said], number: int | None) -> list[Said]:
     return window
 
 
-def turns_of(skill: str, window: list[Said]) -> list[Said]:
+def turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
     """Return the turns in which a skill spoke: what it was told, and its reply."""
     turns = [
         (before, said)

@@ -17,7 +17,7 @@ Durability = Literal["full", "relaxed"]
 
 SCHEMES: Final = {
     "memory": "prolocutor.stores.memory:from_url",
-    "sqlite": "prolocutor.stores.sqlite.store:from_url",
+    "sqlite": "prolocutor.stores.sqlite.sqlite_store:from_url",
 }
 """URL scheme -> `module:function(url, durability) -> Store`."""
 

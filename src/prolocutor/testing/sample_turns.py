@@ -8,23 +8,23 @@ from typing import Any
 import msgspec
 
 from prolocutor.contracts.store import (
-    Beginning,
-    Begun,
+    AgendaEntry,
     Delivery,
-    Entry,
-    Finished,
-    NewVersion,
-    Spoken,
+    NewProfileVersion,
+    NewUtterance,
+    OpenedTurn,
+    ProfileVersion,
+    TurnClosing,
+    TurnOpening,
     TurnStore,
-    Version,
 )
 from prolocutor.dialog import ids, plain
 from prolocutor.dialog.profiles import Change, apply_changes
 
 
-def a_beginning(user: str = "ann", text: str = "hi", **changes: Any) -> Beginning:
-    """Make what a person says; `changes` are other fields of `Beginning`."""
-    beginning = Beginning(
+def an_opening(user: str = "ann", text: str = "hi", **changes: Any) -> TurnOpening:
+    """Make what a person says; `changes` are other fields of `TurnOpening`."""
+    opening = TurnOpening(
         turn_id=ids.new_id(),
         user=user,
         dialog_name="main",
@@ -41,11 +41,11 @@ def a_beginning(user: str = "ann", text: str = "hi", **changes: Any) -> Beginnin
         new_id=ids.new_id(),
         new_bot_id=ids.new_id(),
     )
-    return msgspec.structs.replace(beginning, **changes)
+    return msgspec.structs.replace(opening, **changes)
 
 
-def an_ending(
-    begun: Begun,
+def a_closing(
+    opened: OpenedTurn,
     reply: str = "hello",
     *,
     skill: str = "greeter",
@@ -56,25 +56,25 @@ def an_ending(
     extra: dict[str, Any] | None = None,
     at: str | None = None,
     **changes: Any,
-) -> Finished:
+) -> TurnClosing:
     """Make what a turn ends in: both utterances, new versions of profiles, one message.
 
-    `changes` are other fields of `Finished`.
+    `changes` are other fields of `TurnClosing`.
     """
-    beginning = begun.beginning
-    human = _further(begun.human, human_attributes)
-    bot = _further(begun.bot, bot_attributes)
+    opening = opened.opening
+    human = _further(opened.human, human_attributes)
+    bot = _further(opened.bot, bot_attributes)
     date_time = at or ids.timestamp()
     question = {
-        "utt_id": beginning.utt_id,
-        "text": beginning.text,
+        "utt_id": opening.utt_id,
+        "text": opening.text,
         "annotations": annotations or {},
-        "date_time": beginning.date_time,
-        "attributes": plain.decode(beginning.attributes),
+        "date_time": opening.date_time,
+        "attributes": plain.decode(opening.attributes),
         **(extra or {}),
     }
     answer = {
-        "utt_id": beginning.bot_utt_id,
+        "utt_id": opening.bot_utt_id,
         "text": reply,
         "orig_text": reply,
         "active_skill": skill,
@@ -84,24 +84,24 @@ def an_ending(
         "attributes": {},
         **(extra or {}),
     }
-    asked = Spoken(
-        utt_id=beginning.utt_id,
+    asked = NewUtterance(
+        utt_id=opening.utt_id,
         by_bot=False,
-        date_time=beginning.date_time,
+        date_time=opening.date_time,
         body=plain.encode(question),
-        user_version=(human or begun.human).number,
+        user_version=(human or opened.human).number,
         hypotheses=None if hypotheses is None else plain.encode(hypotheses),
     )
-    answered = Spoken(
-        utt_id=beginning.bot_utt_id,
+    answered = NewUtterance(
+        utt_id=opening.bot_utt_id,
         by_bot=True,
         date_time=date_time,
         body=plain.encode(answer),
-        user_version=(bot or begun.bot).number,
+        user_version=(bot or opened.bot).number,
         active_skill=skill,
     )
-    finished = Finished(
-        begun=begun,
+    finished = TurnClosing(
+        opened=opened,
         utterances=[asked, answered],
         human=human,
         bot=bot,
@@ -116,9 +116,9 @@ def a_message(text: str) -> bytes:
     return plain.encode({"type": "text", "text": text})
 
 
-def an_entry(user: str = "ann", key: str = "k", due: float = 10.0, **changes: Any) -> Entry:
-    """Make an entry of the agenda; `changes` are other fields of `Entry`."""
-    entry = Entry(user=user, skill="timer", key=key, due=due, body=b'{"ring":1}')
+def an_entry(user: str = "ann", key: str = "k", due: float = 10.0, **changes: Any) -> AgendaEntry:
+    """Make an entry of the agenda; `changes` are other fields of `AgendaEntry`."""
+    entry = AgendaEntry(user=user, skill="timer", key=key, due=due, body=b'{"ring":1}')
     return msgspec.structs.replace(entry, **changes)
 
 
@@ -136,27 +136,31 @@ def a_delivery(user: str, *texts: str, **changes: Any) -> Delivery:
     return msgspec.structs.replace(delivery, **changes)
 
 
-async def begin(store: TurnStore, user: str = "ann", text: str = "hi", **changes: Any) -> Begun:
+async def begin(
+    store: TurnStore, user: str = "ann", text: str = "hi", **changes: Any
+) -> OpenedTurn:
     """Begin a turn that is sure to be new."""
-    begun = await store.begin(a_beginning(user, text, **changes))
-    assert isinstance(begun, Begun)
-    return begun
+    opened = await store.open_turn(an_opening(user, text, **changes))
+    assert isinstance(opened, OpenedTurn)
+    return opened
 
 
-async def talk(store: TurnStore, user: str, *texts: str, **ending: Any) -> list[Begun]:
+async def talk(store: TurnStore, user: str, *texts: str, **ending: Any) -> list[OpenedTurn]:
     """Have a person say these things, each answered by `re: ...`; give how the turns began."""
     turns = []
     for text in texts:
-        begun = await begin(store, user, text)
-        await store.finish(an_ending(begun, f"re: {text}", **ending))
-        turns.append(begun)
+        opened = await begin(store, user, text)
+        await store.close_turn(a_closing(opened, f"re: {text}", **ending))
+        turns.append(opened)
     return turns
 
 
-def _further(version: Version, attributes: dict[str, Any] | None) -> NewVersion | None:
+def _further(
+    version: ProfileVersion, attributes: dict[str, Any] | None
+) -> NewProfileVersion | None:
     if attributes is None:
         return None
     changes: list[Change] = [["attributes", key, value] for key, value in attributes.items()]
     state = plain.decode(version.state)
     apply_changes(state, changes)
-    return NewVersion(number=version.number + 1, state=plain.encode(state), changes=changes)
+    return NewProfileVersion(number=version.number + 1, state=plain.encode(state), changes=changes)

@@ -11,20 +11,20 @@ needs pytest and pytest-asyncio.
 
 from __future__ import annotations
 
-from prolocutor.testing.store_promises.agenda import AgendaKit
-from prolocutor.testing.store_promises.archive import ArchiveKit
-from prolocutor.testing.store_promises.durable import DurableKit
-from prolocutor.testing.store_promises.feed import FeedKit
-from prolocutor.testing.store_promises.opened import MakeStore
-from prolocutor.testing.store_promises.records import RecordsKit
-from prolocutor.testing.store_promises.turns import TurnsKit
+from prolocutor.testing.store_contract.agenda_kit import AgendaStoreKit
+from prolocutor.testing.store_contract.archive_kit import ArchiveStoreKit
+from prolocutor.testing.store_contract.durability_kit import DurabilityKit
+from prolocutor.testing.store_contract.feed_kit import FeedStoreKit
+from prolocutor.testing.store_contract.fixtures import MakeStore
+from prolocutor.testing.store_contract.record_kit import RecordStoreKit
+from prolocutor.testing.store_contract.turn_kit import TurnStoreKit
 
 __all__ = ["DurableStoreKit", "MakeStore", "StoreKit"]
 
 
-class StoreKit(TurnsKit, FeedKit, AgendaKit, RecordsKit, ArchiveKit):
+class StoreKit(TurnStoreKit, FeedStoreKit, AgendaStoreKit, RecordStoreKit, ArchiveStoreKit):
     """What is true of every store. Subclass it as `Test...` with a `make_store` fixture."""
 
 
-class DurableStoreKit(DurableKit, StoreKit):
+class DurableStoreKit(DurabilityKit, StoreKit):
     """What is true beside that of every store that remembers when it was closed."""

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from tests.integration.almond.people import FRAMES, Person, finish
 from tests.integration.almond.wire import client, demonstrated
 

@@ -10,11 +10,11 @@ from typing import Any, Final, cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.assistant.running import run
+from prolocutor.assistant.runner import run
 from prolocutor.contracts.store import FeedRow, Store
 from prolocutor.dialog import plain, rounds
 from prolocutor.errors import StoreError
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor_demo import demonstration
 from tests.integration.almond.people import FRAMES, Person, finish
 from tests.integration.almond.wire import demonstrated
@@ -42,7 +42,9 @@ what (None: drops their line)."""
 class Cut:
     """A SQLite store from which the assistant is cut off at one of its writes, for good."""
 
-    WRITES: Final = frozenset(("begin", "finish", "resume", "deliver", "schedule", "strike"))
+    WRITES: Final = frozenset(
+        ("open_turn", "close_turn", "resume_turn", "deliver", "schedule", "strike")
+    )
 
     def __init__(self, file: Path, writes: float = float("inf"), *, is_late: bool = False) -> None:
         self._store = SqliteStore(file, durability="relaxed")

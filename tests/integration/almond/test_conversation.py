@@ -335,13 +335,13 @@ async def test_a_full_queue_is_told_with_an_ask() -> None:
 
 
 async def test_a_full_store_is_told_with_an_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def begin(*_: Any) -> Any:
+    async def refuse(*_: Any) -> Any:
         raise StoreFull("the disk is full")
 
     async with demonstrated() as door, opened(door) as ann:
         await ann.say("ask me")
         with monkeypatch.context() as full:
-            full.setattr(door.assistant.store, "begin", begin)
+            full.setattr(door.assistant.store, "open_turn", refuse)
             frames = await ann.say("yes")
         then = await ann.say("yes")
 

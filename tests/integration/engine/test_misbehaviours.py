@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.testing.fake_service import FakeService
 from tests.integration.engine.misbehaviours import (
@@ -46,7 +46,7 @@ async def take(pipeline: Pipeline) -> tuple[TurnResult, str]:
         assert loop.time() - start < DEADLINE + SLACK
         dialog = await assistant.store.dialog(result.dialog_id)
         assert dialog is not None
-        assert await assistant.store.unfinished() == []
+        assert await assistant.store.unfinished_turns() == []
         return result, encode_dialog(dialog).decode()
 
 

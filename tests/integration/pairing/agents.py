@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.contracts.observer import TurnRecord

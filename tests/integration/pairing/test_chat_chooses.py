@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from tests.integration.connectors.chat_peer import ChatPeer, Refused, chat_peer
 from tests.integration.pairing.agents import Agent, assistant_of, listening, record, turn
 

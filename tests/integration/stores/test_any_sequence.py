@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.contracts.store import Beginning, Begun, Entry, FeedRow, Store
+from prolocutor.contracts.store import AgendaEntry, FeedRow, OpenedTurn, Store, TurnOpening
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import (
-    a_beginning,
+    a_closing,
     a_delivery,
     a_message,
-    an_ending,
     an_entry,
+    an_opening,
 )
 
 USER, NAME = st.sampled_from(["ann", "bob"]), st.sampled_from(["main", "other"])
@@ -65,7 +65,7 @@ class Model:
         self.active: dict[tuple[str, str], str] = {}
         self.rounds: dict[str, bytes] = {}
         self.dates: dict[str, tuple[str, str]] = {}
-        self.agenda: list[Entry] = []
+        self.agenda: list[AgendaEntry] = []
         self.floor = 0
 
     def dialog(self, user: str, name: str, new_dialog_id: str) -> str:
@@ -121,8 +121,8 @@ class Tried:
         began = await self._begin(user, name)
         await self.check()
         await self.open_again()
-        turn_id = began[0].beginning.turn_id
-        resumed = [await store.resume(turn_id, 4, 0) for store in self.stores]
+        turn_id = began[0].opening.turn_id
+        resumed = [await store.resume_turn(turn_id, 4, 0) for store in self.stores]
         assert [one.feed_id for one in resumed] == [one.feed_id for one in began]
         await self._finish(resumed, *rest)
 
@@ -186,13 +186,13 @@ class Tried:
             place = next(i for i, row in enumerate(rows) if row.id == after)
             assert await store.feed_tail(user, name, 2, after) == rows[place + 1 : place + 3]
 
-    async def _begin(self, user: str, name: str) -> list[Begun]:
+    async def _begin(self, user: str, name: str) -> list[OpenedTurn]:
         self.time += 1
-        beginning = a_beginning(user, dialog_name=name, date_time=_date(self.time))
-        began = [_begun(await store.begin(beginning)) for store in self.stores]
-        dialog_id = self.model.dialog(user, name, beginning.new_dialog_id)
+        opening = an_opening(user, dialog_name=name, date_time=_date(self.time))
+        began = [_opened_turn(await store.open_turn(opening)) for store in self.stores]
+        dialog_id = self.model.dialog(user, name, opening.new_dialog_id)
         self.model.dates[dialog_id] = (user, _date(self.time))
-        self.model.say(user, name, dialog_id, beginning.message, None)
+        self.model.say(user, name, dialog_id, opening.message, None)
         ids = self.model.ids[user, name]
         assert [(b.dialog_id, b.feed_id, b.round) for b in began] == [
             (dialog_id, ids, self.model.rounds[dialog_id])
@@ -200,20 +200,20 @@ class Tried:
         return began
 
     async def _finish(
-        self, began: list[Begun], words: list[str], round_: bytes | None, put: list[str],
+        self, began: list[OpenedTurn], words: list[str], round_: bytes | None, put: list[str],
         struck: list[str],
     ) -> None:  # fmt: skip
-        beginning: Beginning = began[0].beginning
-        user, messages = beginning.user, [a_message(word) for word in words]
+        opening: TurnOpening = began[0].opening
+        user, messages = opening.user, [a_message(word) for word in words]
         closing = b'{"ask":"yesno"}' if round_ else b'{"ask":null}'
         entries = [an_entry(user, key) for key in put]
-        for store, begun in zip(self.stores, began, strict=True):
-            ending = an_ending(
-                begun, at=beginning.date_time, messages=messages, closing=closing, round=round_,
+        for store, opened in zip(self.stores, began, strict=True):
+            ending = a_closing(
+                opened, at=opening.date_time, messages=messages, closing=closing, round=round_,
                 entries=entries, struck=[("timer", key) for key in struck],
             )  # fmt: skip
-            await store.finish(ending)
-        self._said(user, beginning.dialog_name, began[0].dialog_id, messages or [None], closing)
+            await store.close_turn(ending)
+        self._said(user, opening.dialog_name, began[0].dialog_id, messages or [None], closing)
         if round_ is not None:
             self.model.rounds[began[0].dialog_id] = round_
         for key in struck:
@@ -223,7 +223,12 @@ class Tried:
             self.model.agenda.append(entry)
 
     async def _deliver(
-        self, user: str, name: str, words: list[str], round_: bytes | None, entry: Entry | None
+        self,
+        user: str,
+        name: str,
+        words: list[str],
+        round_: bytes | None,
+        entry: AgendaEntry | None,
     ) -> None:
         self.time += 1
         delivery = a_delivery(user, *words, dialog_name=name, round=round_, entry=entry,
@@ -244,9 +249,9 @@ class Tried:
             self.model.say(user, name, dialog_id, message, closing if last else None)
 
 
-def _begun(begun: Any) -> Begun:
-    assert isinstance(begun, Begun)
-    return begun
+def _opened_turn(opened: Any) -> OpenedTurn:
+    assert isinstance(opened, OpenedTurn)
+    return opened
 
 
 def _date(time: int) -> str:

@@ -12,8 +12,8 @@ from prolocutor.contracts.store import Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
-from prolocutor.testing.sample_turns import an_ending, begin
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.sample_turns import a_closing, begin
 
 OURS = {"utt_id", "text", "orig_text", "active_skill", "confidence", "user", "annotations",
         "hypotheses", "date_time", "attributes"}  # fmt: skip
@@ -61,17 +61,17 @@ async def round_trip(
     rating: Any,
 ) -> None:  # fmt: skip
     await store.open()
-    begun = await begin(store, user, text)
-    ending = an_ending(begun, reply, annotations=annotations, extra=extra, hypotheses=hypotheses,
+    opened = await begin(store, user, text)
+    ending = a_closing(opened, reply, annotations=annotations, extra=extra, hypotheses=hypotheses,
                        human_attributes=human, bot_attributes=bot)  # fmt: skip
-    await store.finish(ending)
+    await store.close_turn(ending)
     if isinstance(store, SqliteStore):
         await store.aclose()
         await store.open()
 
     after = await begin(store, user, window=2, hypotheses=1)
-    await store.rate_dialog(begun.dialog_id, rating, user, "")
-    dialog = await store.dialog(begun.dialog_id)
+    await store.rate_dialog(opened.dialog_id, rating, user, "")
+    dialog = await store.dialog(opened.dialog_id)
     assert dialog is not None
     states = dialog_to_state(dialog)["utterances"]
     found = await store.dialog_ids(user=user, rating=rating)
@@ -85,5 +85,5 @@ async def round_trip(
     answer |= {"user": plain.decode(ending.bot.state)}
     assert [plain.decode(one.state) for one in after.window] == [question, answer]
     assert states == [question, answer]
-    assert (dialog.rating, found) == (rating, [begun.dialog_id])
-    assert [row.message for row in feed[:2]] == [begun.beginning.message, *ending.messages]
+    assert (dialog.rating, found) == (rating, [opened.dialog_id])
+    assert [row.message for row in feed[:2]] == [opened.opening.message, *ending.messages]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.store_kit import DurableStoreKit, MakeStore
 
 

@@ -17,12 +17,12 @@ from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, 
 from prolocutor.stores.catalog import open_store
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.ownership import owner_of_file
-from prolocutor.stores.sqlite.store import SqliteStore
-from prolocutor.testing.sample_turns import a_beginning, an_ending, begin, talk
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.sample_turns import a_closing, an_opening, begin, talk
 
 OWN = """
 import asyncio, sys
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 
 async def main():
     store = SqliteStore(sys.argv[1])
@@ -98,7 +98,7 @@ async def test_a_file_can_be_read_beside_its_owner(path: Path) -> None:
     assert [one.text for one in dialog.utterances] == ["a", "re: a", "b", "re: b"]
     assert len(await reader.feed("ann", 0)) == 4
     with pytest.raises(StoreError, match="read-only"):
-        await reader.begin(a_beginning())
+        await reader.open_turn(an_opening())
     await reader.aclose()
     assert owner_of_file(path) is not None
     await owner.aclose()
@@ -192,15 +192,17 @@ async def test_a_deleted_person_leaves_no_bytes_in_any_file(path: Path) -> None:
     store = SqliteStore(path)
     await store.open()
     await talk(store, "bob", "something else")
-    (begun,) = await talk(store, "ann-secret", "secret")
+    (opened,) = await talk(store, "ann-secret", "secret")
     for n in range(30):
-        begun = await begin(store, "ann-secret", f"my secret {n} " * 300, request_key=f"secret {n}")
+        opened = await begin(
+            store, "ann-secret", f"my secret {n} " * 300, request_key=f"secret {n}"
+        )
         said = [{"skill_name": "s", "text": "secret " * 500, "confidence": 1}]
         known = {"secret": "secret" * n}
-        await store.finish(an_ending(begun, "secret", hypotheses=said, human_attributes=known))
+        await store.close_turn(a_closing(opened, "secret", hypotheses=said, human_attributes=known))
     await begin(store, "ann-secret", "secret")
-    await store.rate_dialog(begun.dialog_id, "secret", "ann-secret", "2024-01-01")
-    ids = [begun.dialog_id, begun.id, begun.beginning.utt_id]
+    await store.rate_dialog(opened.dialog_id, "secret", "ann-secret", "2024-01-01")
+    ids = [opened.dialog_id, opened.id, opened.opening.utt_id]
 
     await store.delete_person("ann-secret")
 
@@ -233,9 +235,9 @@ async def test_commits_are_there_before_the_reply(path: Path) -> None:
     await store.open()
     seen = []
     for n in range(5):
-        begun = await begin(store, "ann", str(n))
+        opened = await begin(store, "ann", str(n))
         seen.append(store.commits)
-        await store.finish(an_ending(begun))
+        await store.close_turn(a_closing(opened))
         seen.append(store.commits)
 
     assert seen == list(range(1, 11))
@@ -253,7 +255,7 @@ async def test_a_caller_that_goes_away_disturbs_nobody(path: Path) -> None:
     await asyncio.wait(waiting)
 
     assert [one.cancelled() for one in waiting] == [True, False, False]
-    assert sorted(turn.user for turn in await store.unfinished()) == ["u0", "u1", "u2"]
+    assert sorted(turn.user for turn in await store.unfinished_turns()) == ["u0", "u1", "u2"]
     await store.aclose()
 
 

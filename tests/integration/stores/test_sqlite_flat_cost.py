@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.contracts.store import Begun
-from prolocutor.stores.sqlite.reader import Reader
-from prolocutor.stores.sqlite.writer import Writer
-from prolocutor.testing.sample_turns import a_beginning, an_ending
+from prolocutor.contracts.store import OpenedTurn
+from prolocutor.stores.sqlite.reader import SqliteReader
+from prolocutor.stores.sqlite.writer import SqliteWriter
+from prolocutor.testing.sample_turns import a_closing, an_opening
 
 LONG = 2_500
 """Turns of a long dialog, 5,000 utterances."""
@@ -23,14 +23,14 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def writer(path: Path) -> Iterator[Writer]:
-    writer = Writer(path, "relaxed")
+def writer(path: Path) -> Iterator[SqliteWriter]:
+    writer = SqliteWriter(path, "relaxed")
     writer.open()
     yield writer
     writer.connection.close()
 
 
-def test_a_late_turn_costs_what_an_early_one_costs(writer: Writer) -> None:
+def test_a_late_turn_costs_what_an_early_one_costs(writer: SqliteWriter) -> None:
     talk(writer, 10)
     early = cost(writer)
 
@@ -40,7 +40,9 @@ def test_a_late_turn_costs_what_an_early_one_costs(writer: Writer) -> None:
     assert late <= early * 1.1
 
 
-def test_the_first_turn_after_a_restart_costs_the_same_in_a_long_dialog(writer: Writer) -> None:
+def test_the_first_turn_after_a_restart_costs_the_same_in_a_long_dialog(
+    writer: SqliteWriter,
+) -> None:
     talk(writer, 24)
     writer.heads.clear()
     early = cost(writer)
@@ -52,7 +54,7 @@ def test_the_first_turn_after_a_restart_costs_the_same_in_a_long_dialog(writer: 
     assert late <= early * 1.1
 
 
-def test_a_turn_costs_the_same_among_many_dialogs(writer: Writer) -> None:
+def test_a_turn_costs_the_same_among_many_dialogs(writer: SqliteWriter) -> None:
     talk(writer, 24)
     writer.heads.clear()
     few = cost(writer)
@@ -65,7 +67,7 @@ def test_a_turn_costs_the_same_among_many_dialogs(writer: Writer) -> None:
     assert many <= few * 1.1
 
 
-def test_a_turn_writes_as_many_pages_late_as_early(writer: Writer, path: Path) -> None:
+def test_a_turn_writes_as_many_pages_late_as_early(writer: SqliteWriter, path: Path) -> None:
     talk(writer, 10)
     early = pages(writer, path)
 
@@ -75,7 +77,7 @@ def test_a_turn_writes_as_many_pages_late_as_early(writer: Writer, path: Path) -
     assert late <= early * 1.25
 
 
-def test_no_statement_of_a_turn_looks_at_a_whole_table(writer: Writer) -> None:
+def test_no_statement_of_a_turn_looks_at_a_whole_table(writer: SqliteWriter) -> None:
     talk(writer, 1)
     statements: list[str] = []
     writer.connection.set_trace_callback(statements.append)
@@ -97,7 +99,7 @@ def test_no_statement_of_a_turn_looks_at_a_whole_table(writer: Writer) -> None:
 
 @pytest.mark.parametrize("after", [None, 3])
 def test_the_tail_of_a_feed_costs_the_same_in_a_long_one(
-    writer: Writer, path: Path, after: int | None
+    writer: SqliteWriter, path: Path, after: int | None
 ) -> None:
     talk(writer, 10)
     early = tail_cost(path, after)
@@ -110,7 +112,7 @@ def test_the_tail_of_a_feed_costs_the_same_in_a_long_one(
 
 def tail_cost(path: Path, after: int | None) -> int:
     """Count the machine's steps of a look at the last rows, or at those after a message."""
-    reader = Reader(path)
+    reader = SqliteReader(path)
     reader.open()
     steps: list[None] = []
     reader.connection.set_progress_handler(lambda: steps.append(None), 1)
@@ -119,15 +121,15 @@ def tail_cost(path: Path, after: int | None) -> int:
     return len(steps)
 
 
-def talk(writer: Writer, turns: int) -> None:
+def talk(writer: SqliteWriter, turns: int) -> None:
     for n in range(turns):
-        (begun,) = writer.run([(writer.turns.begin, (a_beginning(window=8),))])
-        assert isinstance(begun, Begun)
-        ending = an_ending(begun, human_attributes={"n": n}, hypotheses=[])
-        assert writer.run([(writer.turns.finish, (ending,))]) == [None]
+        (opened,) = writer.run([(writer.turns.open_turn, (an_opening(window=8),))])
+        assert isinstance(opened, OpenedTurn)
+        ending = a_closing(opened, human_attributes={"n": n}, hypotheses=[])
+        assert writer.run([(writer.turns.close_turn, (ending,))]) == [None]
 
 
-def cost(writer: Writer) -> int:
+def cost(writer: SqliteWriter) -> int:
     """Count the machine's steps of one turn."""
     steps = 0
 
@@ -141,7 +143,7 @@ def cost(writer: Writer) -> int:
     return steps
 
 
-def pages(writer: Writer, path: Path) -> int:
+def pages(writer: SqliteWriter, path: Path) -> int:
     """Count the pages that 32 turns write to the log."""
     writer.setting("wal_autocheckpoint = 0")
     writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -151,7 +153,7 @@ def pages(writer: Writer, path: Path) -> int:
     return written
 
 
-def add_others(writer: Writer) -> None:
+def add_others(writer: SqliteWriter) -> None:
     """Add many people with a dialog of two utterances each."""
     numbers = f"WITH RECURSIVE t(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM t LIMIT {OTHERS})"
     for statement in (

@@ -7,31 +7,31 @@ from pathlib import Path
 from threading import Timer
 
 from prolocutor.dialog import plain
-from prolocutor.stores.sqlite.store import SqliteStore
-from prolocutor.testing.sample_turns import an_ending, begin
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.sample_turns import a_closing, begin
 
 KILLS = 6
 PEOPLE = 8
 
 WRITE = """
 import asyncio, sys
-from prolocutor.stores.sqlite.store import SqliteStore
-from prolocutor.testing.sample_turns import an_ending, begin
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.sample_turns import a_closing, begin
 
 async def person(store, user):
     n = 0
     while True:
         begun = await begin(store, user, f"q{n}", window=2)
-        print("begun", user, begun.beginning.utt_id, flush=True)
-        await store.finish(an_ending(begun, f"a{n}", human_attributes={"last": n}))
-        print("finished", user, begun.beginning.bot_utt_id, flush=True)
+        print("begun", user, begun.opening.utt_id, flush=True)
+        await store.close_turn(a_closing(begun, f"a{n}", human_attributes={"last": n}))
+        print("finished", user, begun.opening.bot_utt_id, flush=True)
         n += 1
 
 async def main():
     store = SqliteStore(sys.argv[1])
     await store.open()
-    for turn in await store.unfinished():
-        await store.finish(an_ending(await store.resume(turn.turn_id, 2, 0), "cut off"))
+    for turn in await store.unfinished_turns():
+        await store.close_turn(a_closing(await store.resume_turn(turn.turn_id, 2, 0), "cut off"))
     await asyncio.gather(*(person(store, f"u{n}") for n in range(int(sys.argv[2]))))
 
 asyncio.run(main())
@@ -49,9 +49,9 @@ async def test_nothing_that_was_confirmed_is_lost(tmp_path: Path) -> None:
     store = SqliteStore(path)
     await store.open()
     kept = {"begun": set(), "finished": set()}
-    for turn in await store.unfinished():
-        resumed = await store.resume(turn.turn_id, 2, 0)
-        kept["begun"].add(resumed.beginning.utt_id)
+    for turn in await store.unfinished_turns():
+        resumed = await store.resume_turn(turn.turn_id, 2, 0)
+        kept["begun"].add(resumed.opening.utt_id)
     async for dialog in store.export():
         kept["begun"] |= {one.utt_id for one in dialog.utterances[::2]}
         kept["finished"] |= {one.utt_id for one in dialog.utterances[1::2]}
@@ -63,7 +63,7 @@ async def test_nothing_that_was_confirmed_is_lost(tmp_path: Path) -> None:
         assert [plain.decode(one.state)["utt_id"] for one in after.window] == [
             u.utt_id for u in ends
         ]
-        await store.finish(an_ending(after))
+        await store.close_turn(a_closing(after))
     await store.aclose()
 
     assert len(confirmed["finished"]) > 50

@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prolocutor.contracts.store import NO_ASK, Beginning
+from prolocutor.contracts.store import NO_ASK_CLOSING, TurnOpening
 from prolocutor.dialog import agent_state, splicing
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.migrations import APPLICATION_ID, NEWEST
-from prolocutor.stores.sqlite.store import SqliteStore
-from prolocutor.testing.sample_turns import a_beginning, an_ending, an_entry, begin, talk
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.sample_turns import a_closing, an_entry, an_opening, begin, talk
 
 VERSIONS = Path(__file__).parent / "versions"
 DUMPS = sorted(VERSIONS.glob("v*.sql"))
@@ -32,14 +32,14 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
     store = SqliteStore(tmp_path / "dialogs.db")
     await store.open()
 
-    assert [one.user for one in await store.unfinished()] == ["bob"]
-    (open_turn,) = await store.unfinished()
-    resumed = await store.resume(open_turn.turn_id, 4, 1)
+    assert [one.user for one in await store.unfinished_turns()] == ["bob"]
+    (open_turn,) = await store.unfinished_turns()
+    resumed = await store.resume_turn(open_turn.turn_id, 4, 1)
     dialogs = [dialog async for dialog in store.export(user="ann")]
     after = await begin(store, "ann", "after", window=4)
     await store.aclose()
 
-    assert resumed.beginning.text == "cut off"
+    assert resumed.opening.text == "cut off"
     assert [one.text for one in dialogs[0].utterances[:2]] == ["a", "re: a"]
     assert [one.user.attributes for one in dialogs[0].utterances[::2]] == [
         {"n": n} for n in range(20)
@@ -72,20 +72,20 @@ async def test_messages_of_the_first_version_are_numbered_by_dialog_name(tmp_pat
 
     rows = await store.feed("carl", 0)
     tail = await store.feed_tail("carl", "main")
-    resumed = await store.resume(cut_off.turn_id, 4, 0)
-    await store.finish(an_ending(resumed))
+    resumed = await store.resume_turn(cut_off.turn_id, 4, 0)
+    await store.close_turn(a_closing(resumed))
     after = await begin(store, "carl")
     other = await begin(store, "carl", dialog_name="other")
     await store.aclose()
 
     assert [(row.n, row.dialog_name, row.id, row.closing) for row in rows] == [
         (1, "main", 0, None),
-        (2, "main", 1, NO_ASK),
+        (2, "main", 1, NO_ASK_CLOSING),
         (3, "other", 0, None),
         (4, "other", 1, None),
-        (5, "other", 2, NO_ASK),
+        (5, "other", 2, NO_ASK_CLOSING),
         (6, "main", 2, None),
-        (7, "main", 3, NO_ASK),
+        (7, "main", 3, NO_ASK_CLOSING),
         (8, "main", 4, None),
     ]
     assert tail == [row for row in rows if row.dialog_name == "main"]
@@ -104,9 +104,9 @@ async def test_a_file_of_an_earlier_version_is_not_read_before_its_owner_opened_
         await store.open()
 
 
-async def add_carl(path: Path) -> Beginning:
+async def add_carl(path: Path) -> TurnOpening:
     """Add a person to a file of version 1: dialogs of two names, one with an open turn."""
-    cut_off = a_beginning("carl", "cut off")
+    cut_off = an_opening("carl", "cut off")
     command, text = b'{"type":"command","command":"a"}', b'{"type":"text","text":"b"}'
     dialogs = [(90, "main", 0), (91, "other", 1), (92, "main", 1)]
     feed = [(90, command), (90, text), (91, command), (91, text), (91, text), (92, command),
@@ -158,7 +158,7 @@ async def _make(path: Path) -> None:
         turns = await talk(store, "ann", text, human_attributes={"n": n}, hypotheses=said)
     await store.rate_dialog(turns[0].dialog_id, 5, "ann", "2024-01-01 00:00:00.000000")
     await begin(store, "bob", "cut off", request_key="k", request_hash=b"h")
-    await store.finish(an_ending(await begin(store, "dora"), messages=[], round=b'{"left":2}'))
+    await store.close_turn(a_closing(await begin(store, "dora"), messages=[], round=b'{"left":2}'))
     await store.schedule(an_entry("dora"))
     await store.put_record("dora", "device", "a", b"1")
     await store.aclose()

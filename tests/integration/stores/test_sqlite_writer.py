@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.contracts.store import Answered, Begun, Finished
+from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing
 from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, StoreLocked
-from prolocutor.stores.sqlite import heads as heads_module
+from prolocutor.stores.sqlite import head_cache as heads_module
 from prolocutor.stores.sqlite import writer as writer_module
-from prolocutor.stores.sqlite.writer import Writer
-from prolocutor.testing.sample_turns import a_beginning, a_delivery, an_ending, an_entry
+from prolocutor.stores.sqlite.writer import SqliteWriter
+from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, an_opening
 
 
 @pytest.fixture
@@ -22,50 +22,50 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def writer(path: Path) -> Iterator[Writer]:
-    writer = Writer(path, "full")
+def writer(path: Path) -> Iterator[SqliteWriter]:
+    writer = SqliteWriter(path, "full")
     writer.open()
     yield writer
     writer.close()
 
 
-def test_full_durability_waits_for_the_disk_at_each_commit(writer: Writer) -> None:
+def test_full_durability_waits_for_the_disk_at_each_commit(writer: SqliteWriter) -> None:
     assert writer.setting("synchronous") == 2
     assert writer.setting("journal_mode") == "wal"
 
 
 def test_relaxed_durability_does_not(path: Path) -> None:
-    writer = Writer(path, "relaxed")
+    writer = SqliteWriter(path, "relaxed")
     writer.open()
 
     assert writer.setting("synchronous") == 1
     writer.close()
 
 
-def test_a_group_is_one_transaction(writer: Writer) -> None:
+def test_a_group_is_one_transaction(writer: SqliteWriter) -> None:
     statements: list[str] = []
     writer.connection.set_trace_callback(statements.append)
 
-    begun = begin(writer, *(f"u{n}" for n in range(60)))
-    finish(writer, *(an_ending(one) for one in begun))
+    opened = begin(writer, *(f"u{n}" for n in range(60)))
+    finish(writer, *(a_closing(one) for one in opened))
 
     assert statements.count("COMMIT") == 2
     assert writer.commits == 2
 
 
-def test_a_group_of_many_turns_is_few_statements(writer: Writer) -> None:
-    finish(writer, *(an_ending(one) for one in begin(writer, *(f"u{n}" for n in range(30)))))
+def test_a_group_of_many_turns_is_few_statements(writer: SqliteWriter) -> None:
+    finish(writer, *(a_closing(one) for one in begin(writer, *(f"u{n}" for n in range(30)))))
     statements: list[str] = []
     writer.connection.set_trace_callback(statements.append)
 
-    finish(writer, *(an_ending(one) for one in begin(writer, *(f"u{n}" for n in range(30)))))
+    finish(writer, *(a_closing(one) for one in begin(writer, *(f"u{n}" for n in range(30)))))
 
     assert len(statements) < 16
 
 
-def test_only_the_faulty_one_of_a_group_fails(writer: Writer) -> None:
-    begun = begin(writer, "ann", "bob", "carl")
-    endings = [an_ending(one) for one in begun]
+def test_only_the_faulty_one_of_a_group_fails(writer: SqliteWriter) -> None:
+    opened = begin(writer, "ann", "bob", "carl")
+    endings = [a_closing(one) for one in opened]
     taken = endings[0].utterances[0].utt_id
     faulty = [msgspec.structs.replace(one, utt_id=taken) for one in endings[1].utterances]
     endings[1] = msgspec.structs.replace(endings[1], utterances=faulty)
@@ -74,19 +74,19 @@ def test_only_the_faulty_one_of_a_group_fails(writer: Writer) -> None:
 
     assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
     assert "dialogs.db" in str(outcomes[1])
-    assert [one.user for one in writer.turns.unfinished()] == ["bob"]
+    assert [one.user for one in writer.turns.unfinished_turns()] == ["bob"]
     assert [one.length for one in begin(writer, "ann", "bob", "carl")] == [2, 0, 2]
 
 
-def test_a_turn_that_was_finished_before_fails_alone(writer: Writer) -> None:
-    ann, bob = (an_ending(one) for one in begin(writer, "ann", "bob"))
+def test_a_turn_that_was_finished_before_fails_alone(writer: SqliteWriter) -> None:
+    ann, bob = (a_closing(one) for one in begin(writer, "ann", "bob"))
 
     outcomes = [*finish(writer, ann), *finish(writer, ann, bob)]
 
     assert [type(one) for one in outcomes] == [type(None), StoreError, type(None)]
 
 
-def test_in_one_group_an_entry_is_delivered_once(writer: Writer) -> None:
+def test_in_one_group_an_entry_is_delivered_once(writer: SqliteWriter) -> None:
     writer.run([(writer.agenda.schedule, (an_entry("ann"),))])
     deliveries = [a_delivery("ann", "ring", entry=an_entry("ann")) for _ in range(2)]
 
@@ -96,14 +96,18 @@ def test_in_one_group_an_entry_is_delivered_once(writer: Writer) -> None:
     assert begin(writer, "ann")[0].feed == 2
 
 
-def test_what_is_said_unasked_is_kept_where_another_of_its_group_fails(writer: Writer) -> None:
-    (begun,) = begin(writer, "ann")
-    finish(writer, an_ending(begun))
+def test_what_is_said_unasked_is_kept_where_another_of_its_group_fails(
+    writer: SqliteWriter,
+) -> None:
+    (opened,) = begin(writer, "ann")
+    finish(writer, a_closing(opened))
     writer.run([(writer.agenda.schedule, (an_entry("bob"),))])
     delivery = a_delivery("bob", "ring", entry=an_entry("bob"), round=b'{"left":1}')
 
-    twice = an_ending(begun, entries=[an_entry("ann")])
-    outcomes = writer.run([(writer.turns.deliver, (delivery,)), (writer.turns.finish, (twice,))])
+    twice = a_closing(opened, entries=[an_entry("ann")])
+    outcomes = writer.run(
+        [(writer.turns.deliver, (delivery,)), (writer.turns.close_turn, (twice,))]
+    )
 
     assert outcomes[0] is True
     assert isinstance(outcomes[1], StoreError)
@@ -112,73 +116,73 @@ def test_what_is_said_unasked_is_kept_where_another_of_its_group_fails(writer: W
     assert (after.feed, after.feed_id, after.round) == (2, 1, b'{"left":1}')
 
 
-def test_a_conflict_does_not_break_up_its_group(writer: Writer) -> None:
-    run(writer, writer.turns.begin, a_beginning("ann", request_key="k", request_hash=b"h"))
+def test_a_conflict_does_not_break_up_its_group(writer: SqliteWriter) -> None:
+    run(writer, writer.turns.open_turn, an_opening("ann", request_key="k", request_hash=b"h"))
 
     outcomes = run(
         writer,
-        writer.turns.begin,
-        a_beginning("bob"),
-        a_beginning("ann", request_key="k", request_hash=b"g"),
-        a_beginning("carl"),
+        writer.turns.open_turn,
+        an_opening("bob"),
+        an_opening("ann", request_key="k", request_hash=b"g"),
+        an_opening("carl"),
     )
 
-    assert [type(one) for one in outcomes] == [Begun, Conflict, Begun]
+    assert [type(one) for one in outcomes] == [OpenedTurn, Conflict, OpenedTurn]
     assert writer.commits == 2
 
 
-def test_in_one_group_a_person_can_finish_and_begin_again(writer: Writer) -> None:
+def test_in_one_group_a_person_can_finish_and_begin_again(writer: SqliteWriter) -> None:
     for forget in (False, True):
-        (begun,) = begin(writer, "ann")
+        (opened,) = begin(writer, "ann")
         if forget:
             writer.heads.clear()
 
         outcomes = together(
             writer,
-            (writer.turns.finish, an_ending(begun, "now")),
-            (writer.turns.begin, a_beginning("ann", "next", window=50)),
+            (writer.turns.close_turn, a_closing(opened, "now")),
+            (writer.turns.open_turn, an_opening("ann", "next", window=50)),
         )
 
-        assert outcomes[1].length == begun.length + 2
+        assert outcomes[1].length == opened.length + 2
         assert b"now" in outcomes[1].window[-1].state
-        finish(writer, an_ending(outcomes[1]))
+        finish(writer, a_closing(outcomes[1]))
 
 
-def test_in_one_group_a_window_can_grow(writer: Writer) -> None:
+def test_in_one_group_a_window_can_grow(writer: SqliteWriter) -> None:
     for _ in range(20):
-        finish(writer, *(an_ending(one) for one in begin(writer, "ann")))
-    (begun,) = begin(writer, "ann")
+        finish(writer, *(a_closing(one) for one in begin(writer, "ann")))
+    (opened,) = begin(writer, "ann")
 
     outcomes = together(
         writer,
-        (writer.turns.finish, an_ending(begun, "now")),
-        (writer.turns.begin, a_beginning("ann", window=None)),
+        (writer.turns.close_turn, a_closing(opened, "now")),
+        (writer.turns.open_turn, an_opening("ann", window=None)),
     )
 
     assert len(outcomes[1].window) == 42
 
 
-def test_in_one_group_a_request_can_be_answered_and_come_again(writer: Writer) -> None:
-    asked = a_beginning("ann", request_key="k", request_hash=b"h")
-    (begun,) = run(writer, writer.turns.begin, asked)
+def test_in_one_group_a_request_can_be_answered_and_come_again(writer: SqliteWriter) -> None:
+    asked = an_opening("ann", request_key="k", request_hash=b"h")
+    (opened,) = run(writer, writer.turns.open_turn, asked)
 
     outcomes = together(
-        writer, (writer.turns.finish, an_ending(begun, "now")), (writer.turns.begin, asked)
+        writer, (writer.turns.close_turn, a_closing(opened, "now")), (writer.turns.open_turn, asked)
     )
 
-    assert outcomes[1] == Answered(turn_id=asked.turn_id, reply=b'{"response":"now"}')
+    assert outcomes[1] == AnsweredRequest(turn_id=asked.turn_id, reply=b'{"response":"now"}')
 
 
-def test_in_one_group_what_was_said_can_be_rated_and_deleted(writer: Writer) -> None:
-    (begun,) = begin(writer, "ann")
+def test_in_one_group_what_was_said_can_be_rated_and_deleted(writer: SqliteWriter) -> None:
+    (opened,) = begin(writer, "ann")
 
     outcomes = together(
         writer,
-        (writer.turns.finish, an_ending(begun)),
-        (writer.upkeep.rate_utterance, begun.beginning.utt_id, 5, None, ""),
-        (writer.turns.begin, a_beginning("ann")),
+        (writer.turns.close_turn, a_closing(opened)),
+        (writer.upkeep.rate_utterance, opened.opening.utt_id, 5, None, ""),
+        (writer.turns.open_turn, an_opening("ann")),
         (writer.upkeep.delete_person, "ann"),
-        (writer.turns.begin, a_beginning("ann")),
+        (writer.turns.open_turn, an_opening("ann")),
     )
 
     assert outcomes[1] is None
@@ -187,12 +191,12 @@ def test_in_one_group_what_was_said_can_be_rated_and_deleted(writer: Writer) -> 
     assert (outcomes[4].length, outcomes[4].feed) == (0, 4)
 
 
-def test_in_one_group_a_person_can_begin_many_dialogs(writer: Writer) -> None:
+def test_in_one_group_a_person_can_begin_many_dialogs(writer: SqliteWriter) -> None:
     names = [f"dialog {n % 8}" for n in range(16)]
 
     outcomes = together(
         writer,
-        *((writer.turns.begin, a_beginning("ann", dialog_name=name)) for name in names),
+        *((writer.turns.open_turn, an_opening("ann", dialog_name=name)) for name in names),
     )
 
     ids = [one.dialog_id for one in outcomes]
@@ -200,9 +204,9 @@ def test_in_one_group_a_person_can_begin_many_dialogs(writer: Writer) -> None:
     assert len(set(ids)) == 8
 
 
-def test_no_more_is_remembered_of_a_dialog_than_its_window(writer: Writer) -> None:
+def test_no_more_is_remembered_of_a_dialog_than_its_window(writer: SqliteWriter) -> None:
     for _ in range(30):
-        finish(writer, *(an_ending(one) for one in begin(writer, "ann")))
+        finish(writer, *(a_closing(one) for one in begin(writer, "ann")))
 
     head = writer.heads.person("ann")
 
@@ -210,40 +214,40 @@ def test_no_more_is_remembered_of_a_dialog_than_its_window(writer: Writer) -> No
     assert len(head.dialogs["main"].recent) <= 8
 
 
-def test_not_everybody_is_remembered(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_everybody_is_remembered(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heads_module, "MAX_PEOPLE", 5)
     people = [f"u{n}" for n in range(20)]
     for _ in range(3):
-        finish(writer, *(an_ending(one) for one in begin(writer, *people)))
+        finish(writer, *(a_closing(one) for one in begin(writer, *people)))
 
     assert len(writer.heads) == 5
     assert [one.length for one in begin(writer, *people)] == [6] * 20
 
 
-def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(writer: Writer) -> None:
-    finish(writer, *(an_ending(one, "kept") for one in begin(writer, "ann")))
+def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(writer: SqliteWriter) -> None:
+    finish(writer, *(a_closing(one, "kept") for one in begin(writer, "ann")))
     pages = writer.setting("page_count")
     writer.setting(f"max_page_count = {pages}")
 
     outcomes = []
     while StoreFull not in map(type, outcomes):
-        outcomes = run(writer, writer.turns.begin, *(a_beginning(f"u{n}") for n in range(50)))
+        outcomes = run(writer, writer.turns.open_turn, *(an_opening(f"u{n}") for n in range(50)))
     writer.setting(f"max_page_count = {pages * 100}")
 
     full = next(one for one in outcomes if isinstance(one, StoreFull))
     assert "the disk is full" in str(full)
-    (begun,) = begin(writer, "ann")
-    assert b"kept" in begun.window[1].state
-    assert finish(writer, an_ending(begun)) == [None]
+    (opened,) = begin(writer, "ann")
+    assert b"kept" in opened.window[1].state
+    assert finish(writer, a_closing(opened)) == [None]
 
 
-def test_an_owner_that_was_replaced_can_write_no_more(writer: Writer, path: Path) -> None:
-    (begun,) = begin(writer, "ann")
+def test_an_owner_that_was_replaced_can_write_no_more(writer: SqliteWriter, path: Path) -> None:
+    (opened,) = begin(writer, "ann")
     with sqlite3.connect(path) as other:
         other.execute("UPDATE meta SET value = value + 1 WHERE name = 'generation'")
     other.close()
 
-    (outcome,) = finish(writer, an_ending(begun))
+    (outcome,) = finish(writer, a_closing(opened))
 
     assert isinstance(outcome, StoreLocked)
     assert "took over" in str(outcome)
@@ -252,7 +256,7 @@ def test_an_owner_that_was_replaced_can_write_no_more(writer: Writer, path: Path
 def test_each_owner_is_a_new_generation(path: Path) -> None:
     generations = []
     for _ in range(3):
-        writer = Writer(path, "full")
+        writer = SqliteWriter(path, "full")
         writer.open()
         row = writer.connection.execute("SELECT value FROM meta WHERE name = 'generation'")
         generations.append(row.fetchone()[0])
@@ -261,22 +265,22 @@ def test_each_owner_is_a_new_generation(path: Path) -> None:
     assert generations == [1, 2, 3]
 
 
-def test_a_file_that_another_program_holds_is_said(writer: Writer, path: Path) -> None:
+def test_a_file_that_another_program_holds_is_said(writer: SqliteWriter, path: Path) -> None:
     writer.setting("busy_timeout = 1")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
-    held = run(writer, writer.turns.begin, a_beginning("ann"))
+    held = run(writer, writer.turns.open_turn, an_opening("ann"))
     other.close()
-    free = run(writer, writer.turns.begin, a_beginning("ann"))
+    free = run(writer, writer.turns.open_turn, an_opening("ann"))
 
-    assert [type(one) for one in held + free] == [StoreLocked, Begun]
+    assert [type(one) for one in held + free] == [StoreLocked, OpenedTurn]
 
 
 def test_damage_found_in_a_turn_is_said(path: Path) -> None:
-    writer = Writer(path, "full")
+    writer = SqliteWriter(path, "full")
     writer.open()
-    finish(writer, *(an_ending(one) for one in begin(writer, "ann")))
+    finish(writer, *(a_closing(one) for one in begin(writer, "ann")))
     index = "SELECT rootpage FROM sqlite_schema WHERE name = 'utterances_of'"
     (page,) = writer.connection.execute(index).fetchone()
     writer.close()
@@ -285,44 +289,42 @@ def test_damage_found_in_a_turn_is_said(path: Path) -> None:
         file.write(b"\xff" * 4096)
 
     writer.open()
-    (outcome,) = run(writer, writer.turns.begin, a_beginning("ann"))
+    (outcome,) = run(writer, writer.turns.open_turn, an_opening("ann"))
     writer.close()
 
     assert isinstance(outcome, StoreCorrupt)
     assert "put back a copy" in str(outcome)
 
 
-def test_expired_requests_are_let_go(writer: Writer) -> None:
+def test_expired_requests_are_let_go(writer: SqliteWriter) -> None:
     people = [f"u{n}" for n in range(40)]
     counts = []
 
     for day in range(4):
         for n in range(writer_module.FORGET_AFTER):
             started = (day + n / 100) * 86_400.0
-            asked = [
-                a_beginning(user, request_key=f"{day} {n}", started=started) for user in people
-            ]
-            finish(writer, *(an_ending(one) for one in run(writer, writer.turns.begin, *asked)))
+            asked = [an_opening(user, request_key=f"{day} {n}", started=started) for user in people]
+            finish(writer, *(a_closing(one) for one in run(writer, writer.turns.open_turn, *asked)))
         counts += writer.connection.execute("SELECT count(*) FROM requests").fetchone()
 
     assert max(counts) < 2.5 * counts[0]
     assert min(counts) > 0
 
 
-def test_the_write_ahead_log_does_not_grow_without_bound(writer: Writer, path: Path) -> None:
+def test_the_write_ahead_log_does_not_grow_without_bound(writer: SqliteWriter, path: Path) -> None:
     log = path.with_name("dialogs.db-wal")
     people = [f"u{n}" for n in range(50)]
     sizes = []
 
     for _ in range(40):
-        finish(writer, *(an_ending(one, "x" * 2000) for one in begin(writer, *people)))
+        finish(writer, *(a_closing(one, "x" * 2000) for one in begin(writer, *people)))
         sizes.append(log.stat().st_size)
 
     assert max(sizes[20:]) < 1.25 * max(sizes[:20])
 
 
 def test_a_log_that_a_reader_held_up_is_cut_later(
-    writer: Writer, path: Path, monkeypatch: pytest.MonkeyPatch
+    writer: SqliteWriter, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "WAL_BYTES", 100_000)
     monkeypatch.setattr(writer_module, "LOOK_AFTER", 4)
@@ -333,26 +335,26 @@ def test_a_log_that_a_reader_held_up_is_cut_later(
     people = [f"u{n}" for n in range(50)]
 
     for _ in range(4):
-        finish(writer, *(an_ending(one) for one in begin(writer, *people)))
+        finish(writer, *(a_closing(one) for one in begin(writer, *people)))
     held = log.stat().st_size
     reader.close()
     for _ in range(2):
-        finish(writer, *(an_ending(one) for one in begin(writer, *people)))
+        finish(writer, *(a_closing(one) for one in begin(writer, *people)))
 
     assert held > 500_000 > log.stat().st_size
 
 
-def begin(writer: Writer, *users: str) -> list[Begun]:
-    outcomes = run(writer, writer.turns.begin, *(a_beginning(user) for user in users))
-    assert [type(one) for one in outcomes] == [Begun] * len(users)
+def begin(writer: SqliteWriter, *users: str) -> list[OpenedTurn]:
+    outcomes = run(writer, writer.turns.open_turn, *(an_opening(user) for user in users))
+    assert [type(one) for one in outcomes] == [OpenedTurn] * len(users)
     return outcomes
 
 
-def finish(writer: Writer, *endings: Finished) -> list[Any]:
-    return run(writer, writer.turns.finish, *endings)
+def finish(writer: SqliteWriter, *endings: TurnClosing) -> list[Any]:
+    return run(writer, writer.turns.close_turn, *endings)
 
 
-def together(writer: Writer, *jobs: tuple[Any, ...]) -> list[Any]:
+def together(writer: SqliteWriter, *jobs: tuple[Any, ...]) -> list[Any]:
     """Do jobs in one group, and see that they were not done one by one."""
     before = writer.commits
     outcomes = writer.run([(function, tuple(arguments)) for function, *arguments in jobs])
@@ -360,5 +362,5 @@ def together(writer: Writer, *jobs: tuple[Any, ...]) -> list[Any]:
     return outcomes
 
 
-def run(writer: Writer, function: Any, *arguments: Any) -> list[Any]:
+def run(writer: SqliteWriter, function: Any, *arguments: Any) -> list[Any]:
     return writer.run([(function, (argument,)) for argument in arguments])

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog import plain
 from prolocutor.pipeline.plan import Service
 from tests.unit.assistant.talks import last_text

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
-from prolocutor.contracts.store import Answered, Beginning, Begun, Finished
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing, TurnOpening
 from prolocutor.errors import StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
@@ -39,17 +39,17 @@ class FaultyStore(MemoryStore):
         self.finishes_to_fail = 0
         self.closed = 0
 
-    async def begin(self, beginning: Beginning) -> Begun | Answered:
+    async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         if self.begins_to_fail:
             self.begins_to_fail -= 1
             raise StoreFull("the disk is full")
-        return await super().begin(beginning)
+        return await super().open_turn(opening)
 
-    async def finish(self, finished: Finished) -> None:
+    async def close_turn(self, finished: TurnClosing) -> None:
         if self.finishes_to_fail:
             self.finishes_to_fail -= 1
             raise StoreFull("the disk is full")
-        await super().finish(finished)
+        await super().close_turn(finished)
 
     async def aclose(self) -> None:
         self.closed += 1

@@ -14,18 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prolocutor.assistant.agenda import AT_ONCE, MOST_KEYS
+from prolocutor.assistant.agenda_scheduler import AT_ONCE, MOST_KEYS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
-from prolocutor.contracts.store import MOST_ENTRIES, Delivery, Entry
+from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery
 from prolocutor.dialog import notices, plain
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.assistant.talks import assistant, echo, last_text
 from tests.unit.pipeline.talk import hypothesis
@@ -35,11 +35,13 @@ def text(said: str) -> dict[str, Any]:
     return {"type": "text", "text": said}
 
 
-def entry(said: str, *, user: str = "ann", key: str = "t", ago: float = 0.0, **more: Any) -> Entry:
+def entry(
+    said: str, *, user: str = "ann", key: str = "t", ago: float = 0.0, **more: Any
+) -> AgendaEntry:
     """Make an entry of the echo's that was due so many seconds ago."""
     names = {name: more.pop(name) for name in ("dropped", "dialog_name") if name in more}
     body = notices.encode(Notice(messages=[text(said)], skill="echo", **more))
-    return Entry(user=user, skill="echo", key=key, due=time.time() - ago, body=body, **names)
+    return AgendaEntry(user=user, skill="echo", key=key, due=time.time() - ago, body=body, **names)
 
 
 def answer(request: Any) -> Any:
@@ -83,7 +85,7 @@ async def texts_of(it: Assistant, user: str = "ann") -> list[str]:
 
 
 @asynccontextmanager
-async def after(*entries: Entry, **options: Any) -> AsyncIterator[Assistant]:
+async def after(*entries: AgendaEntry, **options: Any) -> AsyncIterator[Assistant]:
     """Run an assistant that finds these entries on its agenda."""
     store = options.pop("store", None) or MemoryStore()
     await store.open()
@@ -163,7 +165,7 @@ async def test_what_comes_late_says_so(ago: float, says: str) -> None:
 async def test_how_late_it_is_stands_before_messages_without_text() -> None:
     picture = {"type": "picture", "url": "https://a.example/b.png"}
     body = notices.encode(Notice(messages=[picture]))
-    late = Entry(user="ann", skill="echo", key="t", due=time.time() - 7300, body=body)
+    late = AgendaEntry(user="ann", skill="echo", key="t", due=time.time() - 7300, body=body)
     async with after(late) as it:
         assert (await told(it, 2))[0] == "(2 hours late)"
 
@@ -176,11 +178,11 @@ async def test_how_many_had_to_go_is_told() -> None:
 async def test_who_is_away_for_long_is_told_how_much_had_to_go() -> None:
     async with assistant(asker()) as it:
         await it.turn("ask", user="ann")
-        for number in range(MOST_ENTRIES + 2):
+        for number in range(MAX_AGENDA_ENTRIES + 2):
             await it.store.schedule(entry(str(number), key=str(number), ago=5))
         await it.notify("ann", "news")
         await it.turn("yes", user="ann")
-        said = await told(it, MOST_ENTRIES + 5)
+        said = await told(it, MAX_AGENDA_ENTRIES + 5)
     assert said[4:6] == ["(3 earlier messages were dropped)", "3"]
     assert said[-1] == "news"
 
@@ -214,7 +216,7 @@ class Looked(MemoryStore):
 
     looks = 0
 
-    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         self.looks += 1
         return await super().due(now, limit)
 
@@ -292,7 +294,7 @@ async def test_a_permission_is_asked_for_with_six_buttons(pressed: Any, value: A
 
 async def test_a_question_of_a_skill_that_is_gone_asks_nothing() -> None:
     body = notices.encode(Notice(messages=[text("Well?")], skill="gone", ask="yesno"))
-    one = Entry(user="ann", skill="gone", key="t", due=time.time(), body=body)
+    one = AgendaEntry(user="ann", skill="gone", key="t", due=time.time(), body=body)
     async with after(one) as it:
         await told(it, 1)
         assert await it.waiting("ann") is None
@@ -359,7 +361,7 @@ async def test_only_so_many_keys_are_kept() -> None:
 
 
 async def test_the_mark_of_a_key_is_taken_off_without_a_word() -> None:
-    mark = Entry(
+    mark = AgendaEntry(
         user="ann",
         skill="@notify",
         key="1",
@@ -386,7 +388,7 @@ class Failing(MemoryStore):
             self.left[what] -= 1
             raise StoreFull("the disk is full")
 
-    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         self.fail("due")
         return await super().due(now, limit)
 
@@ -397,7 +399,7 @@ class Failing(MemoryStore):
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prolocutor.assistant.agenda.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("prolocutor.assistant.agenda_scheduler.FIRST_PAUSE", 0.001)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -418,7 +420,7 @@ async def test_a_notification_that_cannot_be_delivered_is_kept() -> None:
 
 @pytest.mark.parametrize("body", [b"junk", b'{"messages":[{}]}', b'{"messages":5}', b"\xff"])
 async def test_an_entry_that_cannot_be_read_stops_no_other(body: bytes) -> None:
-    bad = Entry(user="ann", skill="echo", key="bad", due=time.time() - 5, body=body)
+    bad = AgendaEntry(user="ann", skill="echo", key="bad", due=time.time() - 5, body=body)
     async with after(bad, entry("Ring!", ago=3)) as it:
         assert await told(it, 1) == ["Ring!"]
         assert await it.store.entries("ann") == []
@@ -433,7 +435,7 @@ class Monitors:
     async def run(self, start: ProgramStart) -> ProgramRun:
         raise NotImplementedError
 
-    async def due(self, entry: Entry) -> ProgramRun:
+    async def due(self, entry: AgendaEntry) -> ProgramRun:
         if self.broken:
             raise RuntimeError("broken")
         words = DirectReply(messages=[text(f"Notification from {entry.key}")])
@@ -449,7 +451,9 @@ async def test_a_program_does_what_its_entry_is_for_and_one_that_breaks_is_put_o
 ) -> None:
     body = notices.encode(Notice(program={"id": "p"}))
     async with assistant(asker(), programs=programs) as it:
-        await it.store.schedule(Entry(user="ann", skill="", key="p", due=time.time(), body=body))
+        await it.store.schedule(
+            AgendaEntry(user="ann", skill="", key="p", due=time.time(), body=body)
+        )
         await it.notify("ann", "news")
         said = await told(it, len(says))
         [left] = await it.store.entries("ann")
@@ -569,7 +573,7 @@ def test_whatever_happens_everything_is_said_once_and_in_order(happens: list[str
         return [one for one in await texts_of(it) if one.startswith("news")], number
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("prolocutor.assistant.agenda.FIRST_PAUSE", 0.001)
+        patch.setattr("prolocutor.assistant.agenda_scheduler.FIRST_PAUSE", 0.001)
         said, number = asyncio.run(happen())
     assert said == [f"news {n}" for n in range(number)]
 

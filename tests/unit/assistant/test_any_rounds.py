@@ -12,7 +12,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog import plain, rounds
 from prolocutor.pipeline.plan import Pipeline
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.testing.sample_turns import a_beginning
+from prolocutor.testing.sample_turns import an_opening
 from tests.unit.assistant.askers import (
     KINDS,
     PROGRAM,
@@ -94,10 +94,10 @@ async def _left(store: MemoryStore, came: dict[str, Any], dialog: str) -> int:
     """Begin a turn that nobody ends."""
     start = {key: value for key, value in came.items() if key != "text"}
     text = came.get("text", "title")
-    beginning = a_beginning(
+    opening = an_opening(
         text=text, dialog_name=dialog, start=plain.encode(start), window=4, hypotheses=0
     )
-    await store.begin(beginning)
+    await store.open_turn(opening)
     return 1
 
 

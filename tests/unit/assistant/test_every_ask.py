@@ -10,8 +10,8 @@ import pytest
 
 from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
 from prolocutor.assistant.rounds import phrases
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog import plain
 from tests.unit.assistant.askers import (
     CHOICES,

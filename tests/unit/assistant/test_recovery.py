@@ -14,7 +14,7 @@ from prolocutor.errors import NotFound, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
-from prolocutor.testing.sample_turns import a_beginning, begin
+from prolocutor.testing.sample_turns import an_opening, begin
 from tests.unit.assistant.talks import FaultyStore, assistant, echo
 from tests.unit.pipeline.talk import Gate, hypothesis, says, settle_down
 
@@ -31,9 +31,9 @@ class Keeps:
     def breaker_changed(self, service: str, state: str) -> None: ...
 
 
-async def cut_off(store: MemoryStore, text: str = "hi", **beginning: Any) -> str:
+async def cut_off(store: MemoryStore, text: str = "hi", **opening: Any) -> str:
     """Begin a turn that nobody ends; give its id."""
-    return (await begin(store, text=text, window=4, **beginning)).beginning.turn_id
+    return (await begin(store, text=text, window=4, **opening)).opening.turn_id
 
 
 async def said(store: MemoryStore, user: str = "ann") -> list[str]:
@@ -56,7 +56,7 @@ async def test_a_turn_that_was_cut_off_is_run_again_with_the_same_ids() -> None:
         await done(it)
     [record] = keeps.records
     assert (record.turn_id, record.attempt, record.response) == (turn_id, 2, "re: hi")
-    assert (await said(store), await store.unfinished()) == (["re: hi"], [])
+    assert (await said(store), await store.unfinished_turns()) == (["re: hi"], [])
 
 
 async def test_an_assistant_that_is_cut_off_leaves_a_turn_that_the_next_one_takes_up() -> None:
@@ -102,7 +102,7 @@ async def test_services_that_want_no_second_run_are_not_asked_again() -> None:
 async def test_a_turn_that_was_cut_off_twice_is_closed_with_the_fallback_and_marked() -> None:
     store = MemoryStore()
     turn_id = await cut_off(store)
-    await store.resume(turn_id, None, 0)
+    await store.resume_turn(turn_id, None, 0)
     chat = echo()
     async with assistant(chat, store=store, fallback="Sorry.") as it:
         await done(it)
@@ -112,7 +112,7 @@ async def test_a_turn_that_was_cut_off_twice_is_closed_with_the_fallback_and_mar
     reply = dialog.utterances[-1]
     assert (reply.text, reply.attributes) == ("Sorry.", {"interrupted": True})
     fake: Any = chat.target
-    assert (fake.calls, await store.unfinished()) == (0, [])
+    assert (fake.calls, await store.unfinished_turns()) == (0, [])
 
 
 async def test_a_turn_that_is_too_old_is_closed_at_once() -> None:
@@ -162,10 +162,10 @@ async def test_what_cannot_be_taken_up_stops_nobody_else(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(FaultyStore):
-        async def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Any:
+        async def resume_turn(self, turn_id: str, window: int | None, hypotheses: int) -> Any:
             if turn_id == broken:
                 raise error
-            return await super().resume(turn_id, window, hypotheses)
+            return await super().resume_turn(turn_id, window, hypotheses)
 
     store = Broken()
     broken = await cut_off(store, "a", user="ann")
@@ -193,7 +193,7 @@ async def test_what_a_turn_started_with_is_known_in_its_second_run() -> None:
     other = FakeService(hypothesis())
     store = MemoryStore()
     start = b'{"parsed":{"payload":5,"skill":"asked"}}'
-    await store.begin(a_beginning(text="5", start=start, window=4))
+    await store.open_turn(an_opening(text="5", start=start, window=4))
     async with assistant(Service("other", other), Service("asked", asked), store=store) as it:
         await done(it)
     assert (other.calls, asked.requests[0]["answer"]["value"]) == (0, 5)

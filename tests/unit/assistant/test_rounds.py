@@ -13,7 +13,7 @@ from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.rounds import pages, phrases
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
-from prolocutor.contracts.store import Begun, Entry
+from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.outputs import ASKS
@@ -21,7 +21,7 @@ from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.testing.sample_turns import a_beginning, a_delivery
+from prolocutor.testing.sample_turns import a_delivery, an_opening
 from tests.unit.assistant.askers import (
     KINDS,
     TIME,
@@ -559,7 +559,7 @@ class Adds:
         asks = DirectReply(messages=[{"type": "text", "text": "How many?"}], ask="number")
         return ProgramRun(words=asks, context="so many:", code=["$x"], entities={"X": 1})
 
-    async def due(self, entry: Entry) -> ProgramRun:
+    async def due(self, entry: AgendaEntry) -> ProgramRun:
         raise NotImplementedError
 
 
@@ -660,8 +660,8 @@ async def test_what_a_reply_puts_on_the_agenda_is_stored_with_it() -> None:
 
 
 def _started(turn: Any) -> float:
-    begun: Begun = turn._turn.draft.begun
-    return begun.beginning.started - 1
+    begun: OpenedTurn = turn._turn.draft.begun
+    return begun.opening.started - 1
 
 
 async def test_what_other_skills_would_have_scheduled_is_not() -> None:
@@ -676,9 +676,9 @@ async def test_what_other_skills_would_have_scheduled_is_not() -> None:
 # -- a second run -----------------------------------------------------------------------------
 
 
-async def begun_and_left(store: MemoryStore, text: str, **beginning: Any) -> None:
+async def begun_and_left(store: MemoryStore, text: str, **opening: Any) -> None:
     """Begin a turn that nobody ends."""
-    assert isinstance(await store.begin(a_beginning(text=text, window=4, **beginning)), Begun)
+    assert isinstance(await store.open_turn(an_opening(text=text, window=4, **opening)), OpenedTurn)
 
 
 @pytest.mark.parametrize(
@@ -734,7 +734,7 @@ async def test_an_answer_that_was_cut_off_on_disk_is_given_once(tmp_path: Path) 
     url, asker = f"sqlite:///{tmp_path}/dialogs.db", Asker()
     async with assistant(*asking_skills(asker), store=url) as it:
         await it.turn("ask date", user="ann")
-        await it.store.begin(a_beginning(text="2026-12-24", window=4))
+        await it.store.open_turn(an_opening(text="2026-12-24", window=4))
     async with assistant(*asking_skills(asker), store=url) as it:
         while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)

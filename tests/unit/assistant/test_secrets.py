@@ -101,12 +101,12 @@ async def test_a_turn_with_a_password_that_was_cut_off_gets_it_again() -> None:
             began.set()
             await asyncio.Event().wait()
 
-        ends, store.finish = store.finish, finish  # type: ignore[method-assign, assignment]
+        ends, store.close_turn = store.close_turn, finish  # type: ignore[method-assign, assignment]
         turn = asyncio.create_task(it.turn(SECRET, user="ann"))
         await began.wait()
         await it.aclose(grace=0)
         turn.cancel()
-        store.finish = ends  # type: ignore[method-assign]
+        store.close_turn = ends  # type: ignore[method-assign]
     async with assistant(*skills, store=store) as it:
         while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)

@@ -8,7 +8,7 @@ import pytest
 
 import prolocutor
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.received import MAX_TEXT
+from prolocutor.assistant.input_checks import MAX_TEXT
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.errors import BadInput, Conflict, Overloaded, Stopping, StoreError, StoreFull
@@ -100,14 +100,14 @@ async def test_a_turn_makes_two_trips_to_the_store_after_the_first_look() -> Non
 
     class Counts(MemoryStore):
         def __getattribute__(self, name: str) -> Any:
-            if not name.startswith("_") and name not in ("open", "aclose", "unfinished"):
+            if not name.startswith("_") and name not in ("open", "aclose", "unfinished_turns"):
                 trips.append(name)
             return super().__getattribute__(name)
 
     async with assistant(store=Counts()) as it:
         for text in "abc":
             await it.reply(text, user="ann")
-    assert trips == ["round"] + ["begin", "finish"] * 3
+    assert trips == ["round"] + ["open_turn", "close_turn"] * 3
 
 
 async def test_a_dialog_goes_on_and_another_name_is_another_dialog() -> None:
@@ -467,8 +467,8 @@ async def test_what_is_owed_is_stored_at_the_end() -> None:
         store.finishes_to_fail = 1
         with pytest.raises(StoreFull):
             await it.reply("a", user="ann")
-        assert len(await store.unfinished()) == 1
-    assert await store.unfinished() == []
+        assert len(await store.unfinished_turns()) == 1
+    assert await store.unfinished_turns() == []
 
 
 async def test_nothing_is_owed_to_a_person_who_was_deleted() -> None:
@@ -483,7 +483,7 @@ async def test_nothing_is_owed_to_a_person_who_was_deleted() -> None:
 
 async def test_a_store_that_cannot_list_what_was_cut_off_is_let_go() -> None:
     class Broken(FaultyStore):
-        async def unfinished(self) -> Any:
+        async def unfinished_turns(self) -> Any:
             raise StoreError("no")
 
     store = Broken()
@@ -502,7 +502,7 @@ async def test_a_fault_of_our_own_breaks_no_turn(
     async with assistant(fallback="Sorry.") as it:
         with caplog.at_level(logging.ERROR):
             reply = await it.reply("hi", user="ann")
-        assert await it.store.unfinished() == []
+        assert await it.store.unfinished_turns() == []
     assert (reply.text, reply.attributes) == ("Sorry.", {"interrupted": True})
     assert "broke" in caplog.text
 
@@ -536,7 +536,7 @@ async def test_closing_waits_no_longer_than_its_grace() -> None:
     await it.aclose(grace=0.02)
     outcomes = await asyncio.gather(*taken, return_exceptions=True)
     assert [type(one) for one in outcomes] == [asyncio.CancelledError, Stopping]
-    assert [turn.user for turn in await store.unfinished()] == ["ann"]
+    assert [turn.user for turn in await store.unfinished_turns()] == ["ann"]
 
 
 async def test_an_assistant_is_ready_between_start_and_end() -> None:

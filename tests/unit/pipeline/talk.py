@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from prolocutor.assistant.wiring import connect
-from prolocutor.contracts.store import Finished
+from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dotted_names import resolve
@@ -50,9 +50,9 @@ class Talk:
         how = TurnStart(input=Input(text=text), **start)
         async with asyncio.timeout(PATIENCE):
             turn = await self.engine.run(begun, how, asyncio.get_running_loop().time())
-        await self.store.finish(
-            Finished(
-                begun=begun,
+        await self.store.close_turn(
+            TurnClosing(
+                opened=begun,
                 utterances=turn.draft.utterances(),
                 human=turn.draft.human,
                 bot=turn.draft.bot,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.contracts.store import Entry
+from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import schedule
@@ -20,7 +20,7 @@ def line(**changes: Any) -> dict[str, Any]:
     return {key: value for key, value in whole.items() if value is not None}
 
 
-def scheduled(given: dict[str, Any]) -> list[Entry]:
+def scheduled(given: dict[str, Any]) -> list[AgendaEntry]:
     """Return the entries of a hypothesis in a turn of ann's that began at 1000."""
     return schedule.entries("ann", "main", 1000.0, [("timer", given)])
 

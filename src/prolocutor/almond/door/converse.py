@@ -11,7 +11,7 @@ from prolocutor.almond.door.dialects import FIRST, SECOND, Dialect, Frame
 from prolocutor.almond.door.expectation import expectation
 from prolocutor.almond.door.people import Party, party_of
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input

@@ -22,7 +22,7 @@ from prolocutor.almond.door.people import PREFIX, Party, party_of, stranger
 from prolocutor.almond.door.popular import Popular
 from prolocutor.almond.door.results import Results
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput

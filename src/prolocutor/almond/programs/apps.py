@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import Entry
+from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import notices
 from prolocutor.dialog.notices import Notice
 
@@ -37,9 +37,9 @@ class App(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs: int = 0
 
 
-def entry_of(app: App, user: str, dialog_name: str, due: float) -> Entry:
+def entry_of(app: App, user: str, dialog_name: str, due: float) -> AgendaEntry:
     """Return the entry of the agenda by which a program runs next."""
-    return Entry(
+    return AgendaEntry(
         user=user,
         dialog_name=dialog_name,
         skill=PROGRAMS,
@@ -49,7 +49,7 @@ def entry_of(app: App, user: str, dialog_name: str, due: float) -> Entry:
     )
 
 
-def app_of(entry: Entry) -> App:
+def app_of(entry: AgendaEntry) -> App:
     """Read the program of an entry; `msgspec.ValidationError` where it is none."""
     return msgspec.convert(notices.decode(entry.body).program, App)
 

@@ -13,7 +13,7 @@ from prolocutor.almond.thingtalk.checked import ResolvedCall
 from prolocutor.almond.thingtalk.manifests import Class, Function
 from prolocutor.almond.thingtalk.tree import Device
 from prolocutor.contracts.caller import Caller
-from prolocutor.contracts.store import Entry, Records
+from prolocutor.contracts.store import AgendaEntry, RecordStore
 from prolocutor.dialog import plain
 from prolocutor.errors import BadReply, ProlocutorError
 from prolocutor.pipeline import schedule
@@ -38,11 +38,11 @@ class Calls:
     """
 
     def __init__(
-        self, devices: Devices, caller: Caller, records: Records, person: Person, seconds: float
+        self, devices: Devices, caller: Caller, records: RecordStore, person: Person, seconds: float
     ) -> None:
         self.person = person
         self.learned: dict[str, Any] = {}
-        self.entries: list[Entry] = []
+        self.entries: list[AgendaEntry] = []
         self.struck: list[tuple[str, str]] = []
         self._devices = devices
         self._caller = caller

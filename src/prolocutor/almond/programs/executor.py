@@ -29,7 +29,7 @@ from prolocutor.almond.thingtalk.tree import Program
 from prolocutor.assistant.rounds import phrases
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.programs import ProgramCreated, ProgramRun, ProgramStart
-from prolocutor.contracts.store import Entry, Store
+from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput, ProlocutorError
@@ -82,7 +82,7 @@ class Executor:
         """Run the statements one after the other."""
         calls = self._calls(person)
         messages: list[dict[str, Any]] = []
-        entries: list[Entry] = []
+        entries: list[AgendaEntry] = []
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
             doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
@@ -108,7 +108,7 @@ class Executor:
         person: Person,
         number: int,
         running: int,
-    ) -> tuple[list[dict[str, Any]], Entry | None]:
+    ) -> tuple[list[dict[str, Any]], AgendaEntry | None]:
         """Do one statement, or start it if it goes on; give what is said and its entry."""
         if statement.stream is None:
             done = await doer.do(statement)
@@ -164,7 +164,7 @@ class Executor:
 
     # -- between turns ----------------------------------------------------------------------
 
-    async def due(self, entry: Entry) -> ProgramRun:
+    async def due(self, entry: AgendaEntry) -> ProgramRun:
         """Do what an entry of the agenda is for that a program left there."""
         now = self._clock()
         await self._get_ready()
@@ -259,7 +259,7 @@ class Executor:
     def _calls(self, person: Person) -> Calls:
         return Calls(self._devices, self._caller, self._store, person, self._seconds)
 
-    async def _entries(self, user: str) -> list[Entry]:
+    async def _entries(self, user: str) -> list[AgendaEntry]:
         return await self._store.entries(user, PROGRAMS)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.store import Begun
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time
 from prolocutor.dialog.recurrence import zone_of
@@ -75,9 +75,9 @@ class Person(msgspec.Struct, kw_only=True):
         }
 
 
-def of_turn(begun: Begun) -> Person:
+def of_turn(begun: OpenedTurn) -> Person:
     """Return the person of a turn."""
-    said = begun.beginning
+    said = begun.opening
     return Person(
         user=said.user,
         dialog_name=said.dialog_name,

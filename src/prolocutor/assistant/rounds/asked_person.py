@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from prolocutor.asks.asked import Asked, Contact
-from prolocutor.contracts.store import Begun
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rounds import PendingAsk
 
 
-def asked_of(begun: Begun, input: Input, waiting: PendingAsk) -> Asked:
+def asked_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> Asked:
     """Return what an answer to this ask is read against.
 
     Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list
@@ -27,7 +27,7 @@ def asked_of(begun: Begun, input: Input, waiting: PendingAsk) -> Asked:
     return Asked(
         choices=waiting.choices,
         timezone=input.timezone or _text(attributes, "timezone"),
-        now=datetime.fromtimestamp(begun.beginning.started, UTC).astimezone(),
+        now=datetime.fromtimestamp(begun.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
         language=_text(attributes, "language"),
         contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import pages
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.contracts.store import NO_ASK, NO_ROUND, Begun, Entry
+from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
 from prolocutor.dialog import outputs, plain, rounds
 from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 from prolocutor.pipeline import schedule
@@ -28,12 +28,12 @@ class Sequel(msgspec.Struct, frozen=True, kw_only=True):
 
     waiting: PendingAsk | None = None
     round: bytes | None = None
-    closing: bytes = NO_ASK
-    entries: Sequence[Entry] = ()
+    closing: bytes = NO_ASK_CLOSING
+    entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
 
 
-def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
+def sequel_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> Sequel:
     """Tell what follows from a turn whose reply stands, and finish its messages.
 
     A skill's buttons get its name, so that they come back to it; of a long list of choices the
@@ -52,7 +52,7 @@ def sequel_of(begun: Begun, decision: Decision, draft: Draft) -> Sequel:
     if waiting is not None and reply.ask is not None and waiting is not decision.kept:
         draft.show(pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
-    run, said = decision.run, begun.beginning
+    run, said = decision.run, begun.opening
     scheduled = schedule.entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
     return Sequel(
@@ -76,7 +76,7 @@ def _leads_on(draft: Draft) -> bool:
 def closing_of(waiting: PendingAsk | None) -> bytes:
     """Return the closing of a turn after which this is waited for."""
     if waiting is None:
-        return NO_ASK
+        return NO_ASK_CLOSING
     closing: dict[str, Any] = {"ask": waiting.ask}
     if waiting.code:
         closing |= {"code": waiting.code, "entities": waiting.entities}

@@ -20,7 +20,7 @@ from prolocutor.assistant.rounds.asked_person import asked_of
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
 from prolocutor.contracts.programs import ProgramStart
-from prolocutor.contracts.store import NO_ROUND, Begun
+from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.dialog.rounds import NOTHING, RAW, PendingAsk, Round
@@ -71,7 +71,7 @@ class Rounds:
         cards = [(skill.name, (skill.card or {}).get("description")) for skill in skills]
         self._menu = phrases.menu([(name, str(told or "")) for name, told in cards])
 
-    def read(self, begun: Begun, input: Input) -> Decision:
+    def read(self, begun: OpenedTurn, input: Input) -> Decision:
         """Tell what an input means for the turn that it begins."""
         state = round_of(begun)
         if state.waiting is not None and not self._is_there(state.waiting):
@@ -82,7 +82,7 @@ class Rounds:
             decision = _misread(input, state.waiting, str(error))
         return decision if state is NOTHING else replace(decision, state=state)
 
-    def _read(self, begun: Begun, input: Input, state: Round) -> Decision:
+    def _read(self, begun: OpenedTurn, input: Input, state: Round) -> Decision:
         waiting = state.waiting
         parsed = self._parsed(input, waiting)
         if waiting is None:
@@ -141,7 +141,7 @@ class Rounds:
         return Decision(start=start, releases=stops)
 
     def _pressed(
-        self, begun: Begun, input: Input, state: Round, parsed: dict[str, Any]
+        self, begun: OpenedTurn, input: Input, state: Round, parsed: dict[str, Any]
     ) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
@@ -184,7 +184,7 @@ def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
     return Decision(start=TurnStart(input=input, say=words), kept=waiting)
 
 
-def round_of(begun: Begun) -> Round:
+def round_of(begun: OpenedTurn) -> Round:
     """Return what the dialog waited for when a turn began."""
     if begun.round == NO_ROUND:
         return NOTHING

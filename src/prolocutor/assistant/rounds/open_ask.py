@@ -16,7 +16,7 @@ from prolocutor.asks.wording import plain
 from prolocutor.assistant.rounds import pages, phrases
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.programs import ProgramStart
-from prolocutor.contracts.store import Begun
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
 
@@ -37,7 +37,7 @@ class OpenAsk:
         self,
         waiting: PendingAsk,
         input: Input,
-        begun: Begun,
+        begun: OpenedTurn,
         asked: Callable[[], Asked],
         *,
         switch_confidence: float,

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.asks.intents import intent_in, intent_of_program, read_parsed
-from prolocutor.contracts.store import Feed
+from prolocutor.contracts.store import FeedStore
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rounds import PendingAsk
@@ -27,7 +27,7 @@ class Secrets:
     What a dialog waits for is looked up once, then remembered for those who spoke last.
     """
 
-    def __init__(self, store: Feed) -> None:
+    def __init__(self, store: FeedStore) -> None:
         self._store = store
         self._people: OrderedDict[str, dict[str, bool]] = OrderedDict()
 

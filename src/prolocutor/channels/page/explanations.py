@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.observer import TurnRecord
-from prolocutor.contracts.store import Archive
+from prolocutor.contracts.store import ArchiveStore
 from prolocutor.dialog.agent_state import hypothesis_to_state
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.observe.reasons import without_quotes
@@ -22,7 +22,7 @@ _SHOWN: Final = ("hypothesis_id", "skill_name", "text", "confidence")
 class TurnExplanations:
     """Tells how the assistant came to say something, from its latest records or the store."""
 
-    def __init__(self, archive: Archive, recent: RecentTurns | None) -> None:
+    def __init__(self, archive: ArchiveStore, recent: RecentTurns | None) -> None:
         self._archive = archive
         self._recent = recent
 

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.channel import HttpResponse
-from prolocutor.contracts.store import Records
+from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreFull
 from prolocutor.web.error_table import HttpError
@@ -49,7 +49,7 @@ class Uploads:
     `folder` is made when it is first needed; without one the pictures live as long as the channel.
     """
 
-    def __init__(self, records: Records, folder: Path | None = None) -> None:
+    def __init__(self, records: RecordStore, folder: Path | None = None) -> None:
         self._records = records
         self._folder = folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor, WebSocket
 from prolocutor.deeppavlov.door.speakers import speaker
 from prolocutor.dialog import agent_state, plain

@@ -13,13 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.input_checks import MAX_TEXT, checked_input
 from prolocutor.assistant.journal import Journal
-from prolocutor.assistant.received import MAX_TEXT, checked_input
 from prolocutor.assistant.rounds.effects import Sequel
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import Call, Question
-from prolocutor.contracts.store import Begun
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.errors import BreakerOpen, NoPlace
@@ -128,7 +128,7 @@ class AgentAsker:
         started = monotonic()
         input = Input(text=question.text)
         begun = await self._begun(input, user)
-        self._wanted.put(begun.beginning.turn_id, agents)
+        self._wanted.put(begun.opening.turn_id, agents)
         turn = await self._engine.run(begun, TurnStart(input=input), started)
         surest: dict[str, dict[str, Any]] = {}
         for one in sorted(turn.draft.hypotheses(), key=lambda one: -one["confidence"]):
@@ -155,11 +155,11 @@ class AgentAsker:
             error=error,
         )
 
-    async def _begun(self, input: Input, user: str) -> Begun:
+    async def _begun(self, input: Input, user: str) -> OpenedTurn:
         begun = await self._journal.begin(
             input, user=user, dialog="main", channel="evaluation", request_id=None
         )
-        assert isinstance(begun, Begun), "without a request id no turn is found again"
+        assert isinstance(begun, OpenedTurn), "without a request id no turn is found again"
         return begun
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
-from prolocutor.contracts.store import Version
+from prolocutor.contracts.store import ProfileVersion
 from prolocutor.dialog import plain
 from prolocutor.dialog.profiles import apply_changes
 from prolocutor.errors import StoreCorrupt
@@ -22,13 +22,13 @@ _BETWEEN: Final = named("versions_between")
 _Row = tuple[int, bytes, bytes | None]
 
 
-def latest(connection: sqlite3.Connection, owner: str) -> Version:
+def latest(connection: sqlite3.Connection, owner: str) -> ProfileVersion:
     """Return the newest version of a human's or bot's profile."""
     rows: list[_Row] = connection.execute(_LATEST, (owner,)).fetchall()
     if not rows:
         raise StoreCorrupt(f"the profile {owner} is missing; put back a copy of the file")
     number = rows[-1][0]
-    return Version(number, _rebuilt(owner, rows, {number})[number])
+    return ProfileVersion(number, _rebuilt(owner, rows, {number})[number])
 
 
 def states(connection: sqlite3.Connection, owner: str, numbers: Iterable[int]) -> dict[int, bytes]:

@@ -12,15 +12,15 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import NO_ROUND, Beginning, Entry, FeedRow
+from prolocutor.contracts.store import NO_ROUND, AgendaEntry, FeedRow, TurnOpening
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
-from prolocutor.stores.sqlite import migrations, profiles, search
+from prolocutor.stores.sqlite import dialog_search, migrations, profiles
 from prolocutor.stores.sqlite.connection import connect, translated
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.worker import Job
+from prolocutor.stores.sqlite.worker_thread import StoreJob
 
 PAGE: Final = 200
 """Utterances read by one job."""
@@ -46,13 +46,13 @@ _AFTER: Final = named("dialogs_after")
 _AFTER_OF: Final = named("dialogs_after_of")
 _LAST_DATES: Final = named("last_dates")
 
-_unpack: Final = msgspec.msgpack.Decoder(Beginning).decode
+_unpack: Final = msgspec.msgpack.Decoder(TurnOpening).decode
 
 Ratings = dict[int | None, list[bytes]]
 Utterance = HumanUtterance | BotUtterance
 
 
-class Reader:
+class SqliteReader:
     """Owns a connection that only reads. Everything here is called in the reader's thread."""
 
     def __init__(self, path: Path) -> None:
@@ -70,7 +70,7 @@ class Reader:
             raise StoreError(f"{self.path}: is of an old version; let its owner open it once")
         self.connection = connection
 
-    def run(self, jobs: list[Job]) -> list[Any]:
+    def run(self, jobs: list[StoreJob]) -> list[Any]:
         """Do the jobs one by one."""
         return [self._done(job) for job in jobs]
 
@@ -105,7 +105,7 @@ class Reader:
         row = self.connection.execute(_ROUND, (user, dialog_name)).fetchone()
         return row[0] if row else NO_ROUND
 
-    def due(self, now: float, limit: int) -> list[Entry]:
+    def due(self, now: float, limit: int) -> list[AgendaEntry]:
         """Return the entries of the agenda with `due <= now`."""
         return _entries(self.connection.execute(_DUE, (now, limit)).fetchall())
 
@@ -114,7 +114,7 @@ class Reader:
         due: tuple[float | None] = self.connection.execute(_NEXT_DUE, (after,)).fetchone()
         return due[0]
 
-    def entries(self, user: str, skill: str | None) -> list[Entry]:
+    def entries(self, user: str, skill: str | None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill)."""
         return _entries(self.connection.execute(_ENTRIES, (user, skill)).fetchall())
 
@@ -198,7 +198,9 @@ class Reader:
 
     def dialog_ids(self, filters: dict[str, Any]) -> list[str]:
         """Find dialogs, oldest first."""
-        return [row[0] for row in self.connection.execute(*search.statement(filters)).fetchall()]
+        return [
+            row[0] for row in self.connection.execute(*dialog_search.statement(filters)).fetchall()
+        ]
 
     def numbers_after(self, number: int, user: str | None, limit: int) -> list[int]:
         """Return the numbers of the next dialogs."""
@@ -212,7 +214,7 @@ class Reader:
         """Return the numbers of the next dialogs, and when something was said there last."""
         return self.connection.execute(_LAST_DATES, (number, limit)).fetchall()
 
-    def _done(self, job: Job) -> Any:
+    def _done(self, job: StoreJob) -> Any:
         function, args = job
         try:
             return function(*args)
@@ -223,17 +225,19 @@ class Reader:
 def _feed_rows(rows: list[tuple[Any, ...]]) -> list[FeedRow]:
     """Make rows of the feed; the words of an open turn stand in its beginning."""
     found = []
-    for n, dialog_id, message, name, id_, closing, beginning in rows:
-        if beginning is not None:
-            message = _unpack(beginning).message
+    for n, dialog_id, message, name, id_, closing, opening in rows:
+        if opening is not None:
+            message = _unpack(opening).message
         found.append(
             FeedRow(n, dialog_id, message, name, None if message is None else id_, closing)
         )
     return found
 
 
-def _entries(rows: list[tuple[Any, ...]]) -> list[Entry]:
+def _entries(rows: list[tuple[Any, ...]]) -> list[AgendaEntry]:
     return [
-        Entry(user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=gone)
+        AgendaEntry(
+            user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=gone
+        )
         for user, name, skill, key, due, body, gone in rows
     ]

@@ -10,19 +10,19 @@ from typing import Any, Final
 
 from prolocutor.errors import BadInput, StoreLocked
 from prolocutor.stores.sqlite import migrations
-from prolocutor.stores.sqlite.agenda import Agenda
+from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.connection import (
     BUSY_MS,
     connect,
     prepare_writing,
     translated,
 )
-from prolocutor.stores.sqlite.heads import Heads
+from prolocutor.stores.sqlite.head_cache import HeadCache
+from prolocutor.stores.sqlite.maintenance import Maintenance
+from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.rows import Rows
-from prolocutor.stores.sqlite.turns import Turns
-from prolocutor.stores.sqlite.upkeep import Upkeep
-from prolocutor.stores.sqlite.worker import Job
+from prolocutor.stores.sqlite.turn_writer import TurnWriter
+from prolocutor.stores.sqlite.worker_thread import StoreJob
 
 WAL_BYTES: Final = 64 * 1024 * 1024
 """A write-ahead log above this size is cut, even if readers have to wait for that."""
@@ -36,7 +36,7 @@ PATIENCE_MS: Final = 200
 _GENERATION: Final = named("generation")
 
 
-class Writer:
+class SqliteWriter:
     """Owns the connection that writes. Everything here is called in the writer's thread."""
 
     def __init__(self, path: Path, durability: str) -> None:
@@ -57,11 +57,11 @@ class Writer:
             migrations.migrate(connection, version)
             connection.execute(named("next_generation"))
             (self._generation,) = connection.execute(_GENERATION).fetchone()
-            self._rows = Rows()
-            self.heads = Heads(connection, self._rows)
-            self.agenda = Agenda(connection)
-            self.turns = Turns(connection, self._rows, self.heads, self.agenda)
-            self.upkeep = Upkeep(connection, self._rows, self.heads)
+            self._rows = PendingRows()
+            self.heads = HeadCache(connection, self._rows)
+            self.agenda = AgendaWriter(connection)
+            self.turns = TurnWriter(connection, self._rows, self.heads, self.agenda)
+            self.upkeep = Maintenance(connection, self._rows, self.heads)
         except BaseException as error:
             connection.close()
             if isinstance(error, Exception):
@@ -78,7 +78,7 @@ class Writer:
         (value,) = self.connection.execute(f"PRAGMA {pragma}").fetchone()
         return value
 
-    def run(self, jobs: list[Job]) -> list[Any]:
+    def run(self, jobs: list[StoreJob]) -> list[Any]:
         """Do the jobs in one transaction; if one fails, do each in a transaction of its own."""
         try:
             return self._commit(jobs)
@@ -87,13 +87,13 @@ class Writer:
                 return [translated(error, self.path)]
         return [self._alone(job) for job in jobs]
 
-    def _alone(self, job: Job) -> Any:
+    def _alone(self, job: StoreJob) -> Any:
         try:
             return self._commit([job])[0]
         except Exception as error:
             return translated(error, self.path)
 
-    def _commit(self, jobs: list[Job]) -> list[Any]:
+    def _commit(self, jobs: list[StoreJob]) -> list[Any]:
         connection = self.connection
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -134,7 +134,7 @@ class Writer:
             self.connection.execute("ROLLBACK")
 
 
-def _done(job: Job) -> Any:
+def _done(job: StoreJob) -> Any:
     """Do a job; input that cannot be taken is its own outcome and changes nothing."""
     function, args = job
     try:

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.result import TurnResult
-from prolocutor.contracts.store import Beginning, Begun
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.store import OpenedTurn, TurnOpening
 from prolocutor.dialog import plain
 from prolocutor.pipeline.plan import Service
 from prolocutor.stores.memory import MemoryStore
@@ -88,10 +88,10 @@ class Keys:
         return [{"text": "x", "author": "y"}]
 
 
-async def begun(started: float = 1.0) -> Begun:
+async def begun(started: float = 1.0) -> OpenedTurn:
     """Begin a turn of ann's in a store that nobody uses."""
     names = ("channel_type", "utt_id", "bot_utt_id", "new_human_id", "new_dialog_id")
-    beginning = Beginning(
+    opening = TurnOpening(
         turn_id="t",
         user="ann",
         dialog_name="main",
@@ -104,8 +104,8 @@ async def begun(started: float = 1.0) -> Begun:
         new_bot_id="b",
         **dict.fromkeys(names, "x"),
     )
-    turn = await MemoryStore().begin(beginning)
-    assert isinstance(turn, Begun)
+    turn = await MemoryStore().open_turn(opening)
+    assert isinstance(turn, OpenedTurn)
     return turn
 
 

@@ -13,12 +13,12 @@ from prolocutor.almond.programs.apps import PROGRAMS
 from prolocutor.almond.programs.devices import KIND, Devices
 from prolocutor.almond.programs.executor import Executor
 from prolocutor.contracts.programs import ProgramStart
-from prolocutor.contracts.store import Entry
+from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import plain
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Service
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.unit.almond.programs.gadgets import (
     Gadgets,
     Keys,
@@ -112,7 +112,7 @@ LATER = {
 @pytest.mark.parametrize("how", ["created", "unasked"])
 async def test_what_a_function_puts_on_the_agenda_is_there_without_a_turn(how: str) -> None:
     gadgets = Gadgets()
-    old = Entry(user="ann", skill="gadgets", key="old", due=1e10, body=b"{}")
+    old = AgendaEntry(user="ann", skill="gadgets", key="old", due=1e10, body=b"{}")
     async with running(gadgets) as it:
         if how == "unasked":
             await program(it, "monitor(@com.twitter.home_timeline());")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prolocutor.almond.programs.asking import ANY_MORE
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.unit.almond.programs.gadgets import (
     Gadgets,
     program,

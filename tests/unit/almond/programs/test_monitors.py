@@ -27,9 +27,9 @@ from prolocutor.almond.thingtalk.parsing import parse
 from prolocutor.almond.thingtalk.tree import Call, Device, Monitor, Program
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.programs import ProgramStart
-from prolocutor.contracts.store import Entry
+from prolocutor.contracts.store import AgendaEntry
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.store import SqliteStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.unit.almond.programs.gadgets import (
     TWEETS,
     Gadgets,
@@ -49,7 +49,7 @@ TWEETING = "monitor(@com.twitter.home_timeline());"
 NEWS = {"text": "news", "author": "carol", "hashtags": [], "likes": 0}
 
 
-async def entries(it: Assistant) -> list[Entry]:
+async def entries(it: Assistant) -> list[AgendaEntry]:
     """Return the entries of ann's running programs."""
     return await it.store.entries("ann", PROGRAMS)
 

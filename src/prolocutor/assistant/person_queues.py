@@ -26,7 +26,7 @@ class _Place(Generic[T]):
         self.timer: asyncio.TimerHandle | None = None
 
 
-class Queues:
+class PersonQueues:
     """A queue for each person who has something to do; idle people have none.
 
     What was begun goes on when its caller goes away. `limit` bounds the places of one person,

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
-from prolocutor.contracts.store import MOST_ENTRIES, Entry
+from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry
 from prolocutor.stores.sqlite.queries import named
 
 _PUT: Final = named("put_entry")
@@ -21,13 +21,13 @@ _PUT_RECORD: Final = named("put_record")
 _DELETE_RECORD: Final = named("delete_record")
 
 
-class Agenda:
+class AgendaWriter:
     """The agenda and the records of all people. Nothing of them is remembered beside the file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
 
-    def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+    def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry; beyond the limit one of the others goes, and is counted."""
         self.strike(entry.user, entry.skill, entry.key)
         dropped = self._make_room(entry.user, limit)
@@ -41,7 +41,7 @@ class Agenda:
         return self._execute(_TAKE, (user, skill, key)).rowcount > 0
 
     def change(
-        self, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[Entry]
+        self, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[AgendaEntry]
     ) -> None:
         """Take entries off, by skill and key, and write others."""
         for skill, key in struck:
@@ -49,7 +49,7 @@ class Agenda:
         for entry in entries:
             self.schedule(entry)
 
-    def settle(self, entry: Entry | None, again: Entry | None) -> bool:
+    def settle(self, entry: AgendaEntry | None, again: AgendaEntry | None) -> bool:
         """Take the entry off, or put `again` in its place; False if it is not there as given."""
         if entry is not None and not self._execute(_TAKE_AS_GIVEN, _values(entry)).rowcount:
             return False
@@ -76,7 +76,7 @@ class Agenda:
         return gone
 
 
-def _values(entry: Entry) -> tuple[str, str, str, str, float, bytes, int]:
+def _values(entry: AgendaEntry) -> tuple[str, str, str, str, float, bytes, int]:
     """Return the columns of an entry, in the order of the statements."""
     return (
         entry.user,

@@ -16,7 +16,7 @@ from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import pages
 from prolocutor.assistant.rounds.effects import closing_of, waiting_for
 from prolocutor.contracts.programs import ProgramRunner
-from prolocutor.contracts.store import Delivery, Entry, Store
+from prolocutor.contracts.store import AgendaEntry, Delivery, Store
 from prolocutor.dialog import notices, outputs, rounds
 from prolocutor.dialog.ids import new_ids, timestamp
 from prolocutor.dialog.notices import Notice
@@ -29,11 +29,11 @@ LATE: Final = 60.0
 """Seconds from which on something that comes late says so."""
 
 
-class NotNow(Exception):
+class Postponed(Exception):
     """A program could not do what its entry is for."""
 
 
-class Due(msgspec.Struct, frozen=True, kw_only=True):
+class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What is said because an entry is due, what is waited for then, and what takes its place.
 
     `entries` and `struck` change the rest of the agenda.
@@ -42,8 +42,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     messages: list[dict[str, Any]] = []
     waiting: PendingAsk | None = None
     skill: str = ""
-    again: Entry | None = None
-    entries: Sequence[Entry] = ()
+    again: AgendaEntry | None = None
+    entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
 
     @property
@@ -52,7 +52,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
         return self.waiting is not None
 
 
-class Deliveries:
+class AgendaDelivery:
     """Reads entries and delivers them.
 
     `skills` are those who can get answers, `programs` runs programs, `wake` is called
@@ -76,7 +76,7 @@ class Deliveries:
         self._deadline = deadline
         self._new_dialog_attributes = new_dialog_attributes
 
-    async def due(self, entry: Entry, now: float) -> Due:
+    async def due(self, entry: AgendaEntry, now: float) -> DueOutcome:
         """Tell what is to be said; nothing where the entry cannot be read. `NotNow`: later."""
         dropped = _dropped(entry.dropped)
         try:
@@ -84,7 +84,7 @@ class Deliveries:
             due = None if notice.program is not None else self._of_notice(entry, notice, now)
         except Exception:
             log.exception("the entry %s of %s cannot be read and goes", entry.key, entry.skill)
-            return Due(messages=dropped)
+            return DueOutcome(messages=dropped)
         if due is None:
             due = await self._of_program(entry)
         return replace(due, messages=[*dropped, *due.messages])
@@ -93,7 +93,7 @@ class Deliveries:
         """Return whether an answer is waited for, by somebody who is still there."""
         return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
 
-    async def deliver(self, entry: Entry, due: Due) -> bool:
+    async def deliver(self, entry: AgendaEntry, due: DueOutcome) -> bool:
         """Say it and settle its entry; False if the entry is not on the agenda any more."""
         rows: list[bytes] = []
         if due.messages:
@@ -124,9 +124,9 @@ class Deliveries:
             load_ahead()
         return delivered
 
-    def _of_notice(self, entry: Entry, notice: Notice, now: float) -> Due:
+    def _of_notice(self, entry: AgendaEntry, notice: Notice, now: float) -> DueOutcome:
         if notice.said:
-            return Due()
+            return DueOutcome()
         messages = outputs.checked_messages(notice.messages)
         messages = outputs.with_owner(messages, notice.skill)
         waiting = None
@@ -135,19 +135,19 @@ class Deliveries:
             messages = pages.first_page(messages, waiting)
         messages = _late(messages, now - entry.due)
         again = _again(entry, notice, now)
-        return Due(messages=messages, waiting=waiting, skill=notice.skill, again=again)
+        return DueOutcome(messages=messages, waiting=waiting, skill=notice.skill, again=again)
 
-    async def _of_program(self, entry: Entry) -> Due:
+    async def _of_program(self, entry: AgendaEntry) -> DueOutcome:
         try:
             async with asyncio.timeout(self._deadline):
                 run = await self._programs.due(entry)
         except Exception as error:
-            raise NotNow(f"the program {entry.key} failed: {error!r}") from error
+            raise Postponed(f"the program {entry.key} failed: {error!r}") from error
         words, waiting = run.words, None
         if words.ask is not None:
             asked = waiting_for(words.messages, words.ask, words.skill, context=run.context)
             waiting = replace(asked, code=run.code, entities=run.entities)
-        return Due(
+        return DueOutcome(
             messages=list(words.messages),
             waiting=waiting,
             skill=words.skill,
@@ -156,7 +156,7 @@ class Deliveries:
         )
 
 
-def _again(entry: Entry, notice: Notice, now: float) -> Entry | None:
+def _again(entry: AgendaEntry, notice: Notice, now: float) -> AgendaEntry | None:
     """Return what takes the place of an entry: its next time, or the mark that it was said."""
     if notice.every is not None:
         first = entry.due if notice.first is None else notice.first

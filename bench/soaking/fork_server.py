@@ -1,11 +1,11 @@
-"""The nursery: a process that has imported everything and forks a fresh server for every life.
+"""The fork server: a process that has imported everything and forks a fresh server for each life.
 
 A server forked here is `prolocutor serve` with the same words as typed by a person; only the time
 in which Python imports it is saved. Read from standard input, one word a line: `live` forks
 a server, `kill` and `stop` send it SIGKILL and SIGTERM, and then `ended STATUS` is printed (as
 `subprocess` counts: minus the signal). Beside that the servers print to the same standard output.
 
-    python bench/soaking/nursery.py serve FILE --port 4242 --store URL
+    python bench/soaking/fork_server.py serve FILE --port 4242 --store URL
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import uvloop  # noqa: F401
 import prolocutor.cli.serve
 import prolocutor.connectors.python
 import prolocutor.deeppavlov.door.api
-import prolocutor.stores.sqlite.store  # noqa: F401
+import prolocutor.stores.sqlite.sqlite_store  # noqa: F401
 from prolocutor.cli.main import run
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGTERM}

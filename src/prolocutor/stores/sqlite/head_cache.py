@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from prolocutor.contracts.store import Said, Version
+from prolocutor.contracts.store import ProfileVersion, UtteranceParts
 from prolocutor.dialog import splicing
 from prolocutor.stores.sqlite import profiles
+from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.rows import Rows
 
 MAX_PEOPLE: Final = 1024
 MAX_DIALOGS: Final = 4
@@ -47,18 +47,18 @@ class DialogHead:
     bot_id: str
     date_start: str
     attributes: bytes
-    bot: Version
+    bot: ProfileVersion
     length: int
     rating: bytes
     round: bytes
-    recent: list[tuple[Said, int]]
+    recent: list[tuple[UtteranceParts, int]]
     """The last utterances with their numbers, oldest first."""
     keep: int
     """How many of them are wanted again."""
     skills: set[str]
     """Skills of which it is known that they spoke here."""
 
-    def add(self, said: Said, utterance: int) -> None:
+    def add(self, said: UtteranceParts, utterance: int) -> None:
         """Take note of one more utterance."""
         self.length += 1
         self.recent.append((said, utterance))
@@ -76,7 +76,7 @@ class DialogHead:
                 break
 
 
-class Numbering:
+class MessageNumbering:
     """The name of some dialogs of a person, and the last id that a message got under it."""
 
     __slots__ = ("dialog_name", "end")
@@ -94,18 +94,18 @@ class PersonHead:
     person: int
     user: str
     human_id: str
-    human: Version
+    human: ProfileVersion
     feed: int
     dialogs: OrderedDict[str, DialogHead]
-    numberings: OrderedDict[str, Numbering]
+    numberings: OrderedDict[str, MessageNumbering]
     open: dict[str, tuple[str, bytes | None]]
     """Turn and hash of the requests whose turns are open, by request key."""
 
 
-class Heads:
+class HeadCache:
     """The heads that were used last, read from the file where they are not remembered."""
 
-    def __init__(self, connection: sqlite3.Connection, rows: Rows) -> None:
+    def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
         self._connection = connection
         self._rows = rows
         self._people: OrderedDict[str, PersonHead] = OrderedDict()
@@ -156,7 +156,7 @@ class Heads:
             self._rows.write(self._connection)
             person.dialogs.popitem(last=False)
 
-    def numbering(self, person: PersonHead, name: str) -> Numbering | None:
+    def numbering(self, person: PersonHead, name: str) -> MessageNumbering | None:
         """Return the numbering of messages under that dialog name, if it was ever used."""
         found = person.numberings.get(name)
         if found is not None:
@@ -164,11 +164,11 @@ class Heads:
         row = self._connection.execute(_NUMBERING, (person.person, name)).fetchone()
         if row is None:
             return None
-        found = Numbering(*row)
+        found = MessageNumbering(*row)
         self.add_numbering(person, name, found)
         return found
 
-    def add_numbering(self, person: PersonHead, name: str, numbering: Numbering) -> None:
+    def add_numbering(self, person: PersonHead, name: str, numbering: MessageNumbering) -> None:
         """Remember a numbering, rather than the oldest if there are many."""
         person.numberings[name] = numbering
         if len(person.numberings) > MAX_DIALOGS:
@@ -214,18 +214,18 @@ class Heads:
 
     def _said(
         self, person: PersonHead, head: DialogHead, rows: list[tuple[Any, ...]]
-    ) -> list[tuple[Said, int]]:
+    ) -> list[tuple[UtteranceParts, int]]:
         humans = self._states(person.human_id, person.human, [r[3] for r in rows if not r[2]])
         bots = self._states(head.bot_id, head.bot, [r[3] for r in rows if r[2]])
         return [
             (
-                Said(bool(by_bot), body, bots[version] if by_bot else humans[version]),
+                UtteranceParts(bool(by_bot), body, bots[version] if by_bot else humans[version]),
                 utterance,
             )
             for utterance, _, by_bot, version, body in rows
         ]
 
-    def _states(self, owner: str, newest: Version, numbers: list[int]) -> dict[int, bytes]:
+    def _states(self, owner: str, newest: ProfileVersion, numbers: list[int]) -> dict[int, bytes]:
         earlier = [number for number in numbers if number != newest.number]
         found = profiles.states(self._connection, owner, earlier) if earlier else {}
         found[newest.number] = newest.state
@@ -247,7 +247,7 @@ class Heads:
         ]
 
 
-def _rated(said: Said, ratings: list[bytes]) -> Said:
+def _rated(said: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
     return structs.replace(said, body=splicing.with_ratings(said.body, ratings))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from prolocutor.contracts.store import Store
-from prolocutor.testing.store_promises.opened import OpenedStore
+from prolocutor.testing.store_contract.fixtures import StoreFixtures
 
 
-class RecordsKit(OpenedStore):
+class RecordStoreKit(StoreFixtures):
     """`Records`."""
 
     async def test_records_are_found_by_person_and_kind(self, store: Store) -> None:

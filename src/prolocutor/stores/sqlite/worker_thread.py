@@ -14,32 +14,32 @@ from prolocutor.errors import StoreError
 Args = TypeVarTuple("Args")
 T = TypeVar("T")
 
-Job = tuple[Callable[..., Any], tuple[Any, ...]]
+StoreJob = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments; a job's outcome is what it returned, or what it raised."""
 
-_Asked = tuple["asyncio.Future[Any]", Job]
+_Asked = tuple["asyncio.Future[Any]", StoreJob]
 
 
-class Desk(Protocol):
+class JobRunner(Protocol):
     """What a worker works at; all of it is called in the worker's thread."""
 
     def open(self) -> None:
         """Get ready; what it raises, `Worker.started` raises."""
 
-    def run(self, jobs: list[Job]) -> list[Any]:
+    def run(self, jobs: list[StoreJob]) -> list[Any]:
         """Do the jobs and give one outcome each, an exception for a job that failed."""
 
     def close(self) -> None:
         """Let go of everything."""
 
 
-class Worker:
+class WorkerThread:
     """Takes what was submitted since it last looked, and resolves all of it at once.
 
     The thread is a daemon: a process that ends does not wait for it.
     """
 
-    def __init__(self, name: str, desk: Desk, *, at_most: int = 512) -> None:
+    def __init__(self, name: str, desk: JobRunner, *, at_most: int = 512) -> None:
         self._desk = desk
         self._at_most = at_most
         self._queue: SimpleQueue[list[_Asked] | None] = SimpleQueue()
@@ -102,7 +102,7 @@ class Worker:
             if group:
                 self._tell(_resolve, group, self._outcomes([job for _, job in group]))
 
-    def _outcomes(self, jobs: list[Job]) -> list[Any]:
+    def _outcomes(self, jobs: list[StoreJob]) -> list[Any]:
         try:
             return self._desk.run(jobs)
         except BaseException as error:

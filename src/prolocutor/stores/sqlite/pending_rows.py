@@ -12,10 +12,10 @@ _REMOVE_OPEN_TURNS: Final = named("remove_open_turns")
 _SET_ROUND: Final = named("set_round")
 
 
-class Rows:
+class PendingRows:
     """Flat lists of values, one list for each table; `write` sends and empties them."""
 
-    __slots__ = ("closed", "dialog_names", "dialogs", "feed", "hypotheses", "opened", "people",
+    __slots__ = ("closed", "dialog_names", "dialogs", "feed", "hypotheses", "open_turns", "people",
                  "requests", "rounds", "spoke", "utterances", "versions")  # fmt: skip
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Rows:
         self.rounds: dict[int, bytes] = {}
         """The newest round of a dialog, by its number."""
         self.versions: list[Any] = []
-        self.opened: list[Any] = []
+        self.open_turns: list[Any] = []
         self.closed: list[Any] = []
         self.utterances: list[Any] = []
         self.hypotheses: list[Any] = []
@@ -64,7 +64,7 @@ _STATEMENTS: Final = tuple(
         ("dialog_names", "add_dialog_names"),
         ("dialogs", "add_dialogs"),
         ("versions", "add_versions"),
-        ("opened", "add_open_turns"),
+        ("open_turns", "add_open_turns"),
         ("utterances", "add_utterances"),
         ("hypotheses", "add_hypotheses"),
         ("feed", "add_feed"),

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from prolocutor.contracts.store import MOST_ENTRIES, Entry, Store
+from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Store
 from prolocutor.errors import StoreError
-from prolocutor.testing.sample_turns import a_delivery, an_ending, an_entry, begin, talk
-from prolocutor.testing.store_promises.opened import OpenedStore
+from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, begin, talk
+from prolocutor.testing.store_contract.fixtures import StoreFixtures
 
 
-class AgendaKit(OpenedStore):
+class AgendaStoreKit(StoreFixtures):
     """`Agenda`."""
 
     async def test_an_entry_comes_back_as_it_was_given(self, store: Store) -> None:
-        entry = Entry(
+        entry = AgendaEntry(
             user="ann",
             dialog_name="other",
             skill="timer",
@@ -172,32 +172,32 @@ class AgendaKit(OpenedStore):
         for key in ("a", "b"):
             await store.schedule(an_entry("ann", key))
         await store.schedule(an_entry("bob", "a"))
-        begun = await begin(store, "ann")
+        opened = await begin(store, "ann")
 
         entries = [an_entry("ann", "b", 5.0), an_entry("ann", "c", 20.0)]
         struck = [("timer", "a"), ("timer", "b"), ("timer", "nothing")]
-        await store.finish(an_ending(begun, entries=entries, struck=struck))
+        await store.close_turn(a_closing(opened, entries=entries, struck=struck))
 
         assert await store.entries("ann") == entries
         assert _keys(await store.entries("bob")) == ["a"]
 
     async def test_a_turn_that_cannot_end_schedules_nothing(self, store: Store) -> None:
-        begun = await begin(store, "ann")
-        await store.finish(an_ending(begun))
+        opened = await begin(store, "ann")
+        await store.close_turn(a_closing(opened))
 
         with pytest.raises(StoreError):
-            await store.finish(an_ending(begun, entries=[an_entry("ann")]))
+            await store.close_turn(a_closing(opened, entries=[an_entry("ann")]))
 
         assert await store.entries("ann") == []
 
     async def test_the_limit_holds_for_turns_too(self, store: Store) -> None:
-        begun = await begin(store, "ann")
-        entries = [an_entry("ann", str(n), float(n)) for n in range(MOST_ENTRIES + 2)]
+        opened = await begin(store, "ann")
+        entries = [an_entry("ann", str(n), float(n)) for n in range(MAX_AGENDA_ENTRIES + 2)]
 
-        await store.finish(an_ending(begun, entries=entries))
+        await store.close_turn(a_closing(opened, entries=entries))
 
         left = await store.entries("ann")
-        assert (len(left), left[0].key, left[0].dropped) == (MOST_ENTRIES, "2", 2)
+        assert (len(left), left[0].key, left[0].dropped) == (MAX_AGENDA_ENTRIES, "2", 2)
 
     async def test_the_agenda_goes_with_its_person(self, store: Store) -> None:
         await talk(store, "ann", "a")
@@ -212,5 +212,5 @@ class AgendaKit(OpenedStore):
         assert [one.user for one in await store.due(99.0)] == ["bob"]
 
 
-def _keys(entries: Iterable[Entry]) -> list[str]:
+def _keys(entries: Iterable[AgendaEntry]) -> list[str]:
     return [one.key for one in entries]

@@ -6,17 +6,17 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from prolocutor.contracts.store import MOST_ENTRIES, Delivery, Entry
-from prolocutor.stores.memory.kept import Kept, Noted
+from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Delivery
+from prolocutor.stores.memory.state import MemoryState, NumberedEntry
 
 
-class MemoryAgenda:
-    """Keeps the promises `Agenda` and `Records`."""
+class MemoryAgendaStore:
+    """Keeps the promises `AgendaStore` and `RecordStore`."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: MemoryState) -> None:
         self._kept = kept
 
-    async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry, in place of one of the same user, skill and key."""
         put_entry(self._kept, entry, limit)
 
@@ -24,7 +24,7 @@ class MemoryAgenda:
         """Take an entry off the agenda; False if there is none."""
         return take_entry(self._kept, user, skill, key)
 
-    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries with `due <= now`, earliest first."""
         people = self._kept.agenda.values()
         return _earliest_first(
@@ -37,7 +37,7 @@ class MemoryAgenda:
         dues = (one.entry.due for theirs in people for one in theirs.values())
         return min((due for due in dues if due > after), default=None)
 
-    async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
+    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill), earliest first."""
         theirs = self._kept.agenda.get(user, {}).values()
         return _earliest_first(one for one in theirs if skill in (None, one.entry.skill))
@@ -80,7 +80,7 @@ class MemoryAgenda:
 
 
 def change(
-    kept: Kept, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[Entry]
+    kept: MemoryState, user: str, struck: Iterable[tuple[str, str]], entries: Iterable[AgendaEntry]
 ) -> None:
     """Take entries off, by skill and key, and write others."""
     for skill, key in struck:
@@ -89,7 +89,7 @@ def change(
         put_entry(kept, entry)
 
 
-def put_entry(kept: Kept, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+def put_entry(kept: MemoryState, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
     """Write an entry; beyond the limit one of the others goes, and is counted."""
     take_entry(kept, entry.user, entry.skill, entry.key)
     theirs = kept.agenda.setdefault(entry.user, {})
@@ -99,22 +99,22 @@ def put_entry(kept: Kept, entry: Entry, limit: int = MOST_ENTRIES) -> None:
         del theirs[gone.skill, gone.key]
         dropped += gone.dropped + 1
     kept.noted += 1
-    theirs[entry.skill, entry.key] = Noted(entry, kept.noted)
+    theirs[entry.skill, entry.key] = NumberedEntry(entry, kept.noted)
     if dropped:
         first = _earliest_first(theirs.values())[0]
         counted = structs.replace(first, dropped=first.dropped + dropped)
         number = theirs[first.skill, first.key].number
-        theirs[first.skill, first.key] = Noted(counted, number)
+        theirs[first.skill, first.key] = NumberedEntry(counted, number)
 
 
-def take_entry(kept: Kept, user: str, skill: str, key: str) -> bool:
+def take_entry(kept: MemoryState, user: str, skill: str, key: str) -> bool:
     """Take an entry off the agenda; False if there is none."""
     return kept.agenda.get(user, {}).pop((skill, key), None) is not None
 
 
-def _to_drop(noted: list[Noted]) -> Entry:
+def _to_drop(noted: list[NumberedEntry]) -> AgendaEntry:
     """Return the earliest entry of the skill that has most."""
-    skills: dict[str, list[Noted]] = {}
+    skills: dict[str, list[NumberedEntry]] = {}
     for one in noted:
         skills.setdefault(one.entry.skill, []).append(one)
     most = min(
@@ -128,5 +128,5 @@ def _to_drop(noted: list[Noted]) -> Entry:
     return _earliest_first(most)[0]
 
 
-def _earliest_first(noted: Iterable[Noted]) -> list[Entry]:
+def _earliest_first(noted: Iterable[NumberedEntry]) -> list[AgendaEntry]:
     return [one.entry for one in sorted(noted, key=lambda one: (one.entry.due, one.number))]

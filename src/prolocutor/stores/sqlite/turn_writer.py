@@ -10,25 +10,25 @@ import msgspec
 from msgspec import structs
 
 from prolocutor.contracts.store import (
-    Answered,
-    Beginning,
-    Begun,
+    AnsweredRequest,
     Delivery,
-    Finished,
-    NewVersion,
-    OpenTurn,
-    Said,
-    Spoken,
-    Version,
+    NewProfileVersion,
+    NewUtterance,
+    OpenedTurn,
+    ProfileVersion,
+    TurnClosing,
+    TurnOpening,
+    UnfinishedTurn,
+    UtteranceParts,
 )
 from prolocutor.dialog import plain
 from prolocutor.errors import Conflict, NotFound, StoreError
-from prolocutor.stores.sqlite.agenda import Agenda
-from prolocutor.stores.sqlite.heads import DialogHead, Heads, Numbering, PersonHead
-from prolocutor.stores.sqlite.newcomers import Newcomers
+from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
+from prolocutor.stores.sqlite.head_cache import DialogHead, HeadCache, MessageNumbering, PersonHead
+from prolocutor.stores.sqlite.head_factory import HeadFactory
+from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.profiles import FRAME
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.rows import Rows
 
 DAY: Final = 86_400.0
 
@@ -44,14 +44,18 @@ _FORGET_REQUESTS: Final = named("forget_requests")
 _LAST_NUMBERS: Final = named("last_numbers")
 
 _pack: Final = msgspec.msgpack.Encoder().encode
-_unpack: Final = msgspec.msgpack.Decoder(Beginning).decode
+_unpack: Final = msgspec.msgpack.Decoder(TurnOpening).decode
 
 
-class Turns:
+class TurnWriter:
     """The turns of all people: gathers rows for the file and keeps the heads up to date."""
 
     def __init__(
-        self, connection: sqlite3.Connection, rows: Rows, heads: Heads, agenda: Agenda
+        self,
+        connection: sqlite3.Connection,
+        rows: PendingRows,
+        heads: HeadCache,
+        agenda: AgendaWriter,
     ) -> None:
         self._connection = connection
         self._rows = rows
@@ -59,62 +63,62 @@ class Turns:
         self._agenda = agenda
         numbers = connection.execute(_LAST_NUMBERS).fetchone()
         person, dialog, dialog_name, self._utterance = (number or 0 for number in numbers)
-        self._newcomers = Newcomers(connection, rows, heads, (person, dialog, dialog_name))
+        self._newcomers = HeadFactory(connection, rows, heads, (person, dialog, dialog_name))
         self._newest_start = 0.0
         self._requests_added = 0
 
-    def begin(self, beginning: Beginning) -> Begun | Answered:
+    def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Write down what was said and give what the turn starts from."""
-        person = self._heads.person(beginning.user)
+        person = self._heads.person(opening.user)
         if person is None:
-            person = self._newcomers.person(beginning)
-        elif beginning.request_key is not None:
-            answered = self._answered(person, beginning)
+            person = self._newcomers.person(opening)
+        elif opening.request_key is not None:
+            answered = self._answered(person, opening)
             if answered is not None:
                 return answered
-        name = beginning.dialog_name
-        dialog = self._heads.dialog(person, name, beginning.window)
+        name = opening.dialog_name
+        dialog = self._heads.dialog(person, name, opening.window)
         if dialog is None:
-            dialog = self._newcomers.dialog(person, beginning, beginning.window)
+            dialog = self._newcomers.dialog(person, opening, opening.window)
         numbering = self._newcomers.numbering(person, name)
         numbering.end += 1
         person.feed += 1
-        self._newest_start = max(self._newest_start, beginning.started)
-        if beginning.request_key is not None:
-            person.open[beginning.request_key] = (beginning.turn_id, beginning.request_hash)
-        self._rows.opened += (
+        self._newest_start = max(self._newest_start, opening.started)
+        if opening.request_key is not None:
+            person.open[opening.request_key] = (opening.turn_id, opening.request_hash)
+        self._rows.open_turns += (
             person.person,
-            beginning.turn_id,
+            opening.turn_id,
             dialog.dialog,
             person.feed,
-            beginning.started,
-            beginning.request_key,
-            beginning.request_hash,
-            _pack(beginning),
+            opening.started,
+            opening.request_key,
+            opening.request_hash,
+            _pack(opening),
             numbering.dialog_name,
             numbering.end,
         )
-        window, hypotheses = beginning.window, beginning.hypotheses
+        window, hypotheses = opening.window, opening.hypotheses
         place = person.feed, numbering.end
-        return self._begun(beginning, person, dialog, window, hypotheses, place, 1)
+        return self._opened_turn(opening, person, dialog, window, hypotheses, place, 1)
 
-    def finish(self, finished: Finished) -> None:
+    def close_turn(self, finished: TurnClosing) -> None:
         """Add all that the turn added, and close it."""
-        begun = finished.begun
-        beginning = begun.beginning
-        person = self._heads.person(beginning.user)
-        if person is None or person.person != begun.person:
-            raise StoreError(f"turn {beginning.turn_id} is not open: its person was deleted")
-        dialog = person.dialogs.get(beginning.dialog_name)
-        if dialog is not None and dialog.dialog != begun.dialog:
+        opened = finished.opened
+        opening = opened.opening
+        person = self._heads.person(opening.user)
+        if person is None or person.person != opened.person:
+            raise StoreError(f"turn {opening.turn_id} is not open: its person was deleted")
+        dialog = person.dialogs.get(opening.dialog_name)
+        if dialog is not None and dialog.dialog != opened.dialog:
             dialog = None
-        human = self._newest(person.human_id, begun.human, finished.human)
-        bot_id = dialog.bot_id if dialog else self._bot_id(begun.dialog)
-        bot = self._newest(bot_id, begun.bot, finished.bot)
-        position = begun.length
+        human = self._newest(person.human_id, opened.human, finished.human)
+        bot_id = dialog.bot_id if dialog else self._bot_id(opened.dialog)
+        bot = self._newest(bot_id, opened.bot, finished.bot)
+        position = opened.length
         for spoken in finished.utterances:
-            versions = (bot, begun.bot) if spoken.by_bot else (human, begun.human)
-            self._add_utterance(begun.dialog, dialog, position, spoken, versions)
+            versions = (bot, opened.bot) if spoken.by_bot else (human, opened.human)
+            self._add_utterance(opened.dialog, dialog, position, spoken, versions)
             position += 1
         if finished.human is not None:
             person.human = human
@@ -122,9 +126,9 @@ class Turns:
             dialog.bot = bot
             dialog.trim()
         self._add_said(person, finished)
-        self._set_round(begun.dialog, dialog, finished.round)
+        self._set_round(opened.dialog, dialog, finished.round)
         self._agenda.change(person.user, finished.struck, finished.entries)
-        self._rows.closed += (begun.person, beginning.turn_id)
+        self._rows.closed += (opened.person, opening.turn_id)
         if dialog is None:
             # What is not remembered must be in the file before anyone looks for it there.
             self._rows.write(self._connection)
@@ -147,28 +151,28 @@ class Turns:
         self._set_round(dialog.dialog, dialog, delivery.round)
         return True
 
-    def unfinished(self) -> list[OpenTurn]:
+    def unfinished_turns(self) -> list[UnfinishedTurn]:
         """List the open turns, oldest first."""
         return [
-            OpenTurn(turn_id=turn_id, user=user, started=started, attempts=attempts)
+            UnfinishedTurn(turn_id=turn_id, user=user, started=started, attempts=attempts)
             for turn_id, user, started, attempts in self._connection.execute(_OPEN_TURNS)
         ]
 
-    def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Begun:
+    def resume_turn(self, turn_id: str, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count one more attempt and give what the turn starts from."""
         row = self._connection.execute(_OPEN_TURN, (turn_id,)).fetchone()
         if row is None:
             raise NotFound(f"no turn {turn_id} is open", field="turn_id")
         number, dialog_number, feed, attempts, packed, feed_id = row
-        beginning = _unpack(packed)
+        opening = _unpack(packed)
         self._connection.execute(_COUNT_ATTEMPT, (number, turn_id))
-        person = self._heads.person(beginning.user)
+        person = self._heads.person(opening.user)
         assert person is not None
-        dialog = self._heads.dialog(person, beginning.dialog_name, window)
+        dialog = self._heads.dialog(person, opening.dialog_name, window)
         if dialog is None or dialog.dialog != dialog_number:
             dialog = self._heads.dialog_by_number(person, dialog_number, window)
         place = feed, feed_id
-        return self._begun(beginning, person, dialog, window, hypotheses, place, attempts + 1)
+        return self._opened_turn(opening, person, dialog, window, hypotheses, place, attempts + 1)
 
     def close_dialog(self, user: str, dialog_name: str) -> str | None:
         """End the active dialog of that name and give its id."""
@@ -191,35 +195,35 @@ class Turns:
             execute(_FORGET_REQUESTS, (2 * self._requests_added + 100, since))
         self._requests_added = 0
 
-    def _answered(self, person: PersonHead, beginning: Beginning) -> Answered | None:
+    def _answered(self, person: PersonHead, opening: TurnOpening) -> AnsweredRequest | None:
         """Tell what became of this request; None if it is new."""
-        key = beginning.request_key or ""
+        key = opening.request_key or ""
         found: tuple[str, bytes | None] | None = person.open.get(key)
         outcome = None
         if found is None:
             if self._rows.requests:
                 self._rows.write(self._connection)
-            since = beginning.started - DAY
+            since = opening.started - DAY
             row = self._connection.execute(_ANSWERED, (person.person, key, since)).fetchone()
             if row is None:
                 return None
             found, outcome = (row[0], row[1]), row[2]
-        if found[1] != beginning.request_hash:
+        if found[1] != opening.request_hash:
             raise Conflict(
                 f"the request key {key!r} was used for another request", field="Idempotency-Key"
             )
-        return Answered(turn_id=found[0], reply=outcome)
+        return AnsweredRequest(turn_id=found[0], reply=outcome)
 
-    def _begun(
+    def _opened_turn(
         self,
-        beginning: Beginning,
+        opening: TurnOpening,
         person: PersonHead,
         dialog: DialogHead,
         window: int | None,
         hypotheses: int,
         place: tuple[int, int],
         attempt: int,
-    ) -> Begun:
+    ) -> OpenedTurn:
         """Return what a turn starts from; `place` is n and id of its first row of the feed."""
         recent = dialog.recent if window is None else dialog.recent[-window:] if window else []
         said = [one for one, _ in recent]
@@ -228,8 +232,8 @@ class Turns:
                 row = self._connection.execute(_HYPOTHESES, (recent[i][1],)).fetchone()
                 if row is not None:
                     said[i] = structs.replace(said[i], hypotheses=row[0])
-        return Begun(
-            beginning=beginning,
+        return OpenedTurn(
+            opening=opening,
             person=person.person,
             dialog=dialog.dialog,
             dialog_id=dialog.dialog_id,
@@ -247,12 +251,14 @@ class Turns:
             round=dialog.round,
         )
 
-    def _newest(self, owner: str, known: Version, new: NewVersion | None) -> Version:
+    def _newest(
+        self, owner: str, known: ProfileVersion, new: NewProfileVersion | None
+    ) -> ProfileVersion:
         if new is None:
             return known
         frame = None if new.number % FRAME else new.state
         self._rows.versions += (owner, new.number, plain.encode(new.changes), frame)
-        return Version(new.number, new.state)
+        return ProfileVersion(new.number, new.state)
 
     def _bot_id(self, dialog: int) -> str:
         row = self._connection.execute(_DIALOG_BY_NUMBER, (dialog,)).fetchone()
@@ -263,8 +269,8 @@ class Turns:
         number: int,
         dialog: DialogHead | None,
         position: int,
-        spoken: Spoken,
-        versions: tuple[Version, Version],
+        spoken: NewUtterance,
+        versions: tuple[ProfileVersion, ProfileVersion],
     ) -> None:
         state = _state(spoken, versions)
         self._utterance += 1
@@ -278,26 +284,26 @@ class Turns:
             return
         if spoken.active_skill:
             dialog.skills.add(spoken.active_skill)
-        dialog.add(Said(spoken.by_bot, spoken.body, state), self._utterance)
+        dialog.add(UtteranceParts(spoken.by_bot, spoken.body, state), self._utterance)
 
-    def _add_said(self, person: PersonHead, finished: Finished) -> None:
+    def _add_said(self, person: PersonHead, finished: TurnClosing) -> None:
         """Add the feed's rows of a turn, and its outcome for a client that asks again."""
-        begun, beginning = finished.begun, finished.begun.beginning
-        numbering = self._newcomers.numbering(person, beginning.dialog_name)
-        self._rows.feed += (begun.person, begun.feed, begun.dialog, beginning.message,
-                            numbering.dialog_name, begun.feed_id, None)  # fmt: skip
+        opened, opening = finished.opened, finished.opened.opening
+        numbering = self._newcomers.numbering(person, opening.dialog_name)
+        self._rows.feed += (opened.person, opened.feed, opened.dialog, opening.message,
+                            numbering.dialog_name, opened.feed_id, None)  # fmt: skip
         messages = finished.messages or (None,)
-        self._add_messages(person, begun.dialog, numbering, messages, finished.closing)
-        if beginning.request_key is not None:
-            person.open.pop(beginning.request_key, None)
+        self._add_messages(person, opened.dialog, numbering, messages, finished.closing)
+        if opening.request_key is not None:
+            person.open.pop(opening.request_key, None)
             self._requests_added += 1
             self._rows.requests += (
-                begun.person,
-                beginning.request_key,
-                beginning.request_hash,
-                beginning.turn_id,
-                begun.dialog,
-                beginning.started,
+                opened.person,
+                opening.request_key,
+                opening.request_hash,
+                opening.turn_id,
+                opened.dialog,
+                opening.started,
                 finished.outcome,
             )
 
@@ -305,7 +311,7 @@ class Turns:
         self,
         person: PersonHead,
         dialog: int,
-        numbering: Numbering,
+        numbering: MessageNumbering,
         messages: Sequence[bytes | None],
         closing: bytes,
     ) -> None:
@@ -327,7 +333,7 @@ class Turns:
         self._rows.rounds[number] = round_
 
 
-def _state(spoken: Spoken, versions: tuple[Version, Version]) -> bytes:
+def _state(spoken: NewUtterance, versions: tuple[ProfileVersion, ProfileVersion]) -> bytes:
     for version in versions:
         if version.number == spoken.user_version:
             return version.state

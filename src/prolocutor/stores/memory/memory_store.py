@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prolocutor.stores.memory.agenda import MemoryAgenda
-from prolocutor.stores.memory.archive import MemoryArchive
-from prolocutor.stores.memory.kept import Kept
-from prolocutor.stores.memory.turns import MemoryTurns
+from prolocutor.stores.memory.agenda_store import MemoryAgendaStore
+from prolocutor.stores.memory.archive_store import MemoryArchiveStore
+from prolocutor.stores.memory.state import MemoryState
+from prolocutor.stores.memory.turn_store import MemoryTurnStore
 
 
 def from_url(url: str, durability: str) -> MemoryStore:
@@ -14,8 +14,8 @@ def from_url(url: str, durability: str) -> MemoryStore:
     return MemoryStore()
 
 
-class MemoryStore(MemoryTurns, MemoryAgenda, MemoryArchive):
+class MemoryStore(MemoryTurnStore, MemoryAgendaStore, MemoryArchiveStore):
     """Everything in dictionaries of this process; nothing here ever waits."""
 
     def __init__(self) -> None:
-        super().__init__(Kept())
+        super().__init__(MemoryState())

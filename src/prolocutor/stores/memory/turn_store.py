@@ -7,26 +7,33 @@ from operator import attrgetter
 
 from prolocutor.contracts.store import (
     NO_ROUND,
-    Answered,
-    Beginning,
-    Begun,
+    AnsweredRequest,
     FeedRow,
-    Finished,
-    NewVersion,
-    OpenTurn,
-    Spoken,
-    Version,
+    NewProfileVersion,
+    NewUtterance,
+    OpenedTurn,
+    ProfileVersion,
+    TurnClosing,
+    TurnOpening,
+    UnfinishedTurn,
 )
 from prolocutor.dialog import splicing
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.stores.memory.agenda import change
-from prolocutor.stores.memory.kept import Kept, KeptDialog, KeptUtterance, OpenOne, Person, Request
+from prolocutor.stores.memory.agenda_store import change
+from prolocutor.stores.memory.state import (
+    MemoryDialog,
+    MemoryOpenTurn,
+    MemoryPerson,
+    MemoryRequest,
+    MemoryState,
+    MemoryUtterance,
+)
 
 
-class MemoryTurns:
-    """Keeps the promises `TurnStore` and `Feed`."""
+class MemoryTurnStore:
+    """Keeps the promises `TurnStore` and `FeedStore`."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: MemoryState) -> None:
         self._kept = kept
 
     async def open(self) -> None:
@@ -35,38 +42,38 @@ class MemoryTurns:
     async def aclose(self) -> None:
         """Do nothing; what was said stays as long as this object does."""
 
-    async def begin(self, beginning: Beginning) -> Begun | Answered:
+    async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Keep what was said and return what the turn starts from."""
-        person = self._kept.person_for(beginning)
-        if beginning.request_key is not None:
-            answered = person.answered(beginning)
+        person = self._kept.person_for(opening)
+        if opening.request_key is not None:
+            answered = person.answered(opening)
             if answered is not None:
                 return answered
-        dialog = self._kept.dialog_for(person, beginning)
-        row = person.say(dialog, beginning.message)
-        if beginning.request_key is not None:
-            person.requests[beginning.request_key] = Request(beginning)
+        dialog = self._kept.dialog_for(person, opening)
+        row = person.say(dialog, opening.message)
+        if opening.request_key is not None:
+            person.requests[opening.request_key] = MemoryRequest(opening)
         place = row.n, row.id or 0
-        begun = _begun(beginning, dialog, place, beginning.window, beginning.hypotheses)
-        self._kept.open[beginning.turn_id] = OpenOne(begun)
-        return begun
+        opened = _opened_turn(opening, dialog, place, opening.window, opening.hypotheses)
+        self._kept.open[opening.turn_id] = MemoryOpenTurn(opened)
+        return opened
 
-    async def finish(self, finished: Finished) -> None:
+    async def close_turn(self, finished: TurnClosing) -> None:
         """Keep all that the turn added and close it."""
-        begun, kept = finished.begun, self._kept
-        beginning = begun.beginning
-        if beginning.turn_id not in kept.open:
-            raise StoreError(f"turn {beginning.turn_id} is not open; begin it first")
-        person: Person = begun.person
-        dialog: KeptDialog = begun.dialog
-        human, bot = _newest(begun.human, finished.human), _newest(begun.bot, finished.bot)
+        opened, kept = finished.opened, self._kept
+        opening = opened.opening
+        if opening.turn_id not in kept.open:
+            raise StoreError(f"turn {opening.turn_id} is not open; begin it first")
+        person: MemoryPerson = opened.person
+        dialog: MemoryDialog = opened.dialog
+        human, bot = _newest(opened.human, finished.human), _newest(opened.bot, finished.bot)
         utterances = [
-            KeptUtterance(
-                one, _state(one, (bot, begun.bot) if one.by_bot else (human, begun.human))
+            MemoryUtterance(
+                one, _state(one, (bot, opened.bot) if one.by_bot else (human, opened.human))
             )
             for one in finished.utterances
         ]
-        del kept.open[beginning.turn_id]
+        del kept.open[opening.turn_id]
         person.human, dialog.bot = human, bot
         dialog.utterances += utterances
         for utterance in utterances:
@@ -75,32 +82,32 @@ class MemoryTurns:
         if finished.round is not None:
             dialog.round = finished.round
         change(kept, person.user, finished.struck, finished.entries)
-        if beginning.request_key is not None:
-            person.requests[beginning.request_key].outcome = finished.outcome
+        if opening.request_key is not None:
+            person.requests[opening.request_key].outcome = finished.outcome
 
-    async def unfinished(self) -> list[OpenTurn]:
+    async def unfinished_turns(self) -> list[UnfinishedTurn]:
         """List the turns that were begun and not finished, oldest first."""
         return [
-            OpenTurn(
+            UnfinishedTurn(
                 turn_id=turn_id,
-                user=one.begun.beginning.user,
-                started=one.begun.beginning.started,
+                user=one.opened.opening.user,
+                started=one.opened.opening.started,
                 attempts=one.attempts,
             )
             for turn_id, one in self._kept.open.items()
         ]
 
-    async def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Begun:
+    async def resume_turn(self, turn_id: str, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count one more attempt and return what the turn starts from, as `begin` did."""
         one = self._kept.open.get(turn_id)
         if one is None:
             raise NotFound(f"no turn {turn_id} is open", field="turn_id")
         one.attempts += 1
-        began = one.begun
+        began = one.opened
         place = began.feed, began.feed_id
-        one.begun = _begun(began.beginning, began.dialog, place, window, hypotheses)
-        one.begun.attempt = one.attempts
-        return one.begun
+        one.opened = _opened_turn(began.opening, began.dialog, place, window, hypotheses)
+        one.opened.attempt = one.attempts
+        return one.opened
 
     async def close_dialog(self, user: str, dialog_name: str) -> str | None:
         """End the active dialog of that name."""
@@ -148,13 +155,13 @@ def _is_up_to(row: FeedRow, after: int) -> bool:
     return row.id is not None and row.id <= after
 
 
-def _begun(
-    beginning: Beginning,
-    dialog: KeptDialog,
+def _opened_turn(
+    opening: TurnOpening,
+    dialog: MemoryDialog,
     place: tuple[int, int],
     window: int | None,
     hypotheses: int,
-) -> Begun:
+) -> OpenedTurn:
     """Return what a turn starts from; `place` is n and id of its first row of the feed."""
     utterances = dialog.utterances
     earlier = utterances if window is None else utterances[-window:] if window else []
@@ -162,8 +169,8 @@ def _begun(
     if hypotheses:
         for i in [i for i, one in enumerate(said) if not one.by_bot][-hypotheses:]:
             said[i] = earlier[i].with_hypotheses()
-    return Begun(
-        beginning=beginning,
+    return OpenedTurn(
+        opening=opening,
         person=dialog.person,
         dialog=dialog,
         dialog_id=dialog.made.new_dialog_id,
@@ -181,11 +188,11 @@ def _begun(
     )
 
 
-def _newest(known: Version, new: NewVersion | None) -> Version:
-    return Version(new.number, new.state) if new else known
+def _newest(known: ProfileVersion, new: NewProfileVersion | None) -> ProfileVersion:
+    return ProfileVersion(new.number, new.state) if new else known
 
 
-def _state(spoken: Spoken, versions: tuple[Version, Version]) -> bytes:
+def _state(spoken: NewUtterance, versions: tuple[ProfileVersion, ProfileVersion]) -> bytes:
     for version in versions:
         if version.number == spoken.user_version:
             return version.state

@@ -12,10 +12,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from prolocutor.assistant.delivery import Deliveries, Due, NotNow
+from prolocutor.assistant.agenda_delivery import AgendaDelivery, DueOutcome, Postponed
 from prolocutor.assistant.notification import NOTIFICATIONS
-from prolocutor.assistant.queue import Queues
-from prolocutor.contracts.store import Entry, Store
+from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog import notices, rounds
 from prolocutor.errors import Conflict, StoreError
 
@@ -39,7 +39,7 @@ LONGEST_PAUSE: Final = 60.0
 """Seconds before the store, or a person's delivery, is tried again: doubled each time."""
 
 
-class Ringer:
+class AgendaScheduler:
     """Tells everybody what is due, one sleeper for all.
 
     Where a dialog waits for an answer, entries wait until nothing is asked any more
@@ -49,8 +49,8 @@ class Ringer:
     def __init__(
         self,
         store: Store,
-        queues: Queues,
-        deliveries: Deliveries,
+        queues: PersonQueues,
+        deliveries: AgendaDelivery,
         *,
         settle: Callable[[str], Awaitable[None]],
         clock: Callable[[], float] = time.time,
@@ -95,7 +95,7 @@ class Ringer:
         """Nothing of a person waits any more: they are deleted."""
         self._held = {held for held in self._held if held[0] != user}
 
-    async def notify(self, entry: Entry) -> bool:
+    async def notify(self, entry: AgendaEntry) -> bool:
         """Say something now, if no round is open, else when it ends; in the person's queue.
 
         False if it waits. What was said under the same key is not said again; `Conflict` where the
@@ -162,7 +162,7 @@ class Ringer:
                 return people
             limit *= 4
 
-    def _is_free(self, entry: Entry, now: float) -> bool:
+    def _is_free(self, entry: AgendaEntry, now: float) -> bool:
         user = entry.user
         if user in self._entered or (user, entry.dialog_name) in self._held:
             return False
@@ -213,15 +213,15 @@ class Ringer:
             self._held.discard((user, dialog))
             try:
                 due = await self._deliveries.due(entry, now)
-            except NotNow as error:
+            except Postponed as error:
                 log.warning("an entry of the agenda is put off: %s", error, exc_info=True)
-                due = Due(again=replace(entry, due=now + LONGEST_PAUSE))
+                due = DueOutcome(again=replace(entry, due=now + LONGEST_PAUSE))
             if await self._deliveries.deliver(entry, due):
                 settled.add((entry.skill, entry.key))
                 asking[dialog] = due.asks
         return settled
 
-    async def _said_before(self, entry: Entry, digest: str) -> bool | None:
+    async def _said_before(self, entry: AgendaEntry, digest: str) -> bool | None:
         """Return whether the same was said, or is still to be said; None: it is new."""
         kept = []
         for other in await self._store.entries(entry.user, NOTIFICATIONS):

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from prolocutor.dialog import plain, splicing
 from prolocutor.errors import NotFound
-from prolocutor.stores.sqlite.heads import Heads
+from prolocutor.stores.sqlite.head_cache import HeadCache
+from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
-from prolocutor.stores.sqlite.rows import Rows
 
 _DIALOG_TO_RATE: Final = named("dialog_to_rate")
 _UTTERANCE_TO_RATE: Final = named("utterance_to_rate")
@@ -40,14 +40,14 @@ _DELETE_OF_USER: Final = (named("delete_entries"), named("delete_records"))
 _DELETE_HUMAN: Final = named("delete_human")
 
 
-class Upkeep:
+class Maintenance:
     """What is done to dialogs outside of their turns.
 
     It looks at the file and not at the heads, so pending rows are written first; the heads of
     people whose dialogs it touches are forgotten.
     """
 
-    def __init__(self, connection: sqlite3.Connection, rows: Rows, heads: Heads) -> None:
+    def __init__(self, connection: sqlite3.Connection, rows: PendingRows, heads: HeadCache) -> None:
         self._connection = connection
         self._rows = rows
         self._heads = heads

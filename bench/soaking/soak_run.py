@@ -17,8 +17,8 @@ import msgspec
 
 from bench.soaking.checker import Findings, check
 from bench.soaking.ledger import Ledger
-from bench.soaking.people import Address, Person
-from bench.soaking.servers import Command, Nursery, Server
+from bench.soaking.servers import Command, ForkServer, Server
+from bench.soaking.simulated_users import Address, Person
 from prolocutor.config.loading import load
 from prolocutor.stores.sqlite.writer import WAL_BYTES
 
@@ -136,7 +136,7 @@ class Course:
         words = ["serve", str(ASSISTANT), "--port", str(port), "--store", f"sqlite:///{self.file}"]
         environ = {"SOAK_SEED": str(self._seed), "SOAK_DIARY": str(self.diary)}
         command = Command(words, environ, log)
-        nursery = await Nursery.opened(words, environ, log)
+        fork_server = await ForkServer.opened(words, environ, log)
         enough = asyncio.Event()
         try:
             async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
@@ -145,13 +145,13 @@ class Course:
                     for name in self._names
                 ]
                 talks = [group.create_task(person.talk(enough)) for person in people]
-                await self._live_and_die(nursery, command)
+                await self._live_and_die(fork_server, command)
                 await self._open(command)
                 enough.set()
                 await self._hear_all(people, talks)
                 await self._stop(command)
         finally:
-            await nursery.aclose()
+            await fork_server.aclose()
 
     async def _hear_all(self, people: list[Person], talks: list[asyncio.Task[None]]) -> None:
         """Let everybody hear the last reply, then ask again what was asked before."""
@@ -162,21 +162,21 @@ class Course:
         except TimeoutError:
             self.ledger.complain("somebody has not got an answer at the end")
 
-    async def _live_and_die(self, nursery: Nursery, command: Command) -> None:
+    async def _live_and_die(self, fork_server: ForkServer, command: Command) -> None:
         """Let one server after the other live for a moment."""
         for life in range(1, self._kills + 1):
             if self.ledger.is_full:
                 return
             if life % STOP_EVERY == 0:
-                await self._open(nursery)
+                await self._open(fork_server)
                 await asyncio.sleep(self._random.uniform(*LIFE))
-                await self._stop(nursery)
+                await self._stop(fork_server)
                 self._stops += 1
             if life % COMMAND_EVERY == 0:
                 self._commands += 1
                 await self._live(command)
             else:
-                await self._live(nursery)
+                await self._live(fork_server)
             if life % SHOW_EVERY == 0:
                 self._show(life)
 

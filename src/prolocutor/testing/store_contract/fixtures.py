@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from prolocutor.contracts.store import Begun, Store
+from prolocutor.contracts.store import OpenedTurn, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.testing.sample_turns import an_ending, begin
+from prolocutor.testing.sample_turns import a_closing, begin
 
 MakeStore = Callable[[], Store]
 
@@ -21,7 +21,7 @@ TODAY = "2024-02-29 12:00:00.000000"
 TOMORROW = "2024-03-01 12:00:00.000000"
 
 
-class OpenedStore:
+class StoreFixtures:
     """The fixtures of every kit of a store."""
 
     pytestmark = pytest.mark.asyncio
@@ -34,12 +34,12 @@ class OpenedStore:
     @pytest_asyncio.fixture
     async def store(self, make_store: MakeStore) -> AsyncIterator[Store]:
         """Return an open store."""
-        async with opened(make_store) as store:
+        async with open_for_test(make_store) as store:
             yield store
 
 
 @asynccontextmanager
-async def opened(make_store: MakeStore) -> AsyncIterator[Store]:
+async def open_for_test(make_store: MakeStore) -> AsyncIterator[Store]:
     """Open a store, and close it at the end."""
     store = make_store()
     await store.open()
@@ -49,13 +49,13 @@ async def opened(make_store: MakeStore) -> AsyncIterator[Store]:
         await store.aclose()
 
 
-async def one_turn(
+async def store_turn(
     store: Store, user: str, at: str, skill: str = "s", *, dialog_name: str = "main", **ending: Any
 ) -> str:
     """Have one turn at a time; give the id of its dialog."""
-    begun = await begin(store, user, date_time=at, dialog_name=dialog_name)
-    await store.finish(an_ending(begun, at=at, skill=skill, **ending))
-    return begun.dialog_id
+    opened = await begin(store, user, date_time=at, dialog_name=dialog_name)
+    await store.close_turn(a_closing(opened, at=at, skill=skill, **ending))
+    return opened.dialog_id
 
 
 async def dialog_of(store: Store, dialog_id: str) -> Dialog:
@@ -65,19 +65,19 @@ async def dialog_of(store: Store, dialog_id: str) -> Dialog:
     return dialog
 
 
-def states(begun: Begun) -> list[Any]:
+def states(opened: OpenedTurn) -> list[Any]:
     """Return what a window shows."""
-    return [plain.decode(said.state) for said in begun.window]
+    return [plain.decode(said.state) for said in opened.window]
 
 
-def texts(begun: Begun) -> list[str]:
+def texts(opened: OpenedTurn) -> list[str]:
     """Return the texts that a window shows."""
-    return [state["text"] for state in states(begun)]
+    return [state["text"] for state in states(opened)]
 
 
-def hypotheses(begun: Begun) -> list[Any]:
+def hypotheses(opened: OpenedTurn) -> list[Any]:
     """Return the hypotheses that a window shows."""
-    return [state["hypotheses"] for state in states(begun) if "hypotheses" in state]
+    return [state["hypotheses"] for state in states(opened) if "hypotheses" in state]
 
 
 def words(message: bytes | None) -> str | None:

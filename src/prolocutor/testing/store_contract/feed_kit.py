@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from prolocutor.contracts.store import NO_ASK, FeedRow, Store
+from prolocutor.contracts.store import NO_ASK_CLOSING, FeedRow, Store
 from prolocutor.testing.sample_turns import (
+    a_closing,
     a_delivery,
     a_message,
-    an_ending,
     an_entry,
     begin,
     talk,
 )
-from prolocutor.testing.store_promises.opened import (
+from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
     YESTERDAY,
-    OpenedStore,
-    one_turn,
+    StoreFixtures,
+    store_turn,
     words,
 )
 
 ASK = b'{"ask":"yesno"}'
 
 
-class FeedKit(OpenedStore):
+class FeedStoreKit(StoreFixtures):
     """`Feed`."""
 
     async def test_the_feed_has_all_that_was_said_in_order(self, store: Store) -> None:
@@ -56,8 +56,8 @@ class FeedKit(OpenedStore):
     ) -> None:
         await talk(store, "ann", "a")
         other = await begin(store, "ann", "b", dialog_name="other")
-        await store.finish(an_ending(other, messages=[a_message("c"), a_message("d")]))
-        begun = await begin(store, "ann", "e")
+        await store.close_turn(a_closing(other, messages=[a_message("c"), a_message("d")]))
+        opened = await begin(store, "ann", "e")
 
         rows = await store.feed("ann", 0)
 
@@ -69,33 +69,33 @@ class FeedKit(OpenedStore):
             ("other", 2),
             ("main", 2),
         ]
-        assert (begun.feed, begun.feed_id) == (6, 2)
+        assert (opened.feed, opened.feed_id) == (6, 2)
 
     async def test_numbers_go_on_in_the_next_dialog_of_that_name(self, store: Store) -> None:
         await talk(store, "ann", "a")
         await store.close_dialog("ann", "main")
-        begun = await begin(store, "ann", "b")
+        opened = await begin(store, "ann", "b")
 
-        assert begun.feed_id == 2
+        assert opened.feed_id == 2
         assert [row.id for row in await store.feed("ann", 0)] == [0, 1, 2]
 
     async def test_the_reply_is_numbered_on_where_its_dialog_was_closed(self, store: Store) -> None:
-        begun = await begin(store, "ann", "a")
+        opened = await begin(store, "ann", "a")
         await store.close_dialog("ann", "main")
-        await store.finish(an_ending(begun))
+        await store.close_turn(a_closing(opened))
 
         assert (await begin(store, "ann", "b")).feed_id == 2
         assert [row.id for row in await store.feed_tail("ann", "main")] == [0, 1, 2]
 
     async def test_the_number_of_a_message_never_comes_again(self, store: Store) -> None:
-        old = await one_turn(store, "ann", YESTERDAY)
-        await one_turn(store, "ann", TOMORROW, dialog_name="other")
+        old = await store_turn(store, "ann", YESTERDAY)
+        await store_turn(store, "ann", TOMORROW, dialog_name="other")
 
         assert await store.delete_older(TODAY) == 1
-        begun = await begin(store, "ann", "b")
-        await store.finish(an_ending(begun))
+        opened = await begin(store, "ann", "b")
+        await store.close_turn(a_closing(opened))
 
-        assert begun.dialog_id != old
+        assert opened.dialog_id != old
         assert [row.id for row in await store.feed_tail("ann", "main")] == [2, 3]
         assert [row.id for row in await store.feed_tail("ann", "other")] == [0, 1]
 
@@ -109,8 +109,8 @@ class FeedKit(OpenedStore):
         names = [f"name {n}" for n in range(12)]
         for _ in range(2):
             for name in names:
-                begun = await begin(store, "ann", dialog_name=name)
-                await store.finish(an_ending(begun))
+                opened = await begin(store, "ann", dialog_name=name)
+                await store.close_turn(a_closing(opened))
 
         for name in names:
             assert [row.id for row in await store.feed_tail("ann", name)] == [0, 1, 2, 3]
@@ -118,25 +118,25 @@ class FeedKit(OpenedStore):
     # Closings
 
     async def test_the_last_message_of_a_turn_has_its_closing(self, store: Store) -> None:
-        begun = await begin(store, "ann", "a")
+        opened = await begin(store, "ann", "a")
         said = [a_message("b"), a_message("c")]
-        await store.finish(an_ending(begun, messages=said, closing=ASK))
+        await store.close_turn(a_closing(opened, messages=said, closing=ASK))
         await talk(store, "ann", "d")
 
         closings = [row.closing for row in await store.feed("ann", 0)]
 
-        assert closings == [None, None, ASK, None, NO_ASK]
+        assert closings == [None, None, ASK, None, NO_ASK_CLOSING]
 
     async def test_a_turn_without_a_word_leaves_one_row_with_its_closing(
         self, store: Store
     ) -> None:
-        begun = await begin(store, "ann", "stop")
-        await store.finish(an_ending(begun, messages=[]))
+        opened = await begin(store, "ann", "stop")
+        await store.close_turn(a_closing(opened, messages=[]))
         await talk(store, "ann", "hi")
 
         _, silent, *rest = await store.feed("ann", 0)
 
-        assert silent == FeedRow(2, begun.dialog_id, None, "main", None, NO_ASK)
+        assert silent == FeedRow(2, opened.dialog_id, None, "main", None, NO_ASK_CLOSING)
         assert [(row.n, row.id) for row in rest] == [(3, 1), (4, 2)]
 
     # The tail of one dialog name
@@ -145,7 +145,7 @@ class FeedKit(OpenedStore):
         await talk(store, "ann", "a", "b")
         await talk(store, "bob", "x")
         other = await begin(store, "ann", "other", dialog_name="other")
-        await store.finish(an_ending(other))
+        await store.close_turn(a_closing(other))
         await store.close_dialog("ann", "main")
         await begin(store, "ann", "c")
 
@@ -172,8 +172,8 @@ class FeedKit(OpenedStore):
         assert await _tail(store, after=-1, limit=1) == [(0, "a")]
 
     async def test_the_tail_shows_turns_without_a_word(self, store: Store) -> None:
-        await store.finish(an_ending(await begin(store, "ann", "stop"), messages=[]))
-        await store.finish(an_ending(await begin(store, "ann", "stop"), messages=[]))
+        await store.close_turn(a_closing(await begin(store, "ann", "stop"), messages=[]))
+        await store.close_turn(a_closing(await begin(store, "ann", "stop"), messages=[]))
 
         every = [(0, "stop"), (None, None), (1, "stop"), (None, None)]
         assert await _tail(store) == every
@@ -185,12 +185,12 @@ class FeedKit(OpenedStore):
 
     async def test_a_dialog_waits_for_what_the_last_turn_left(self, store: Store) -> None:
         first = await begin(store, "ann", "a")
-        await store.finish(an_ending(first, round=b'{"left":1}'))
+        await store.close_turn(a_closing(first, round=b'{"left":1}'))
         second = await begin(store, "ann", "b")
-        await store.finish(an_ending(second))
+        await store.close_turn(a_closing(second))
         third = await begin(store, "ann", "c")
-        resumed = await store.resume(third.beginning.turn_id, 4, 0)
-        await store.finish(an_ending(resumed, round=b"{}"))
+        resumed = await store.resume_turn(third.opening.turn_id, 4, 0)
+        await store.close_turn(a_closing(resumed, round=b"{}"))
 
         assert (first.round, second.round, third.round, resumed.round) == (
             b"{}",
@@ -201,9 +201,9 @@ class FeedKit(OpenedStore):
         assert await store.round("ann", "main") == b"{}"
 
     async def test_each_dialog_has_a_round_of_its_own(self, store: Store) -> None:
-        await store.finish(an_ending(await begin(store, "ann"), round=b'{"left":1}'))
+        await store.close_turn(a_closing(await begin(store, "ann"), round=b'{"left":1}'))
         other = await begin(store, "ann", dialog_name="other")
-        await store.finish(an_ending(other, round=b'{"left":2}'))
+        await store.close_turn(a_closing(other, round=b'{"left":2}'))
 
         assert await store.round("ann", "main") == b'{"left":1}'
         assert await store.round("ann", "other") == b'{"left":2}'
@@ -211,7 +211,7 @@ class FeedKit(OpenedStore):
         assert await store.round("nobody", "main") == b"{}"
 
     async def test_a_round_ends_with_its_dialog(self, store: Store) -> None:
-        await store.finish(an_ending(await begin(store, "ann"), round=b'{"left":1}'))
+        await store.close_turn(a_closing(await begin(store, "ann"), round=b'{"left":1}'))
         await store.close_dialog("ann", "main")
 
         assert await store.round("ann", "main") == b"{}"
@@ -229,20 +229,20 @@ class FeedKit(OpenedStore):
             FeedRow(3, turn.dialog_id, a_message("b"), "main", 2, None),
             FeedRow(4, turn.dialog_id, a_message("c"), "main", 3, ASK),
         ]
-        begun = await begin(store, "ann", "d")
-        assert (begun.feed, begun.feed_id, begun.length) == (5, 4, 2)
-        assert (begun.round, begun.dialog_id) == (b'{"left":3}', turn.dialog_id)
+        opened = await begin(store, "ann", "d")
+        assert (opened.feed, opened.feed_id, opened.length) == (5, 4, 2)
+        assert (opened.round, opened.dialog_id) == (b'{"left":3}', turn.dialog_id)
 
     async def test_what_is_said_unasked_makes_the_person_and_the_dialog(self, store: Store) -> None:
         delivery = a_delivery("ann", "b", new_dialog_attributes=b'{"a":1}')
 
         assert await store.deliver(delivery)
 
-        begun = await begin(store, "ann", "d", window=8)
-        assert (begun.dialog_id, begun.id) == (delivery.new_dialog_id, delivery.new_id)
-        assert (begun.feed, begun.feed_id, begun.length) == (2, 1, 0)
-        assert begun.dialog_attributes == b'{"a":1}'
-        dialog = await store.dialog(begun.dialog_id)
+        opened = await begin(store, "ann", "d", window=8)
+        assert (opened.dialog_id, opened.id) == (delivery.new_dialog_id, delivery.new_id)
+        assert (opened.feed, opened.feed_id, opened.length) == (2, 1, 0)
+        assert opened.dialog_attributes == b'{"a":1}'
+        dialog = await store.dialog(opened.dialog_id)
         assert dialog is not None
         assert (dialog.human.id, dialog.bot.id) == (delivery.new_human_id, delivery.new_bot_id)
         assert (dialog.channel_type, dialog.date_start) == ("assistant", delivery.date_time)

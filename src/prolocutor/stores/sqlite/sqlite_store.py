@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.contracts.store import (
-    MOST_ENTRIES,
-    Answered,
-    Beginning,
-    Begun,
+    MAX_AGENDA_ENTRIES,
+    AgendaEntry,
+    AnsweredRequest,
     Delivery,
-    Entry,
     FeedRow,
-    Finished,
-    OpenTurn,
+    OpenedTurn,
+    TurnClosing,
+    TurnOpening,
+    UnfinishedTurn,
 )
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
-from prolocutor.stores.sqlite.reader import Reader
-from prolocutor.stores.sqlite.worker import Worker
-from prolocutor.stores.sqlite.writer import Writer
+from prolocutor.stores.sqlite.reader import SqliteReader
+from prolocutor.stores.sqlite.worker_thread import WorkerThread
+from prolocutor.stores.sqlite.writer import SqliteWriter
 
 _PAGE: Final = 100
 _DELETED_AT_ONCE: Final = 10
@@ -52,10 +52,10 @@ class SqliteStore:
         self.path = Path(path)
         self._read_only = read_only
         self._ownership = Ownership(self.path)
-        self._writer = Writer(self.path, durability)
-        self._reader = Reader(self.path)
-        self._writing: Worker | None = None
-        self._reading: Worker | None = None
+        self._writer = SqliteWriter(self.path, durability)
+        self._reader = SqliteReader(self.path)
+        self._writing: WorkerThread | None = None
+        self._reading: WorkerThread | None = None
 
     async def open(self) -> None:
         """Become the owner of the file (unless `read_only`) and get it ready."""
@@ -63,9 +63,9 @@ class SqliteStore:
             self._ownership.take()
         try:
             if not self._read_only:
-                self._writing = Worker("prolocutor-writer", self._writer)
+                self._writing = WorkerThread("prolocutor-writer", self._writer)
                 await self._writing.started
-            self._reading = Worker("prolocutor-reader", self._reader, at_most=1)
+            self._reading = WorkerThread("prolocutor-reader", self._reader, at_most=1)
             await self._reading.started
         except BaseException:
             await self.aclose()
@@ -93,21 +93,21 @@ class SqliteStore:
         """Return the value of one of SQLite's PRAGMAs, as the writer has it."""
         return await self._write.submit(self._writer.setting, pragma)
 
-    async def begin(self, beginning: Beginning) -> Begun | Answered:
+    async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
         """Write down what was said, durably, and return what the turn starts from."""
-        return await self._write.submit(self._writer.turns.begin, beginning)
+        return await self._write.submit(self._writer.turns.open_turn, opening)
 
-    async def finish(self, finished: Finished) -> None:
+    async def close_turn(self, finished: TurnClosing) -> None:
         """Store all that the turn added and close it."""
-        await self._write.submit(self._writer.turns.finish, finished)
+        await self._write.submit(self._writer.turns.close_turn, finished)
 
-    async def unfinished(self) -> list[OpenTurn]:
+    async def unfinished_turns(self) -> list[UnfinishedTurn]:
         """List the turns that were begun and not finished, oldest first."""
-        return await self._write.submit(self._writer.turns.unfinished)
+        return await self._write.submit(self._writer.turns.unfinished_turns)
 
-    async def resume(self, turn_id: str, window: int | None, hypotheses: int) -> Begun:
+    async def resume_turn(self, turn_id: str, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count one more attempt, durably, and return what the turn starts from."""
-        return await self._write.submit(self._writer.turns.resume, turn_id, window, hypotheses)
+        return await self._write.submit(self._writer.turns.resume_turn, turn_id, window, hypotheses)
 
     async def close_dialog(self, user: str, dialog_name: str) -> str | None:
         """End the active dialog of that name."""
@@ -131,7 +131,7 @@ class SqliteStore:
         """Return what the active dialog of that name waits for."""
         return await self._read.submit(self._reader.round, user, dialog_name)
 
-    async def schedule(self, entry: Entry, limit: int = MOST_ENTRIES) -> None:
+    async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
         """Write an entry, in place of one of the same user, skill and key."""
         await self._write.submit(self._writer.agenda.schedule, entry, limit)
 
@@ -139,7 +139,7 @@ class SqliteStore:
         """Take an entry off the agenda; False if there is none."""
         return await self._write.submit(self._writer.agenda.strike, user, skill, key)
 
-    async def due(self, now: float, limit: int = 100) -> list[Entry]:
+    async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
         """Return the entries with `due <= now`, earliest first."""
         return await self._read.submit(self._reader.due, now, limit)
 
@@ -147,7 +147,7 @@ class SqliteStore:
         """Return the earliest `due` later than `after`."""
         return await self._read.submit(self._reader.next_due, after)
 
-    async def entries(self, user: str, skill: str | None = None) -> list[Entry]:
+    async def entries(self, user: str, skill: str | None = None) -> list[AgendaEntry]:
         """Return a person's entries (of one skill), earliest first."""
         return await self._read.submit(self._reader.entries, user, skill)
 
@@ -270,7 +270,7 @@ class SqliteStore:
         return dialog if found == number else None
 
     @property
-    def _write(self) -> Worker:
+    def _write(self) -> WorkerThread:
         if self._read_only:
             raise StoreError(f"{self.path}: was opened read-only")
         if self._writing is None:
@@ -278,7 +278,7 @@ class SqliteStore:
         return self._writing
 
     @property
-    def _read(self) -> Worker:
+    def _read(self) -> WorkerThread:
         if self._reading is None:
             raise StoreError(f"{self.path}: open the store first")
         return self._reading

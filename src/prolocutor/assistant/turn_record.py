@@ -9,16 +9,16 @@ from prolocutor.pipeline.turn import Turn
 def record_of(turn: Turn, seconds: float) -> TurnRecord:
     """Make the record of a turn that took so many seconds in all."""
     draft = turn.draft
-    begun, reply = draft.begun, draft.spoken()
-    said = begun.beginning
+    opened, reply = draft.begun, draft.spoken()
+    said = opened.opening
     return TurnRecord(
         turn_id=said.turn_id,
-        dialog_id=begun.dialog_id,
+        dialog_id=opened.dialog_id,
         user=said.user,
         channel=said.channel_type,
         started=said.started,
         seconds=seconds,
-        attempt=begun.attempt,
+        attempt=opened.attempt,
         text=said.text,
         response=reply.text,
         active_skill=reply.active_skill,

@@ -10,19 +10,19 @@ from prolocutor.contracts.store import Store
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.testing.sample_turns import an_ending, begin, talk
-from prolocutor.testing.store_promises.opened import (
+from prolocutor.testing.sample_turns import a_closing, begin, talk
+from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
     YESTERDAY,
-    OpenedStore,
+    StoreFixtures,
     dialog_of,
-    one_turn,
+    store_turn,
     texts,
 )
 
 
-class ArchiveKit(OpenedStore):
+class ArchiveStoreKit(StoreFixtures):
     """`Archive`."""
 
     async def test_a_whole_dialog_is_found_by_both_its_ids(self, store: Store) -> None:
@@ -49,22 +49,22 @@ class ArchiveKit(OpenedStore):
     async def test_one_turn_is_found_by_the_id_of_its_reply(self, store: Store) -> None:
         said = [{"skill_name": "s", "text": "t", "confidence": 0.5}]
         (_, turn, _) = await talk(store, "ann", "a", "b", "c", hypotheses=said)
-        beginning = turn.beginning
-        await store.rate_utterance(beginning.bot_utt_id, 1, "ann", TODAY)
+        opening = turn.opening
+        await store.rate_utterance(opening.bot_utt_id, 1, "ann", TODAY)
 
-        question, answer = await store.turn(beginning.bot_utt_id)
+        question, answer = await store.turn(opening.bot_utt_id)
 
         assert isinstance(question, HumanUtterance)
         assert (question.text, answer.text) == ("b", "re: b")
         assert [one.text for one in question.hypotheses] == ["t"]
         assert [one["rating"] for one in answer.attributes["ratings"]] == [1]
-        assert await store.turn(beginning.utt_id) == []
+        assert await store.turn(opening.utt_id) == []
         assert await store.turn("nothing") == []
 
     async def test_a_dialog_without_a_reply_has_no_date_finish(self, store: Store) -> None:
-        begun = await begin(store)
+        opened = await begin(store)
 
-        dialog = await dialog_of(store, begun.dialog_id)
+        dialog = await dialog_of(store, opened.dialog_id)
 
         assert (dialog.utterances, dialog.date_finish) == ([], None)
 
@@ -80,7 +80,7 @@ class ArchiveKit(OpenedStore):
         (turn,) = await talk(store, "ann", "a")
         await talk(store, "bob", "z")
 
-        said = turn.beginning
+        said = turn.opening
         owners = [
             await store.owner_of(id_)
             for id_ in (turn.dialog_id, turn.id, said.utt_id, said.bot_utt_id, "nothing")
@@ -89,9 +89,9 @@ class ArchiveKit(OpenedStore):
         assert owners == ["ann", "ann", "ann", "ann", None]
 
     async def test_dialogs_are_found_by_what_is_asked_for(self, store: Store) -> None:
-        a = await one_turn(store, "ann", YESTERDAY, "jokes")
-        b = await one_turn(store, "bob", TODAY, "todo")
-        c = await one_turn(store, "ann", TOMORROW, "jokes", dialog_name="other")
+        a = await store_turn(store, "ann", YESTERDAY, "jokes")
+        b = await store_turn(store, "bob", TODAY, "todo")
+        c = await store_turn(store, "ann", TOMORROW, "jokes", dialog_name="other")
         await store.close_dialog("bob", "main")
         await store.rate_dialog(a, 5, None, TODAY)
 
@@ -112,7 +112,7 @@ class ArchiveKit(OpenedStore):
         assert await found(active=True, user="ann", skill="jokes", since=TODAY) == [c]
 
     async def test_dialogs_are_paged_through(self, store: Store) -> None:
-        made = [await one_turn(store, f"u{n}", TODAY) for n in range(5)]
+        made = [await store_turn(store, f"u{n}", TODAY) for n in range(5)]
 
         assert await store.dialog_ids(limit=2) == made[:2]
         assert await store.dialog_ids(after=made[1], limit=2) == made[2:4]
@@ -120,13 +120,13 @@ class ArchiveKit(OpenedStore):
         assert await store.dialog_ids(after=made[4]) == []
 
     async def test_paging_goes_on_when_the_last_dialog_seen_was_deleted(self, store: Store) -> None:
-        made = [await one_turn(store, f"u{n}", TODAY) for n in range(4)]
+        made = [await store_turn(store, f"u{n}", TODAY) for n in range(4)]
         await store.delete_person("u1")
 
         assert await store.dialog_ids(after=made[1]) == made[2:]
 
     async def test_export_gives_all_dialogs_oldest_first(self, store: Store) -> None:
-        made = [await one_turn(store, user, TODAY) for user in ("ann", "bob", "carl")]
+        made = [await store_turn(store, user, TODAY) for user in ("ann", "bob", "carl")]
 
         everybody = [dialog async for dialog in store.export()]
         only_bob = [dialog async for dialog in store.export(user="bob")]
@@ -157,9 +157,9 @@ class ArchiveKit(OpenedStore):
     async def test_a_rated_utterance_shows_its_ratings_in_windows_too(self, store: Store) -> None:
         said = [{"skill_name": "s", "text": "t", "confidence": 0.5}]
         (turn,) = await talk(store, "ann", "a", hypotheses=said)
-        await store.rate_utterance(turn.beginning.utt_id, "good", "ann", TODAY)
-        await store.rate_utterance(turn.beginning.bot_utt_id, 1, "ann", TODAY)
-        await store.rate_utterance(turn.beginning.bot_utt_id, 2, "bob", TODAY)
+        await store.rate_utterance(turn.opening.utt_id, "good", "ann", TODAY)
+        await store.rate_utterance(turn.opening.bot_utt_id, 1, "ann", TODAY)
+        await store.rate_utterance(turn.opening.bot_utt_id, 2, "bob", TODAY)
 
         after = await begin(store, "ann", "b", hypotheses=1)
         dialog = await dialog_of(store, turn.dialog_id)
@@ -189,29 +189,29 @@ class ArchiveKit(OpenedStore):
         (turn,) = await talk(store, "ann", "a", human_attributes={"n": 1})
         await store.rate_dialog(turn.dialog_id, 5, None, TODAY)
         await begin(store, "ann", "b", request_key="k", request_hash=b"h")
-        kept = await one_turn(store, "bob", TODAY)
+        kept = await store_turn(store, "bob", TODAY)
 
         assert await store.delete_person("ann") is True
 
         assert await store.delete_person("ann") is False
         assert await store.dialog_ids() == [kept]
         assert await store.dialog(turn.dialog_id) is None
-        assert await store.owner_of(turn.beginning.utt_id) is None
+        assert await store.owner_of(turn.opening.utt_id) is None
         assert await store.feed("ann", 0) == []
-        assert await store.unfinished() == []
+        assert await store.unfinished_turns() == []
         fresh = await begin(store, "ann", "c", request_key="k", request_hash=b"g")
         assert plain.decode(fresh.human.state)["attributes"] == {}
         assert fresh.window == []
 
     async def test_the_turn_of_a_deleted_person_cannot_be_finished(self, store: Store) -> None:
-        begun = await begin(store, "ann", "a")
+        opened = await begin(store, "ann", "a")
         await store.delete_person("ann")
 
         with pytest.raises(StoreError):
-            await store.finish(an_ending(begun))
+            await store.close_turn(a_closing(opened))
         await talk(store, "ann", "new")
         with pytest.raises(StoreError):
-            await store.finish(an_ending(begun))
+            await store.close_turn(a_closing(opened))
 
         assert texts(await begin(store, "ann")) == ["new", "re: new"]
 
@@ -220,13 +220,13 @@ class ArchiveKit(OpenedStore):
         end = await store.feed_end("ann")
         await store.delete_person("ann")
 
-        begun = await begin(store, "ann", "c")
+        opened = await begin(store, "ann", "c")
 
-        assert begun.feed == end + 1
+        assert opened.feed == end + 1
 
     async def test_old_dialogs_are_deleted_and_the_person_stays(self, store: Store) -> None:
-        old = await one_turn(store, "ann", YESTERDAY, human_attributes={"n": 1})
-        new = await one_turn(store, "ann", TOMORROW, dialog_name="other")
+        old = await store_turn(store, "ann", YESTERDAY, human_attributes={"n": 1})
+        new = await store_turn(store, "ann", TOMORROW, dialog_name="other")
         end = await store.feed_end("ann")
 
         deleted = await store.delete_older(TODAY)
@@ -236,12 +236,12 @@ class ArchiveKit(OpenedStore):
         assert await store.dialog(old) is None
         assert {row.dialog_id for row in await store.feed("ann", 0)} == {new}
         assert await store.feed_end("ann") == end
-        begun = await begin(store, "ann", "again")
-        assert (begun.length, begun.feed) == (0, end + 1)
-        assert plain.decode(begun.human.state)["attributes"] == {"n": 1}
+        opened = await begin(store, "ann", "again")
+        assert (opened.length, opened.feed) == (0, end + 1)
+        assert plain.decode(opened.human.state)["attributes"] == {"n": 1}
 
     async def test_feed_numbers_stay_when_the_last_rows_were_deleted(self, store: Store) -> None:
-        await one_turn(store, "ann", YESTERDAY)
+        await store_turn(store, "ann", YESTERDAY)
 
         await store.delete_older(TODAY)
 
@@ -249,9 +249,9 @@ class ArchiveKit(OpenedStore):
         assert (await begin(store, "ann")).feed == 3
 
     async def test_a_dialog_with_an_open_turn_is_not_old(self, store: Store) -> None:
-        await one_turn(store, "ann", YESTERDAY)
-        begun = await begin(store, "ann", date_time=YESTERDAY)
+        await store_turn(store, "ann", YESTERDAY)
+        opened = await begin(store, "ann", date_time=YESTERDAY)
 
         assert await store.delete_older(TODAY) == 0
-        await store.finish(an_ending(begun, at=YESTERDAY))
+        await store.close_turn(a_closing(opened, at=YESTERDAY))
         assert await store.delete_older(TODAY) == 1

@@ -12,13 +12,13 @@ from prolocutor.dialog import plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import NotFound
-from prolocutor.stores.memory.kept import Kept
+from prolocutor.stores.memory.state import MemoryState
 
 
-class MemoryArchive:
-    """Keeps the promise `Archive`."""
+class MemoryArchiveStore:
+    """Keeps the promise `ArchiveStore`."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: MemoryState) -> None:
         self._kept = kept
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
@@ -103,12 +103,12 @@ class MemoryArchive:
         for dialog in list(kept.dialogs_of(None)):
             if dialog.person is person:
                 kept.forget(dialog)
-        kept.open = {id_: one for id_, one in kept.open.items() if one.begun.person is not person}
+        kept.open = {id_: one for id_, one in kept.open.items() if one.opened.person is not person}
         return True
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; give their number."""
-        open_now = {id(one.begun.dialog) for one in self._kept.open.values()}
+        open_now = {id(one.opened.dialog) for one in self._kept.open.values()}
         old = [
             dialog
             for dialog in self._kept.dialogs_of(None)

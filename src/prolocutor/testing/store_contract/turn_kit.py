@@ -6,44 +6,44 @@ import asyncio
 
 import pytest
 
-from prolocutor.contracts.store import Answered, Begun, Finished, Store
+from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, TurnClosing
 from prolocutor.dialog import plain
 from prolocutor.errors import Conflict, NotFound, StoreError
-from prolocutor.testing.sample_turns import a_beginning, an_ending, begin, talk
-from prolocutor.testing.store_promises.opened import (
+from prolocutor.testing.sample_turns import a_closing, an_opening, begin, talk
+from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
     YESTERDAY,
-    OpenedStore,
+    StoreFixtures,
     dialog_of,
     hypotheses,
     texts,
 )
 
 
-class TurnsKit(OpenedStore):
+class TurnStoreKit(StoreFixtures):
     """`TurnStore`."""
 
     async def test_a_new_person_starts_with_an_emptydialog_of(self, store: Store) -> None:
-        beginning = a_beginning("ann", "hi", new_dialog_attributes=b'{"a":1}')
+        opening = an_opening("ann", "hi", new_dialog_attributes=b'{"a":1}')
 
-        begun = await store.begin(beginning)
+        opened = await store.open_turn(opening)
 
-        assert isinstance(begun, Begun)
-        assert (begun.dialog_id, begun.id) == (beginning.new_dialog_id, beginning.new_id)
-        assert (begun.window, begun.length, begun.feed, begun.attempt) == ([], 0, 1, 1)
-        assert (begun.date_start, begun.rating) == (beginning.date_time, b"null")
-        assert plain.decode(begun.dialog_attributes) == {"a": 1}
-        human, bot = plain.decode(begun.human.state), plain.decode(begun.bot.state)
-        assert (human["id"], human["user_external_id"]) == (beginning.new_human_id, "ann")
-        assert (bot["id"], bot["user_type"]) == (beginning.new_bot_id, "bot")
+        assert isinstance(opened, OpenedTurn)
+        assert (opened.dialog_id, opened.id) == (opening.new_dialog_id, opening.new_id)
+        assert (opened.window, opened.length, opened.feed, opened.attempt) == ([], 0, 1, 1)
+        assert (opened.date_start, opened.rating) == (opening.date_time, b"null")
+        assert plain.decode(opened.dialog_attributes) == {"a": 1}
+        human, bot = plain.decode(opened.human.state), plain.decode(opened.bot.state)
+        assert (human["id"], human["user_external_id"]) == (opening.new_human_id, "ann")
+        assert (bot["id"], bot["user_type"]) == (opening.new_bot_id, "bot")
 
     async def test_the_next_turn_sees_what_was_said_in_agent_state(self, store: Store) -> None:
         (first,) = await talk(store, "ann", "hi", annotations={"ner": ["é"]}, extra={"x": None})
 
         second = await begin(store, "ann", "and?")
 
-        ending = an_ending(first, "re: hi", annotations={"ner": ["é"]}, extra={"x": None})
+        ending = a_closing(first, "re: hi", annotations={"ner": ["é"]}, extra={"x": None})
         question, answer = (plain.decode(one.body) for one in ending.utterances)
         assert [plain.decode(said.state) for said in second.window] == [
             {**question, "user": plain.decode(first.human.state), "hypotheses": []},
@@ -71,30 +71,30 @@ class TurnsKit(OpenedStore):
     ) -> None:
         await talk(store, "ann", "a", "b", "c")
 
-        begun = await begin(store, "ann", "d", window=window)
+        opened = await begin(store, "ann", "d", window=window)
 
-        assert texts(begun) == seen
-        assert begun.length == 6
+        assert texts(opened) == seen
+        assert opened.length == 6
 
     async def test_a_window_can_grow_and_shrink_from_turn_to_turn(self, store: Store) -> None:
         await talk(store, "ann", *(str(n) for n in range(40)))
         seen = []
 
         for window in (2, 60, 4, None):
-            begun = await begin(store, "ann", "x", window=window)
-            await store.finish(an_ending(begun))
-            seen.append(len(begun.window))
+            opened = await begin(store, "ann", "x", window=window)
+            await store.close_turn(a_closing(opened))
+            seen.append(len(opened.window))
 
         assert seen == [2, 60, 4, 86]
 
     async def test_hypotheses_are_in_a_window_only_when_asked_for(self, store: Store) -> None:
         for text in ("a", "b"):
-            begun = await begin(store, "ann", text)
+            opened = await begin(store, "ann", text)
             said = [{"skill_name": "s", "text": text, "confidence": 0}]
-            await store.finish(an_ending(begun, hypotheses=said))
+            await store.close_turn(a_closing(opened, hypotheses=said))
 
         without = await begin(store, "ann", "c")
-        await store.finish(an_ending(without))
+        await store.close_turn(a_closing(without))
         with_one = await begin(store, "ann", "d", window=None, hypotheses=2)
 
         assert hypotheses(without) == [[], []]
@@ -105,8 +105,10 @@ class TurnsKit(OpenedStore):
         ]
 
     async def test_a_changed_profile_shows_from_the_same_utterance_on(self, store: Store) -> None:
-        begun = await begin(store, "ann", "i am ann")
-        await store.finish(an_ending(begun, human_attributes={"n": 1}, bot_attributes={"m": 2}))
+        opened = await begin(store, "ann", "i am ann")
+        await store.close_turn(
+            a_closing(opened, human_attributes={"n": 1}, bot_attributes={"m": 2})
+        )
 
         after = await begin(store, "ann")
 
@@ -115,17 +117,19 @@ class TurnsKit(OpenedStore):
         users = [plain.decode(said.state)["user"] for said in after.window]
         assert [user["attributes"] for user in users] == [{"n": 1}, {"m": 2}]
         assert (after.human.number, after.bot.number) == (
-            begun.human.number + 1,
-            begun.bot.number + 1,
+            opened.human.number + 1,
+            opened.bot.number + 1,
         )
 
     async def test_each_utterance_keeps_the_profile_of_its_time(self, store: Store) -> None:
         turns = []
         for n in range(40):
-            begun = await begin(store, "ann", str(n))
+            opened = await begin(store, "ann", str(n))
             changed = {"n": n} if n % 3 else None
-            await store.finish(an_ending(begun, human_attributes=changed, bot_attributes={"n": n}))
-            turns.append(begun)
+            await store.close_turn(
+                a_closing(opened, human_attributes=changed, bot_attributes={"n": n})
+            )
+            turns.append(opened)
 
         dialog = await dialog_of(store, turns[0].dialog_id)
 
@@ -162,20 +166,20 @@ class TurnsKit(OpenedStore):
 
     async def test_a_turn_can_end_after_its_dialog_was_closed(self, store: Store) -> None:
         await talk(store, "ann", "hi")
-        begun = await begin(store, "ann", "bye")
+        opened = await begin(store, "ann", "bye")
 
         await store.close_dialog("ann", "main")
-        await store.finish(an_ending(begun, "farewell", bot_attributes={"m": 1}))
+        await store.close_turn(a_closing(opened, "farewell", bot_attributes={"m": 1}))
 
-        dialog = await dialog_of(store, begun.dialog_id)
+        dialog = await dialog_of(store, opened.dialog_id)
         assert [one.text for one in dialog.utterances] == ["hi", "re: hi", "bye", "farewell"]
 
     async def test_a_turn_ends_only_once(self, store: Store) -> None:
-        begun = await begin(store)
-        await store.finish(an_ending(begun, "once"))
+        opened = await begin(store)
+        await store.close_turn(a_closing(opened, "once"))
 
         with pytest.raises(StoreError):
-            await store.finish(an_ending(begun, "twice", human_attributes={"n": 1}))
+            await store.close_turn(a_closing(opened, "twice", human_attributes={"n": 1}))
 
         after = await begin(store)
         assert texts(after) == ["hi", "once"]
@@ -183,22 +187,22 @@ class TurnsKit(OpenedStore):
         assert (after.length, after.feed) == (2, 3)
 
     async def test_a_turn_that_adds_nothing_ends_only_once(self, store: Store) -> None:
-        begun = await begin(store)
-        nothing = Finished(
-            begun=begun, utterances=[], human=None, bot=None, messages=[], outcome=b"{}"
+        opened = await begin(store)
+        nothing = TurnClosing(
+            opened=opened, utterances=[], human=None, bot=None, messages=[], outcome=b"{}"
         )
-        await store.finish(nothing)
+        await store.close_turn(nothing)
 
         with pytest.raises(StoreError):
-            await store.finish(nothing)
+            await store.close_turn(nothing)
 
-        assert await store.feed_end("ann") == begun.feed + 1
+        assert await store.feed_end("ann") == opened.feed + 1
 
     async def test_a_profile_version_that_nobody_made_is_refused(self, store: Store) -> None:
-        begun = await begin(store)
-        ending = an_ending(begun, human_attributes={"n": 1})
-        ending = Finished(
-            begun=begun,
+        opened = await begin(store)
+        ending = a_closing(opened, human_attributes={"n": 1})
+        ending = TurnClosing(
+            opened=opened,
             utterances=ending.utterances,
             human=None,
             bot=None,
@@ -207,10 +211,10 @@ class TurnsKit(OpenedStore):
         )
 
         with pytest.raises(StoreError):
-            await store.finish(ending)
+            await store.close_turn(ending)
 
-        assert [one.turn_id for one in await store.unfinished()] == [begun.beginning.turn_id]
-        await store.finish(an_ending(begun))
+        assert [one.turn_id for one in await store.unfinished_turns()] == [opened.opening.turn_id]
+        await store.close_turn(a_closing(opened))
 
     async def test_many_people_at_once_do_not_get_in_each_others_way(self, store: Store) -> None:
         people = [f"person {n}" for n in range(40)]
@@ -222,15 +226,15 @@ class TurnsKit(OpenedStore):
 
         ends = await asyncio.gather(*(begin(store, user, window=None) for user in people))
         said = [text for n in said_by_each for text in (n, f"re: {n}")]
-        assert [texts(begun) for begun in ends] == [said] * 40
-        owners = [plain.decode(begun.human.state)["attributes"]["is"] for begun in ends]
+        assert [texts(opened) for opened in ends] == [said] * 40
+        owners = [plain.decode(opened.human.state)["attributes"]["is"] for opened in ends]
         assert owners == people
-        assert [begun.feed for begun in ends] == [25] * 40
+        assert [opened.feed for opened in ends] == [25] * 40
 
     async def test_order_is_by_position_when_the_clock_goes_backwards(self, store: Store) -> None:
         for text, at in (("a", TOMORROW), ("b", TODAY), ("c", YESTERDAY)):
-            begun = await begin(store, "ann", text, date_time=at)
-            await store.finish(an_ending(begun, f"re: {text}", at=at))
+            opened = await begin(store, "ann", text, date_time=at)
+            await store.close_turn(a_closing(opened, f"re: {text}", at=at))
 
         (dialog_id,) = await store.dialog_ids()
         dialog = await dialog_of(store, dialog_id)
@@ -244,79 +248,81 @@ class TurnsKit(OpenedStore):
     async def test_a_begun_turn_stands_in_the_journal_until_it_is_finished(
         self, store: Store
     ) -> None:
-        begun = await begin(store, "ann", "hi", started=12.5)
+        opened = await begin(store, "ann", "hi", started=12.5)
 
-        (one,) = await store.unfinished()
-        await store.finish(an_ending(begun))
+        (one,) = await store.unfinished_turns()
+        await store.close_turn(a_closing(opened))
 
         assert (one.turn_id, one.user, one.started, one.attempts) == (
-            begun.beginning.turn_id,
+            opened.opening.turn_id,
             "ann",
             12.5,
             1,
         )
-        assert await store.unfinished() == []
+        assert await store.unfinished_turns() == []
 
     async def test_a_resumed_turn_starts_from_the_same_things(self, store: Store) -> None:
         said = [{"skill_name": "s", "text": "t", "confidence": 1}]
         await talk(store, "ann", "a", "b", human_attributes={"n": 1}, hypotheses=said)
-        begun = await begin(store, "ann", "c", start=b'{"x":[1]}', attributes=b'{"y":2}')
+        opened = await begin(store, "ann", "c", start=b'{"x":[1]}', attributes=b'{"y":2}')
 
-        resumed = await store.resume(begun.beginning.turn_id, 2, 1)
+        resumed = await store.resume_turn(opened.opening.turn_id, 2, 1)
 
-        assert resumed.beginning == begun.beginning
+        assert resumed.opening == opened.opening
         assert resumed.attempt == 2
-        assert (resumed.feed, resumed.length) == (begun.feed, begun.length)
-        assert (resumed.human, resumed.bot) == (begun.human, begun.bot)
+        assert (resumed.feed, resumed.length) == (opened.feed, opened.length)
+        assert (resumed.human, resumed.bot) == (opened.human, opened.bot)
         assert texts(resumed) == ["b", "re: b"]
         assert hypotheses(resumed) == [said]
-        assert [one.attempts for one in await store.unfinished()] == [2]
+        assert [one.attempts for one in await store.unfinished_turns()] == [2]
 
     async def test_a_resumed_turn_can_be_finished(self, store: Store) -> None:
-        begun = await begin(store, "ann", "a", request_key="k", request_hash=b"h")
-        resumed = await store.resume(begun.beginning.turn_id, 4, 0)
+        opened = await begin(store, "ann", "a", request_key="k", request_hash=b"h")
+        resumed = await store.resume_turn(opened.opening.turn_id, 4, 0)
 
-        await store.finish(an_ending(resumed, "late"))
+        await store.close_turn(a_closing(resumed, "late"))
 
         assert texts(await begin(store, "ann", "b")) == ["a", "late"]
-        answered = await store.begin(a_beginning("ann", request_key="k", request_hash=b"h"))
-        assert isinstance(answered, Answered)
+        answered = await store.open_turn(an_opening("ann", request_key="k", request_hash=b"h"))
+        assert isinstance(answered, AnsweredRequest)
         assert answered.reply == b'{"response":"late"}'
 
     async def test_a_turn_that_is_not_open_cannot_be_resumed(self, store: Store) -> None:
         with pytest.raises(NotFound):
-            await store.resume("nothing", 4, 0)
+            await store.resume_turn("nothing", 4, 0)
 
     # Clients that ask again
 
     async def test_a_request_that_comes_again_gets_the_stored_outcome(self, store: Store) -> None:
-        begun = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
-        await store.finish(an_ending(begun, "hello"))
+        opened = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+        await store.close_turn(a_closing(opened, "hello"))
 
-        again = await store.begin(a_beginning("ann", "hi", request_key="k", request_hash=b"h"))
+        again = await store.open_turn(an_opening("ann", "hi", request_key="k", request_hash=b"h"))
 
-        assert again == Answered(turn_id=begun.beginning.turn_id, reply=b'{"response":"hello"}')
+        assert again == AnsweredRequest(
+            turn_id=opened.opening.turn_id, reply=b'{"response":"hello"}'
+        )
         assert await store.feed_end("ann") == 2
 
     async def test_a_request_whose_turn_is_open_is_told_so(self, store: Store) -> None:
-        begun = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+        opened = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
 
-        again = await store.begin(a_beginning("ann", "hi", request_key="k", request_hash=b"h"))
+        again = await store.open_turn(an_opening("ann", "hi", request_key="k", request_hash=b"h"))
 
-        assert again == Answered(turn_id=begun.beginning.turn_id, reply=None)
+        assert again == AnsweredRequest(turn_id=opened.opening.turn_id, reply=None)
 
     @pytest.mark.parametrize("finished", [False, True])
     async def test_a_request_key_used_for_something_else_is_a_conflict(
         self, store: Store, finished: bool
     ) -> None:
-        begun = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+        opened = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
         if finished:
-            await store.finish(an_ending(begun))
+            await store.close_turn(a_closing(opened))
 
         with pytest.raises(Conflict):
-            await store.begin(a_beginning("ann", "bye", request_key="k", request_hash=b"g"))
+            await store.open_turn(an_opening("ann", "bye", request_key="k", request_hash=b"g"))
 
-        assert await store.feed_end("ann") == begun.feed + finished
+        assert await store.feed_end("ann") == opened.feed + finished
 
     async def test_a_request_key_is_the_persons_own(self, store: Store) -> None:
         await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
@@ -325,11 +331,13 @@ class TurnsKit(OpenedStore):
 
     async def test_a_request_key_is_forgotten_after_a_day(self, store: Store) -> None:
         first = await begin(store, "ann", started=1.0, request_key="k", request_hash=b"h")
-        await store.finish(an_ending(first))
+        await store.close_turn(a_closing(first))
 
         later = {"started": 86_402.0, "request_key": "k", "request_hash": b"g"}
         second = await begin(store, "ann", "new", **later)
-        await store.finish(an_ending(second, "newer"))
+        await store.close_turn(a_closing(second, "newer"))
 
-        again = await store.begin(a_beginning("ann", "new", **later))
-        assert again == Answered(turn_id=second.beginning.turn_id, reply=b'{"response":"newer"}')
+        again = await store.open_turn(an_opening("ann", "new", **later))
+        assert again == AnsweredRequest(
+            turn_id=second.opening.turn_id, reply=b'{"response":"newer"}'
+        )
