@@ -7,10 +7,10 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
 from prolocutor.errors import ConfigError
+from prolocutor.names import did_you_mean
 
 
 def resolve(dotted: str) -> Callable[..., Any]:
@@ -57,9 +57,9 @@ def _attribute(found: Any, name: str, place: str, dotted: str) -> Any:
         return getattr(found, name)
     except AttributeError:
         known = [known for known in dir(found) if not known.startswith("_")]
-        close = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ConfigError(f"{dotted}: {place} has no {name!r}{hint}") from None
+        hint = did_you_mean(name, known)
+        what = f"{dotted}: {place} has no {name!r}"
+        raise ConfigError(f"{what}; {hint}" if hint else what) from None
 
 
 def _seen() -> str:

@@ -61,7 +61,7 @@ def test_nothing_is_deleted_without_a_yes(commands: Commands, own: Path) -> None
     [
         (["dialogs", "list"], "there are no dialogs here"),
         (["ask", "hi", "--assistant", "nowhere.yaml"], "nowhere.yaml: there is no such file"),
-        (["ask", "hi", "--store", "bogus:x"], "no store is called 'bogus'"),
+        (["ask", "hi", "--store", "bogus:x"], "there is no store 'bogus'"),
         (["check", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here; use spaces"),
         (["ask", "hi", "--assistant", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent"),
         (["serve", FAULTY / "tab.yaml"], "tab.yaml:3: a tab cannot indent here"),

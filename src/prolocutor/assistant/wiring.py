@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from prolocutor.connectors.catalog import make_connector
+from prolocutor.connectors.catalog import CONNECTORS
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.programs import Programs
@@ -33,11 +33,11 @@ def connect(service: Service) -> Connector:
     if service.connector is not None:
         options = target.options if isinstance(target, Addressed) else {}
         target = target.address if isinstance(target, Addressed) else target
-        return make_connector(
+        return CONNECTORS.make(
             service.connector, target, name=service.name, batched=batched, **options
         )
     if isinstance(target, str) and target.startswith(("http://", "https://")):
-        return make_connector(
+        return CONNECTORS.make(
             "http",
             target,
             name=service.name,
@@ -48,11 +48,11 @@ def connect(service: Service) -> Connector:
     if service.process:
         if not isinstance(target, str):
             raise ConfigError("a process of its own needs module:function", key=service.name)
-        return make_connector("process", target, name=service.name, batched=batched)
+        return CONNECTORS.make("process", target, name=service.name, batched=batched)
     if isinstance(target, str):
         target = resolve(target)
     if callable(target):
-        return make_connector(
+        return CONNECTORS.make(
             "python",
             target,
             name=service.name,

@@ -219,7 +219,7 @@ def _warnings(counted: Statistics) -> list[str]:
 @_FOLD_OPTION
 @MUTATORS_OPTION
 @SEED_OPTION
-@click.option("--to", "kind", type=click.Choice([*WRITERS]), required=True, help="The format.")
+@click.option("--to", "kind", type=click.Choice(WRITERS.names()), required=True, help="The format.")
 @click.option("--out", metavar="FILE", default="-", help="Where to.  [default: stdout]")
 @click.option("--drop", metavar="FIELDS", default="", help="Fields to leave out, with commas.")
 @format_options

@@ -10,7 +10,7 @@ import click
 
 from prolocutor.contracts.teacher import Source
 from prolocutor.evaluation.dialog_source import dialogs_of
-from prolocutor.parlai.catalog import kinds, open_source, open_teacher, split
+from prolocutor.parlai.catalog import DATA, open_source, open_teacher, split
 from prolocutor.parlai.conversations import LABEL_TURNS
 from prolocutor.parlai.multitask import MultiTaskTeacher
 from prolocutor.parlai.mutators import SEED
@@ -78,7 +78,7 @@ def options_of(data: str, given: Options) -> Options:
     kind, path = split(data)
     options = {name: value for name, value in given.items() if value}
     for name in options:
-        if name not in _OF_KINDS.get(kind, options if kind not in kinds() else ()):
+        if name not in _OF_KINDS.get(kind, options if kind not in DATA.names() else ()):
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is not for data of the kind {kind}")
     if kind == "store":

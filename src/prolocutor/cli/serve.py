@@ -13,7 +13,7 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import run
-from prolocutor.channels.catalog import channel_class, make_channel
+from prolocutor.channels.catalog import CHANNELS
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.logs import Form, log_to_stderr
@@ -116,7 +116,7 @@ def serve(
 def _check_free(plan: ServePlan) -> None:
     """Find out before anything is started what cannot be had: a door, the store, the port."""
     for name in plan.doors():
-        channel_class(name)
+        CHANNELS.load(name)
     check_free(plan.store)
     try:
         for each in bind(plan.host, plan.port):
@@ -158,7 +158,7 @@ def _app(
     settings = plan.settings
     channels: list[Channel] = [OwnerChannel(assistant)]
     for name, options in plan.doors().items():
-        channels.append(make_channel(name, assistant, **{**shown.get(name, {}), **options}))
+        channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
     given = {"body": settings.limits.body, "connections": settings.limits.connections}
     return make_app(
         assistant,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.catalog import GROUP, connector_class
+from prolocutor.connectors.catalog import CONNECTORS, ENDPOINTS
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import Request
 from prolocutor.dialog.ids import new_id
@@ -17,13 +16,6 @@ from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.pipeline.plan import Addressed
 
 _SECONDS: Final = 60.0
-
-ENDPOINTS: Final = {
-    "openai_embeddings": EntryPoint(
-        "openai_embeddings", "prolocutor.connectors.openai_embeddings:OpenAiEmbeddings", GROUP
-    )
-}
-"""Endpoints that are no services, by the name of their connector."""
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
@@ -50,12 +42,12 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -> Any:
     """Make the connector to an endpoint; `ConfigError` unless it has this verb of its own."""
-    point = ENDPOINTS.get(connector)
-    made: Any = connector_class(connector) if point is None else point.load()
+    is_service = connector not in ENDPOINTS.entries
+    made: Any = CONNECTORS.load(connector) if is_service else ENDPOINTS.load(connector)
     if not hasattr(made, verb):
         raise ConfigError(f"the connector {connector!r} reaches no endpoint of this kind")
     try:
-        named = {"name": name} if point is None else {}
+        named = {"name": name} if is_service else {}
         return made(endpoint.address, **named, **endpoint.options)
     except TypeError as error:
         raise ConfigError(f"the connector {connector!r} cannot be made: {error}") from None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable
 
 import msgspec
 
@@ -58,9 +57,3 @@ def in_order(faults: Iterable[Fault]) -> tuple[Fault, ...]:
 
 def _printable(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-
-
-def did_you_mean(word: str, known: Sequence[str]) -> str | None:
-    """Return `did you mean '...'?` if a known word is close to this one."""
-    close = get_close_matches(word, known, n=1)
-    return f"did you mean '{close[0]}'?" if close else None

@@ -9,8 +9,9 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from prolocutor.config.faults import Fault, did_you_mean
+from prolocutor.config.faults import Fault
 from prolocutor.config.yaml_file import UNREAD, Unread, YamlNode
+from prolocutor.names import did_you_mean, suggest
 
 MAX_SHOWN: Final = 40
 
@@ -238,7 +239,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         if key in self.synonyms:
             return f"did you mean '{self.synonyms[key]}'?"
         known = sorted([*self.keys, *self.also])
-        return did_you_mean(key, known) or f"known keys are {', '.join(known)}"
+        return suggest(key, known, "known keys are")
 
     def _lacks(self, values: Mapping[str, Any]) -> bool:
         return any(key not in values for key in self.required)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-
-from prolocutor.channels.catalog import channel_class
+from prolocutor.channels.catalog import CHANNELS
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.endpoints import connector_of
-from prolocutor.config.faults import did_you_mean
 from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.config.selector_settings import SelectorSettings, check_method
 from prolocutor.config.service_entries import ServiceEntry
-from prolocutor.connectors.catalog import checked_class, connector_class
+from prolocutor.connectors.catalog import CONNECTORS
 from prolocutor.errors import BadInput, ConfigError, NotFound
+from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.catalog import needs_of
 from prolocutor.pairing.unsure import CLARIFY, FALLBACK
 from prolocutor.pipeline.plan import Addressed
-from prolocutor.stores.catalog import ENTRY_POINTS, SCHEMES
+from prolocutor.stores.catalog import STORES
 
 
 def check_plugins(loaded: Survey, findings: Findings) -> None:
@@ -28,14 +26,13 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
     _check_cards(loaded, findings)
     for door in loaded.settings.doors or ():
         try:
-            channel_class(door)
+            CHANNELS.load(door)
         except ConfigError as error:
             findings.add(loaded.find("doors"), error.what)
     scheme = (loaded.settings.store or "memory:").partition(":")[0]
-    known = sorted({*SCHEMES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
-    if scheme not in known:
-        hint = did_you_mean(scheme, known) or f"there are {', '.join(known)}"
-        findings.add(loaded.find("store"), f"there is no store '{scheme}'", hint)
+    if scheme not in (known := STORES.names()):
+        what = f"there is no store '{scheme}'"
+        findings.add(loaded.find("store"), what, suggest(scheme, known))
 
 
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
@@ -43,13 +40,13 @@ def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) 
     if service.connector is None:
         return
     try:
-        connector_class(service.connector)
+        CONNECTORS.load(service.connector)
     except ConfigError as error:
         findings.add(loaded.find(f"{written.path}.connector"), error.what)
         return
     if isinstance(service.target, Addressed):
         try:
-            checked_class(
+            CONNECTORS.checked(
                 service.connector,
                 service.target.address,
                 name=service.name,

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from prolocutor.config.faults import did_you_mean
 from prolocutor.config.fields import (
     FieldKind,
     Findings,
@@ -23,6 +22,7 @@ from prolocutor.config.schema import BUDGET, ENCODER, MODEL, PATH, SERVICE, SERV
 from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, YamlNode
+from prolocutor.names import did_you_mean, suggest
 from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -73,8 +73,8 @@ def check_processes(written: Iterable[ServiceEntry], known: list[str], findings:
     for each in written:
         target: object = each.service.target
         if isinstance(target, ProcessTarget) and target.process not in known:
-            names = f"processes are {', '.join(known)}" if known else "the file has no processes"
-            hint = did_you_mean(target.process, known) or names
+            none = "the file has no processes"
+            hint = suggest(target.process, known, "processes are") if known else none
             findings.add(each.call, f"no process is called '{target.process}'", hint)
 
 

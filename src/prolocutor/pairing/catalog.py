@@ -1,36 +1,30 @@
-"""The routers and rankers by name: each is imported when it is first asked for.
+"""The routers and rankers by name.
 
-A package of somebody else's adds its own through an entry point in the groups `prolocutor.routers`
-and `prolocutor.rankers`: name -> a function that keeps `contracts.pairing.Fit`, and what it `needs`
-as an attribute of that name.
+Another package adds its own through an entry point in the group `prolocutor.routers` or
+`prolocutor.rankers`: name -> a function that keeps `contracts.pairing.Fit`, with what it needs in
+an attribute `needs`.
 """
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
-import msgspec
-
+from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.contracts.pairing import Fit, Ranker, Router
-from prolocutor.errors import BadInput, ConfigError, MissingExtra
+from prolocutor.errors import BadInput, ConfigError
 
 Need = Literal["labels", "encoder", "pair_scorer", "chat"]
-
-ROUTER_GROUP: Final = "prolocutor.routers"
-RANKER_GROUP: Final = "prolocutor.rankers"
+Role = Literal["router", "ranker"]
 
 
-class Entry(msgspec.Struct, frozen=True):
+class PairingMethod(CatalogEntry, frozen=True, kw_only=True):
     """Where a method's `fit` lives, what it needs, and the extra that it is installed by.
 
     `model` is the class that reads its model: `Class.of_model(model, cards)`.
     """
 
-    target: str
     needs: frozenset[Need] = frozenset()
-    extra: str | None = None
     model: str | None = None
 
 
@@ -38,111 +32,109 @@ _LABELS: Final[frozenset[Need]] = frozenset({"labels"})
 _CHAT: Final[frozenset[Need]] = frozenset({"chat"})
 
 _ROUTER: Final = "prolocutor.pairing.question_agent"
+_RANKER: Final = "prolocutor.pairing.question_response"
+_ENCODER: Final = "prolocutor.pairing.encoders"
 
 ROUTERS: Final = {
-    "cards": Entry(f"{_ROUTER}.cards:fit"),
-    "knn": Entry(f"{_ROUTER}.knn:fit", _LABELS, model=f"{_ROUTER}.knn:KnnRouter"),
-    "linear": Entry(
-        f"{_ROUTER}.linear_training:fit", _LABELS, "learn", f"{_ROUTER}.linear:LinearRouter"
+    "cards": PairingMethod(f"{_ROUTER}.cards:fit"),
+    "knn": PairingMethod(f"{_ROUTER}.knn:fit", needs=_LABELS, model=f"{_ROUTER}.knn:KnnRouter"),
+    "linear": PairingMethod(
+        f"{_ROUTER}.linear_training:fit",
+        "learn",
+        needs=_LABELS,
+        model=f"{_ROUTER}.linear:LinearRouter",
     ),
-    "ensemble": Entry(
-        f"{_ROUTER}.ensemble:fit", _LABELS, "learn", f"{_ROUTER}.ensemble:EnsembleRouter"
+    "ensemble": PairingMethod(
+        f"{_ROUTER}.ensemble:fit",
+        "learn",
+        needs=_LABELS,
+        model=f"{_ROUTER}.ensemble:EnsembleRouter",
     ),
-    "embedding": Entry(f"{_ROUTER}.embedding:fit", frozenset({"labels", "encoder"}), "encoder"),
-    "llm": Entry(f"{_ROUTER}.llm:fit", _CHAT),
+    "embedding": PairingMethod(
+        f"{_ROUTER}.embedding:fit", "encoder", needs=frozenset({"labels", "encoder"})
+    ),
+    "llm": PairingMethod(f"{_ROUTER}.llm:fit", needs=_CHAT),
 }
-
-_RANKER: Final = "prolocutor.pairing.question_response"
-
 RANKERS: Final = {
-    "unsupervised": Entry(
+    "unsupervised": PairingMethod(
         f"{_RANKER}.unsupervised:fit", model=f"{_RANKER}.unsupervised:Unsupervised"
     ),
-    "learned": Entry(
-        f"{_RANKER}.learned_training:fit", _LABELS, "learn", f"{_RANKER}.learned:Learned"
+    "learned": PairingMethod(
+        f"{_RANKER}.learned_training:fit",
+        "learn",
+        needs=_LABELS,
+        model=f"{_RANKER}.learned:Learned",
     ),
-    "ensemble": Entry(
-        f"{_RANKER}.ensemble:fit", _LABELS, "learn", f"{_RANKER}.ensemble:EnsembleRanker"
+    "ensemble": PairingMethod(
+        f"{_RANKER}.ensemble:fit",
+        "learn",
+        needs=_LABELS,
+        model=f"{_RANKER}.ensemble:EnsembleRanker",
     ),
-    "similarity": Entry(f"{_RANKER}.similarity:fit", frozenset({"encoder"})),
-    "cross-encoder": Entry(f"{_RANKER}.cross_encoder:fit", frozenset({"labels", "pair_scorer"})),
-    "llm": Entry(f"{_RANKER}.llm:fit", _CHAT),
+    "similarity": PairingMethod(f"{_RANKER}.similarity:fit", needs=frozenset({"encoder"})),
+    "cross-encoder": PairingMethod(
+        f"{_RANKER}.cross_encoder:fit", needs=frozenset({"labels", "pair_scorer"})
+    ),
+    "llm": PairingMethod(f"{_RANKER}.llm:fit", needs=_CHAT),
 }
 
-_ENCODERS: Final = "prolocutor.pairing.encoders"
-
-ENCODERS: Final = {
-    "onnx": Entry(f"{_ENCODERS}.onnx:OnnxEncoder", extra="encoder"),
-    "pairs": Entry(f"{_ENCODERS}.onnx:OnnxPairScorer", extra="encoder"),
-}
+_ROUTERS: Final = Catalog[Fit[Router]](
+    "router", ROUTERS, group="prolocutor.routers", key="router", error=BadInput
+)
+_RANKERS: Final = Catalog[Fit[Ranker]](
+    "ranker", RANKERS, group="prolocutor.rankers", key="ranker", error=BadInput
+)
+_ENCODERS: Final = Catalog[Callable[..., Any]](
+    "encoder",
+    {
+        "onnx": CatalogEntry(f"{_ENCODER}.onnx:OnnxEncoder", "encoder"),
+        "pairs": CatalogEntry(f"{_ENCODER}.onnx:OnnxPairScorer", "encoder"),
+    },
+    group="prolocutor.encoders",
+    key="encoder",
+)
 """The models that are made of a folder: of single texts, and of pairs."""
 
 
 def routers() -> list[str]:
     """Return the names of all routers, ours and the installed ones."""
-    return _names(ROUTERS, ROUTER_GROUP)
+    return _ROUTERS.names()
 
 
 def rankers() -> list[str]:
     """Return the names of all rankers, ours and the installed ones."""
-    return _names(RANKERS, RANKER_GROUP)
+    return _RANKERS.names()
 
 
 def load_router(name: str) -> Fit[Router]:
     """Return a router's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is
     missing."""
-    return _load(name, ROUTERS, ROUTER_GROUP, "router")  # type: ignore[return-value]
+    return _ROUTERS.load(name)
 
 
 def load_ranker(name: str) -> Fit[Ranker]:
     """Return a ranker's `fit`; `BadInput` for an unknown name, `MissingExtra` for what is
     missing."""
-    return _load(name, RANKERS, RANKER_GROUP, "ranker")  # type: ignore[return-value]
+    return _RANKERS.load(name)
 
 
-def load_reader(name: str, which: Literal["router", "ranker"]) -> Any:
+def load_reader(name: str, which: Role) -> Any:
     """Return the class that reads a method's models; `ConfigError` if it has none."""
-    entry = (ROUTERS if which == "router" else RANKERS).get(name)
-    if entry is None or entry.model is None:
+    method = (ROUTERS if which == "router" else RANKERS).get(name)
+    if method is None or method.model is None:
         raise ConfigError(f"there is no {which} {name!r} that reads models", key="model")
-    group = ROUTER_GROUP if which == "router" else RANKER_GROUP
-    return _import(name, msgspec.structs.replace(entry, target=entry.model), group, which)
+    catalog: Catalog[Any] = _ROUTERS if which == "router" else _RANKERS
+    return catalog.imported(name, method.model, method.extra)
 
 
-def load_model_class(name: Literal["onnx", "pairs"]) -> Any:
+def load_model_class(name: Literal["onnx", "pairs"]) -> Callable[..., Any]:
     """Return the class of an encoder, `Class(folder)`; `MissingExtra` for what is missing."""
-    return _import(name, ENCODERS[name], "prolocutor.encoders", "encoder")
+    return _ENCODERS.load(name)
 
 
-def needs_of(name: str, which: Literal["router", "ranker"]) -> frozenset[Need]:
-    """Tell what a router or ranker needs beside cards; somebody else's as its `fit.needs` says."""
-    ours, group = (ROUTERS, ROUTER_GROUP) if which == "router" else (RANKERS, RANKER_GROUP)
+def needs_of(name: str, which: Role) -> frozenset[Need]:
+    """Return what a router or ranker needs beside cards; one of another package's `needs`."""
+    ours, catalog = (ROUTERS, _ROUTERS) if which == "router" else (RANKERS, _RANKERS)
     if name in ours:
         return ours[name].needs
-    return frozenset(getattr(_load(name, {}, group, which), "needs", ()))
-
-
-def _names(ours: dict[str, Entry], group: str) -> list[str]:
-    return [*ours, *sorted({point.name for point in entry_points(group=group)} - ours.keys())]
-
-
-def _load(name: str, ours: dict[str, Entry], group: str, which: str) -> object:
-    if name not in ours:
-        point = next(iter(entry_points(group=group, name=name)), None)
-        if point is None:
-            known = _names(ours, group)
-            close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-            raise BadInput(f"there is no {which} {name!r}; {hint}", field=which)
-        return point.load()
-    return _import(name, ours[name], group, which)
-
-
-def _import(name: str, entry: Entry, group: str, which: str) -> object:
-    try:
-        return EntryPoint(name, entry.target, group).load()
-    except ImportError as error:
-        if entry.extra is None or (error.name or "").startswith("prolocutor"):
-            raise
-        what = f"the {which} {name} needs {error.name}: pip install 'prolocutor[{entry.extra}]'"
-        raise MissingExtra(what, key=which) from None
+    return frozenset(getattr(catalog.load(name), "needs", ()))

@@ -11,13 +11,13 @@ spell a name otherwise than all else does. Who the agents are is read from the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from prolocutor.errors import BadData, BadInput, NotFound
+from prolocutor.names import closest
 from prolocutor.parlai.lines import OnFault, refuse
 from prolocutor.parlai.message import Message
 
@@ -157,8 +157,7 @@ def _renamed(descriptions: dict[str, str], agents: Sequence[str]) -> dict[str, s
     found = {}
     for name, text in descriptions.items():
         without = [] if name in agents else [one for one in agents if one not in descriptions]
-        close = get_close_matches(name, without, n=1, cutoff=_CLOSE)
-        found[close[0] if close else name] = text
+        found[closest(name, without, cutoff=_CLOSE) or name] = text
     return found
 
 

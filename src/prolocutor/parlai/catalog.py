@@ -1,6 +1,6 @@
-"""The data sets by kind: each is imported when it is first asked for.
+"""The data sets by kind.
 
-A package of somebody else's adds its own through an entry point in the group `prolocutor.data`:
+Another package adds its own through an entry point in the group `prolocutor.data`:
 name -> a class made as `Class(path, **options)` that keeps `contracts.teacher.Source`.
 """
 
@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from prolocutor.catalog import Catalog
 from prolocutor.contracts.teacher import Source
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.parlai.datatype import Datatype
@@ -21,24 +20,34 @@ from prolocutor.parlai.images import ImageMode, Images
 from prolocutor.parlai.mutators import Chance, Mutator, MutatorOptions
 from prolocutor.parlai.teacher import Candidates, DialogTeacher, Scorer, all_labels
 
-GROUP: Final = "prolocutor.data"
-
-OURS: Final = {
-    "bbai": "prolocutor.parlai.bbai:Bbai",
-    "parlai": "prolocutor.parlai.dialog_text:DialogText",
-    "fbdialog": "prolocutor.parlai.fbdialog:FbDialog",
-    "conversations": "prolocutor.parlai.conversations:Conversations",
-    "jsonl": "prolocutor.parlai.json_lines:JsonLines",
-    "csv": "prolocutor.parlai.csv_table:CsvTable",
-    "store": "prolocutor.parlai.stored_dialogs:StoredDialogs",
-}
-WRITERS: Final = {
-    "parlai": "prolocutor.parlai.dialog_text:DialogTextWriter",
-    "fbdialog": "prolocutor.parlai.fbdialog:FbDialogWriter",
-    "conversations": "prolocutor.parlai.conversations:ConversationsWriter",
-    "jsonl": "prolocutor.parlai.json_lines:JsonLinesWriter",
-    "csv": "prolocutor.parlai.csv_table:CsvWriter",
-}
+DATA: Final = Catalog[Callable[..., Source]](
+    "kind of data",
+    {
+        "bbai": "prolocutor.parlai.bbai:Bbai",
+        "parlai": "prolocutor.parlai.dialog_text:DialogText",
+        "fbdialog": "prolocutor.parlai.fbdialog:FbDialog",
+        "conversations": "prolocutor.parlai.conversations:Conversations",
+        "jsonl": "prolocutor.parlai.json_lines:JsonLines",
+        "csv": "prolocutor.parlai.csv_table:CsvTable",
+        "store": "prolocutor.parlai.stored_dialogs:StoredDialogs",
+    },
+    group="prolocutor.data",
+    key="data",
+    error=BadInput,
+)
+WRITERS: Final = Catalog[Callable[..., Any]](
+    "writer",
+    {
+        "parlai": "prolocutor.parlai.dialog_text:DialogTextWriter",
+        "fbdialog": "prolocutor.parlai.fbdialog:FbDialogWriter",
+        "conversations": "prolocutor.parlai.conversations:ConversationsWriter",
+        "jsonl": "prolocutor.parlai.json_lines:JsonLinesWriter",
+        "csv": "prolocutor.parlai.csv_table:CsvWriter",
+    },
+    group="prolocutor.data_writers",
+    key="to",
+    error=BadInput,
+)
 FILES: Final = {
     "parlai": ".txt",
     "fbdialog": ".txt",
@@ -47,11 +56,6 @@ FILES: Final = {
     "csv": ".csv",
 }
 """The kinds that are files, and how the names of their folds' files end."""
-
-
-def kinds() -> list[str]:
-    """Return all kinds of data, ours and the installed ones."""
-    return [*OURS, *sorted({point.name for point in entry_points(group=GROUP)} - OURS.keys())]
 
 
 def split(data: str) -> tuple[str, str]:
@@ -70,24 +74,18 @@ def open_source(data: str, fold: str = "train", **options: Any) -> Source:
     `stored_dialogs.py`.
     """
     kind, path = split(data)
-    make = _load(kind)
+    known = inspect.signature(DATA.load(kind)).parameters
     given: dict[str, Any] = {}
     if kind == "store":
         given["name"] = data
     elif kind in FILES:
         given["file"] = file_of(Path(path), fold, FILES[kind])
-    elif kind in OURS:
+    elif kind in DATA.entries:
         given["folder"] = path
-    known = inspect.signature(make).parameters
     if "fold" in known:
         options["fold"] = fold
     positional = [] if given else [path]
-    try:
-        inspect.signature(make).bind(*positional, **given, **options)
-    except TypeError as error:
-        raise BadInput(f"data of the kind {kind}: {error}", field="data") from None
-    source: Source = make(*positional, **given, **options)
-    return source
+    return DATA.make(kind, *positional, **given, **options)
 
 
 def open_teacher(
@@ -128,14 +126,9 @@ def open_writer(kind: str, file: Any, **options: Any) -> Any:
     `csv` takes `fields`, the columns: unless given, those of the first episode. `BadInput` for a
     kind that cannot be written and for options that it does not know.
     """
-    if kind not in WRITERS:
-        raise BadInput(f"{kind} cannot be written; there are {', '.join(WRITERS)}", field="to")
-    make = EntryPoint(kind, WRITERS[kind], GROUP).load()
-    try:
-        inspect.signature(make).bind(file, **options)
-    except TypeError as error:
-        raise BadInput(f"data of the kind {kind}: {error}", field="to") from None
-    return make(file, **options)
+    if kind not in (known := WRITERS.names()):
+        raise BadInput(f"{kind} cannot be written; there are {', '.join(known)}", field="to")
+    return WRITERS.make(kind, file, **options)
 
 
 def file_of(path: Path, fold: str, suffix: str) -> Path:
@@ -150,16 +143,3 @@ def file_of(path: Path, fold: str, suffix: str) -> Path:
 
 def _labels_of(source: Source) -> Callable[[], list[str]]:
     return lambda: all_labels(source)
-
-
-def _load(kind: str) -> Callable[..., Any]:
-    if kind in OURS:
-        found = EntryPoint(kind, OURS[kind], GROUP).load()
-    else:
-        point = next(iter(entry_points(group=GROUP, name=kind)), None)
-        if point is None:
-            close = get_close_matches(kind, kinds(), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(kinds())}"
-            raise BadInput(f"there is no kind of data {kind!r}; {hint}", field="data")
-        found = point.load()
-    return found  # type: ignore[no-any-return]

@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
-from difflib import get_close_matches
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
 from prolocutor.errors import BadInput
+from prolocutor.names import suggest
 from prolocutor.parlai.message import Message
 
 T = TypeVar("T")
@@ -262,7 +262,6 @@ MUTATORS: Final[dict[str, Callable[[MutatorOptions, Chance], Mutator]]] = {
 
 def _made(name: str, options: MutatorOptions, chance: Chance) -> Mutator:
     if name not in MUTATORS:
-        close = get_close_matches(name, MUTATORS, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(MUTATORS)}"
+        hint = suggest(name, MUTATORS)
         raise BadInput(f"there is no mutator {name!r}; {hint}", field="mutators")
     return MUTATORS[name](options, chance)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from prolocutor.errors import ConfigError
+from prolocutor.names import did_you_mean
 from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
 
 Key = tuple[Stage, str]
@@ -217,13 +217,8 @@ def _find(name: str, node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> lis
 
 def _unknown(name: str, stages: dict[Stage, list[PlanNode]]) -> str:
     names = [other.name for members in stages.values() for other in members]
-    return f"no service or stage is called '{name}'{suggestion(name, [*names, *map(str, ORDER)])}"
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean '…'?` where a known word is near, else nothing."""
-    near = difflib.get_close_matches(word, list(known), 1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    hint = did_you_mean(name, [*names, *map(str, ORDER)])
+    return f"no service or stage is called '{name}'{f'; {hint}' if hint else ''}"
 
 
 def _sort(nodes: list[PlanNode]) -> list[PlanNode]:

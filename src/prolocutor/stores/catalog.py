@@ -1,28 +1,29 @@
-"""Which store a URL means: the only list of stores, read lazily."""
+"""The stores by the scheme of their URL.
+
+Another package adds its own through an entry point in the group `prolocutor.stores`: scheme -> a
+function `(url, durability) -> Store`.
+"""
 
 from __future__ import annotations
 
-import importlib
-from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Final, Literal, cast
+from collections.abc import Callable
+from typing import Final, Literal
 
+from prolocutor.catalog import Catalog
+from prolocutor.contracts.store import Store
 from prolocutor.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from prolocutor.contracts.store import Store
 
 Durability = Literal["full", "relaxed"]
 
-SCHEMES: Final = {
-    "memory": "prolocutor.stores.memory:from_url",
-    "sqlite": "prolocutor.stores.sqlite.sqlite_store:from_url",
-}
-"""URL scheme -> `module:function(url, durability) -> Store`."""
-
-ENTRY_POINTS: Final = "prolocutor.stores"
-"""Where a plug-in names its schemes, with the same kind of function."""
+STORES: Final = Catalog[Callable[[str, Durability], Store]](
+    "store",
+    {
+        "memory": "prolocutor.stores.memory:from_url",
+        "sqlite": "prolocutor.stores.sqlite.sqlite_store:from_url",
+    },
+    group="prolocutor.stores",
+    key="store",
+)
 
 
 def open_store(url: str, *, durability: Durability = "full") -> Store:
@@ -37,17 +38,4 @@ def open_store(url: str, *, durability: Durability = "full") -> Store:
     scheme, colon, _ = url.partition(":")
     if not colon:
         raise ConfigError(f"{url!r} is no URL; write sqlite:///{url}", key="store")
-    return _maker(scheme)(url, durability)
-
-
-def _maker(scheme: str) -> Callable[[str, Durability], Store]:
-    if target := SCHEMES.get(scheme):
-        module, _, name = target.partition(":")
-        found = getattr(importlib.import_module(module), name)
-    else:
-        known = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-        if scheme not in known:
-            names = ", ".join(sorted({*SCHEMES, *known}))
-            raise ConfigError(f"no store is called {scheme!r}; there are {names}", key="store")
-        found = known[scheme].load()
-    return cast("Callable[[str, Durability], Store]", found)
+    return STORES.load(scheme)(url, durability)

@@ -6,7 +6,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from prolocutor.connectors import catalog
+from prolocutor import catalog
+from prolocutor.connectors.catalog import CONNECTORS
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.connectors.python import PythonConnector
@@ -22,35 +23,35 @@ from prolocutor.errors import ConfigError, MissingExtra
     ],
 )
 def test_a_name_gives_its_connector(kind: str, target: object, expected: type) -> None:
-    assert type(catalog.make_connector(kind, target, name="x")) is expected
+    assert type(CONNECTORS.make(kind, target, name="x")) is expected
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_known_one() -> None:
     with pytest.raises(ConfigError, match=r"there is no connector 'htpp'; did you mean 'http'\?"):
-        catalog.make_connector("htpp", "", name="x")
+        CONNECTORS.make("htpp", "", name="x")
 
 
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"'process' cannot be made: .*'wire'"):
-        catalog.make_connector("process", "json:dumps", name="x", wire="native")
+        CONNECTORS.make("process", "json:dumps", name="x", wire="native")
 
 
 def test_another_package_adds_a_connector_through_an_entry_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    point = EntryPoint("theirs", "prolocutor.testing.fake_service:FakeRequest", catalog.GROUP)
+    point = EntryPoint("theirs", "prolocutor.testing.fake_service:FakeRequest", CONNECTORS.group)
     monkeypatch.setattr(catalog, "entry_points", lambda **_: [point])
 
-    assert "theirs" in catalog.names()
-    assert catalog.connector_class("theirs").__name__ == "FakeRequest"
+    assert "theirs" in CONNECTORS.names()
+    assert CONNECTORS.load("theirs").__name__ == "FakeRequest"
 
 
 def test_a_connector_whose_library_is_missing_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("theirs", "no_such_library.connector:C", catalog.GROUP)
+    point = EntryPoint("theirs", "no_such_library.connector:C", CONNECTORS.group)
     monkeypatch.setattr(catalog, "entry_points", lambda **_: [point])
 
     with pytest.raises(MissingExtra, match="the connector 'theirs' needs 'no_such_library'"):
-        catalog.connector_class("theirs")
+        CONNECTORS.load("theirs")
 
 
 def test_the_catalog_alone_loads_no_connector() -> None:

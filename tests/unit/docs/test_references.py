@@ -11,7 +11,7 @@ import pytest
 import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.almond.door.door import Almond
-from prolocutor.channels import catalog as doors
+from prolocutor.channels.catalog import CHANNELS
 from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
@@ -19,7 +19,7 @@ from prolocutor.config.fields import TableField
 from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
-from prolocutor.connectors import catalog as connectors
+from prolocutor.connectors.catalog import CONNECTORS
 from prolocutor.contracts.channel import Route
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog import agent_state
@@ -272,7 +272,9 @@ def test_every_room_of_the_house_is_shown() -> None:
 def test_every_connector_and_door_of_ours_is_told() -> None:
     told = YAML.read_text("utf-8")
 
-    assert [name for name in (*connectors.OURS, *doors.OURS) if f"`{name}`" not in told] == []
+    assert [
+        name for name in (*CONNECTORS.entries, *CHANNELS.entries) if f"`{name}`" not in told
+    ] == []
 
 
 def test_the_yaml_reference_shows_every_stage() -> None:

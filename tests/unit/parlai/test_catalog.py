@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadData, BadInput, NotFound
-from prolocutor.parlai.catalog import OURS, kinds, open_source, open_teacher, open_writer
+from prolocutor.parlai.catalog import DATA, open_source, open_teacher, open_writer
 
 LINE = "text:a\tlabels:b\n"
 
 
 def test_all_kinds_are_known() -> None:
-    assert {*kinds()} >= {
+    assert {*DATA.names()} >= {
         "bbai", "parlai", "fbdialog", "conversations", "jsonl", "csv", "store",
     }  # fmt: skip
-    assert list(OURS) == kinds()[: len(OURS)]
+    assert [*DATA.entries] == DATA.names()[: len(DATA.entries)]
 
 
 @pytest.mark.parametrize("name", ["mine_valid.txt", "mine/valid.txt", "mine"])
@@ -74,7 +74,9 @@ def test_only_formats_can_be_written() -> None:
 
 
 def test_a_format_is_written_only_with_options_that_it_knows() -> None:
-    with pytest.raises(BadInput, match="jsonl: got an unexpected keyword argument 'fields'"):
+    with pytest.raises(
+        BadInput, match="'jsonl' cannot be made: got an unexpected keyword argument 'fields'"
+    ):
         open_writer("jsonl", "x", fields=["topic"])
 
 

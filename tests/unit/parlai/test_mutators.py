@@ -139,5 +139,5 @@ def test_what_changes_messages_must_leave_the_episode_alone() -> None:
 
 
 def test_an_unknown_mutator_is_refused_with_a_suggestion() -> None:
-    with pytest.raises(BadInput, match="did you mean flatten"):
+    with pytest.raises(BadInput, match="did you mean 'flatten'"):
         make_mutators("flaten")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 import msgspec
@@ -15,6 +14,7 @@ from prolocutor.almond.thingtalk.tree import Always, And, Compare, Condition, Do
 from prolocutor.almond.thingtalk.types import ANY, NUMBER, Type
 from prolocutor.almond.thingtalk.values import Array, Enum, Undefined, Value, Variable
 from prolocutor.errors import ThingTalkError
+from prolocutor.names import did_you_mean
 
 Fields = dict[str, Type]
 """Names and types of what a result holds."""
@@ -141,9 +141,8 @@ def field_type(name: str, fields: Fields, place: Place) -> Type:
 
 def nearest(name: str, names: list[str], what: str) -> str:
     """Say what may have been meant: the nearest name, else some of those that there are."""
-    close = difflib.get_close_matches(name, names, 1)
-    if close:
-        return f"did you mean {close[0]}?"
+    if hint := did_you_mean(name, names):
+        return hint
     return f"{what}: {', '.join(sorted(names)[:8])}" if names else f"there are no {what}"
 
 

@@ -8,12 +8,12 @@ by dotted name, `package.module:function` or `package.module.function`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Final
 
 import msgspec
 
 from prolocutor.errors import BadInput
+from prolocutor.names import suggest
 from prolocutor.parlai.metrics.functions import Function, load_function, short_name
 from prolocutor.parlai.metrics.published import PUBLISHED, load_published
 
@@ -87,8 +87,7 @@ def wanted_metrics(names: str | Iterable[str]) -> Wanted:
 def check_names(names: str | Iterable[str]) -> None:
     """Refuse unknown names with `BadInput` that says what is meant, and what cannot be loaded."""
     for name in wanted_metrics(names).unknown:
-        close = get_close_matches(name, [*_known(), *GROUPS], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_known())}"
+        hint = suggest(name, [*_known(), *GROUPS])
         raise BadInput(f"there is no metric {name!r}; {hint}", field="metrics")
 
 

@@ -96,7 +96,7 @@ async def test_what_a_skill_says_of_its_error_is_told_as_it_is() -> None:
 async def test_a_question_in_a_refusal_ends_as_one() -> None:
     async with running(Gadgets()) as it:
         turn = await program(it, "@org.prolocutor.gadget.ask();")
-    assert texts(turn)[0].endswith("did you mean org.prolocutor.gadgets?")
+    assert texts(turn)[0].endswith("did you mean 'org.prolocutor.gadgets'?")
 
 
 async def test_each_statement_that_is_created_has_its_result() -> None:
