@@ -1,22 +1,62 @@
-"""What was skipped, and why, as the last line of a run."""
+"""The suite's own set-up: signals for child processes, patience of Hypothesis, the closing line."""
 
-from collections.abc import Generator
+import signal
+from collections.abc import Iterator
+from types import FrameType
 
+import hypothesis
 import pytest
 
+# Generated inputs are what matters, not how quickly a busy machine tries them.
+hypothesis.settings.register_profile(
+    "suite", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("suite")
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, object]:
-    result = yield
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    _let_children_be_interrupted()
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     if isinstance(terminal, pytest.TerminalReporter):
-        reasons = sorted({_reason(report) for report in terminal.stats.get("skipped", [])})
-        terminal.write_line(f"skipped: {', '.join(reasons) or 'nothing'}")
-    return result
+        _name_what_was_skipped(terminal)
 
 
-def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+def _let_children_be_interrupted() -> None:
+    """Replace inherited ignored signals with handlers that do nothing.
+
+    `make test &` and `nohup` start the suite with SIGINT or SIGHUP ignored, and a process hands
+    that down to its children, which tests then cannot interrupt. A handler is not handed down:
+    children start with the default action, while the suite itself goes on ignoring the signal.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _ignore)
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Do nothing."""
+
+
+def _name_what_was_skipped(terminal: pytest.TerminalReporter) -> None:
+    """Add the reasons of skipped tests to pytest's closing line, "N passed, M skipped (...)"."""
+    build = terminal.build_summary_stats_line
+
+    def build_with_reasons() -> tuple[list[tuple[str, dict[str, bool]]], str]:
+        parts, color = build()
+        skipped = terminal.stats.get("skipped", [])
+        reasons = "; ".join(sorted({*_reasons(skipped)}))
+        others = [part for part in parts if not part[0].endswith(" skipped")]
+        told = f"{len(skipped)} skipped ({reasons})" if reasons else "0 skipped"
+        return [*others, (told, {"yellow": bool(reasons)})], color
+
+    terminal.build_summary_stats_line = build_with_reasons  # type: ignore[method-assign]
+
+
+def _reasons(skipped: list[pytest.TestReport | pytest.CollectReport]) -> Iterator[str]:
     """The words given to `pytest.skip`, by convention `what (why)`."""
-    if isinstance(report.longrepr, tuple):
-        return report.longrepr[2].removeprefix("Skipped: ")
-    return report.nodeid
+    for report in skipped:
+        match report.longrepr:
+            case (_, _, reason):
+                yield str(reason).removeprefix("Skipped: ")
+            case _:
+                yield report.nodeid
