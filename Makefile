@@ -3,30 +3,38 @@
 PYTHON ?= python3
 ARGS ?=
 
+SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
+# What serving needs, and all the rest; each stamp holds the path of the checkout that it is for.
+SERVING := $(VENV)/.serving
 READY := $(VENV)/.ready
-LOCK := requirements/dev.lock
+SERVES := $(if $(wildcard $(READY)),$(READY),$(SERVING))
+DEMO := src/prolocutor_demo
 PARLAI := build/parlai
-EXTRAS := demo,asks,thingtalk,learn,encoder,eval,dev
-PIP := -m pip --quiet --disable-pip-version-check --no-input
+PIP := -m pip --disable-pip-version-check --no-input
+# Tests of one file run in one process: they share servers, browsers and stores.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve test check lint types floors format soak bench bench-peers demo-score \
-	test-parlai lock clean distclean moved
+.PHONY: help setup serve quick test check lint types floors format docs dist soak bench bench-peers \
+	demo-score test-parlai lock clean distclean moved
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## make .venv from the locked versions
+setup: $(READY) ## make .venv with everything that development needs, in locked versions
 
-serve: $(READY) ## start the demo assistant (ARGS="--port 8080" and the like are passed on)
+serve: $(SERVES) ## start the demo assistant (ARGS="--port 8080" and the like are passed on)
 	@exec $(BIN)/prolocutor serve $(ARGS)
 
+quick: check ## lint, types, floors and the unit tests that are not slow, in under a minute
+	@$(PYTEST) -q -m 'not slow' tests/unit $(ARGS)
+
 test: check ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(PYTEST) --no-loadscope-reorder $(ARGS)
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
 	@$(PARLAI)/bin/python -m pytest -q -o filterwarnings=default tests/integration/parlai $(ARGS)
@@ -39,7 +47,7 @@ lint: $(READY)
 
 types: $(READY)
 	@$(BIN)/mypy --no-error-summary
-	@if [ -d tests/typing ]; then $(BIN)/mypy --no-error-summary tests/typing; fi
+	@$(BIN)/mypy --no-error-summary tests/typing
 
 floors: $(READY)
 	@$(BIN)/lint-imports --no-logo
@@ -47,6 +55,13 @@ floors: $(READY)
 format: $(READY) ## format the code and sort its imports
 	@$(BIN)/ruff check --quiet --select I --fix .
 	@$(BIN)/ruff format --quiet .
+
+docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve shows it while you write)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs $(or $(ARGS),build --strict --quiet)
+
+dist: ## build wheels and sdists in dist/, check them, and try the wheels in environments of their own
+	@$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer)
+	@PYTHON=$(PYTHON) .ci/dist
 
 soak: $(READY) ## kill the server 10,000 times under load and compare the store with what clients saw
 	@$(BIN)/python bench/soak.py $(ARGS)
@@ -62,15 +77,12 @@ bench-peers: $(READY) ## the same beside the neighbours, each in an environment 
 demo-score: $(READY) ## how often a right agent of the demo wins
 	@$(BIN)/python bench/demo_score.py $(ARGS)
 
-lock: ## remake requirements/*.lock from pyproject.toml with Python 3.11
+lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))
 	@rm -rf build/lock
-	@$(PYTHON) -m venv build/lock/dev
-	@build/lock/dev/bin/python $(PIP) install '.[$(EXTRAS)]'
-	@$(call freeze,dev,.[$(EXTRAS)])
-	@$(PYTHON) -m venv build/lock/core
-	@build/lock/core/bin/python $(PIP) install --constraint requirements/dev.lock .
-	@$(call freeze,core,.)
+	@$(call lock,dev,.[asks$(comma)thingtalk$(comma)learn$(comma)encoder$(comma)eval$(comma)docs$(comma)dev] ./$(DEMO))
+	@$(call lock,serve,.[asks$(comma)thingtalk] ./$(DEMO) hatchling --constraint requirements/dev.lock)
+	@$(call lock,core,. --constraint requirements/dev.lock)
 	@rm -rf build/lock
 
 clean: ## remove caches and build results, keep .venv and dialogs
@@ -84,32 +96,32 @@ distclean: clean ## remove .venv and the environments of the neighbours too
 moved:
 	@rm -rf $(VENV)
 
-ifneq ($(wildcard $(READY)),)
-ifneq ($(shell cat $(READY)),$(CURDIR))
-$(READY): moved
+ifneq ($(wildcard $(SERVES)),)
+ifneq ($(shell cat $(SERVES)),$(CURDIR))
+$(SERVES): moved
 endif
 endif
 
-$(READY): $(LOCK) pyproject.toml
-	@$(BIN)/python -c 'import sys, pip; assert sys.version_info >= (3, 11)' 2>/dev/null || { \
-		$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer) && \
-		echo 'Making $(VENV) ...' && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); }
-	@echo 'Installing the versions of $(LOCK) ...'
-	@$(BIN)/python $(PIP) install --use-pep517 -r $(LOCK) \
-		|| { echo 'pip could not install $(LOCK): the first set-up needs the network' >&2; exit 1; }
-	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation --editable .
+$(SERVING): requirements/serve.lock
+	@$(call install,requirements/serve.lock)
+	@printf '%s\n' '$(CURDIR)' > $@
+
+$(READY): requirements/dev.lock
+	@$(call install,requirements/dev.lock)
 	@printf '%s\n' '$(CURDIR)' > $@
 
 $(PARLAI)/.ready: requirements/parlai.txt requirements/core.lock pyproject.toml
 	@echo 'Installing ParlAI in $(PARLAI) ...'
 	@rm -rf $(PARLAI)
 	@$(PYTHON) -m venv $(PARLAI)
-	@$(PARLAI)/bin/python $(PIP) install -r requirements/core.lock -r requirements/parlai.txt
-	@$(PARLAI)/bin/python $(PIP) install --no-deps parlai==1.7.2
-	@$(PARLAI)/bin/python $(PIP) install --no-deps --editable .
+	@$(PARLAI)/bin/python $(PIP) --quiet install -r requirements/core.lock -r requirements/parlai.txt
+	@$(PARLAI)/bin/python $(PIP) --quiet install --no-deps parlai==1.7.2
+	@$(PARLAI)/bin/python $(PIP) --quiet install --no-deps --editable .
 	@touch $@
 
-# $(1) is what sys.version_info[:2] has to be, $(2) the sentence for whoever has another one.
+comma := ,
+
+# $(1) is what sys.version_info[:2] has to be, $(2) the sentence for the reader who has another one.
 define need-python
 { $(PYTHON) -c 'import sys; sys.exit(not sys.version_info[:2] $(1))' 2>/dev/null \
 	|| { echo '$(2), and $(PYTHON) is not: make PYTHON=/path/to/python3.11' >&2; exit 1; } } && \
@@ -117,8 +129,34 @@ define need-python
 	|| { echo '$(PYTHON) comes without venv: install it (Debian, Ubuntu: apt install python3-venv)' >&2; exit 1; } }
 endef
 
-define freeze
-{ echo '# Made by "make lock": pip install $(2) on Python 3.11.'; \
-	build/lock/$(1)/bin/python $(PIP) freeze | grep -E '^[A-Za-z0-9._-]+==' | grep -v '^prolocutor=='; \
+# Install the lock file $(1) and this checkout in .venv. Modules are compiled when they are first
+# imported: most of what is installed never is, so this saves a third of the time and of the space.
+define install
+set -o pipefail; \
+{ $(BIN)/python -c 'import sys, pip; assert sys.version_info >= (3, 11)' 2>/dev/null || { \
+	$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer) && \
+	echo 'Making $(VENV) ...' && rm -rf $(VENV) && $(PYTHON) -m venv $(VENV); } } && \
+{ $(BIN)/python $(PIP) install --no-compile --progress-bar off --use-pep517 -r $(1) \
+	| awk -v total="$$(grep -c == $(1))" -v live="$$(test -t 1 && echo 1)" '$(show-progress)' \
+	|| { echo 'pip could not install $(1): the first set-up needs the network' >&2; exit 1; }; } && \
+$(BIN)/python $(PIP) --quiet install --no-deps --no-build-isolation --editable .
+endef
+
+define show-progress
+/^(Collecting|Requirement already satisfied:) / { \
+	count++; name = $$1 == "Collecting" ? $$2 : $$4; \
+	if (live) printf "\r\033[K[%d of %d] %s", count, total, name; \
+	else if (count % 20 == 1) printf "[%d of %d] %s\n", count, total, name; \
+	fflush() } \
+/^Installing collected/ { printf (live ? "\r\033[K%s\n" : "%s\n"), "Unpacking ..."; fflush() } \
+END { if (live) printf "\r\033[K" }
+endef
+
+# Write requirements/$(1).lock: what pip installs for $(2).
+define lock
+$(PYTHON) -m venv build/lock/$(1) && \
+build/lock/$(1)/bin/python $(PIP) --quiet install --no-compile $(2) && \
+{ echo '# Made by "make lock" on Python 3.11: pip install $(2)'; \
+	build/lock/$(1)/bin/python $(PIP) freeze | grep -E '^[A-Za-z0-9._-]+==' | grep -v '^prolocutor'; \
 } > requirements/$(1).lock
 endef

@@ -26,7 +26,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.config.assistant_file import DEMO
+from prolocutor.config.assistant_file import demo_file
 from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.config.selector_settings import BudgetSettings, SelectorSettings
@@ -181,7 +181,7 @@ def main() -> None:
 async def _run(seed: int, *, alone: bool) -> tuple[Score, float]:
     lines = _lines()
     random.Random(seed).shuffle(lines)
-    settings = load(DEMO)
+    settings = load(demo_file())
     heard = await _hear(settings, lines)
     agents = {
         name: (

