@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import prolocutor_demo
-from prolocutor.almond.programs.devices import Devices
+from prolocutor.almond.programs.device_classes import DeviceClasses
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.config.loading import load
 from prolocutor_demo import clock, countries, holidays, todo
@@ -37,7 +37,7 @@ def called(agent: Any, name: str, attributes: Any = None, **parameters: Any) -> 
 
 
 def test_the_demos_manifests_declare_what_its_agents_do() -> None:
-    manifests = Devices(load(FILE).pipeline.skills).manifests
+    manifests = DeviceClasses(load(FILE).pipeline.skills).manifests
     for name, functions in TABLES.items():
         declared = {each.name for each in manifests.functions(OURS + name)}
         assert declared == {"ask", *functions}

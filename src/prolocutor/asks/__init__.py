@@ -1,1 +1,1 @@
-"""Answers of people, understood by what they were asked for: one file per kind of ask."""
+"""Reads the answers to asks: what people type (a file per kind of ask) and what buttons carry."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import bare, plain
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import hint_for
+from prolocutor.reading.plain_text import bare, plain
 
 _ORDINALS: Final = {
     word: n
@@ -39,28 +39,28 @@ _NAMED_NUMBER: Final = re.compile(
 _ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read a choice: `{"idx", "title"}`, idx from 0; people count from 1."""
-    titles = [plain(choice.title) for choice in asked.choices]
+    titles = [plain(choice.title) for choice in context.choices]
     for said in dict.fromkeys((plain(text), bare(text), _LEAD.sub("", bare(text), count=1))):
         index = _index(said, titles)
         if index is not None:
-            return _chosen(index, asked)
-    return NotUnderstood(wanted("choice"))
+            return _chosen(index, context)
+    return NotUnderstood(hint_for("choice"))
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed choice: its idx, from 0; or a text that is a title."""
     if type_name == "raw_string" and isinstance(value, str):
-        return read(value, asked)
+        return read(value, context)
     whole = isinstance(value, int) and not isinstance(value, bool)
-    if type_name in {"choice", "number"} and whole and 0 <= value < len(asked.choices):
-        return _chosen(value, asked)
-    return NotUnderstood(wanted("choice"))
+    if type_name in {"choice", "number"} and whole and 0 <= value < len(context.choices):
+        return _chosen(value, context)
+    return NotUnderstood(hint_for("choice"))
 
 
-def _chosen(index: int, asked: Asked) -> Understood:
-    return Understood({"idx": index, "title": asked.choices[index].title})
+def _chosen(index: int, context: AnswerContext) -> Understood:
+    return Understood({"idx": index, "title": context.choices[index].title})
 
 
 def _index(said: str, titles: list[str]) -> int | None:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
 from prolocutor.asks.email_address import address_of
+from prolocutor.asks.hints import hint_for
 from prolocutor.asks.phone_number import e164
-from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import as_written, bare, is_name, plain
+from prolocutor.reading.plain_text import as_written, bare, is_name, plain
 
 _LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) ?(?=\S)")
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read a contact: E.164, an e-mail address, or a name that nobody known bears, as it is."""
-    reached = address_of(text) or e164(bare(text), asked.region)
+    reached = address_of(text) or e164(bare(text), context.region)
     if reached is not None:
         return Understood(reached)
     said = bare(text)
     for name in dict.fromkeys((said, _LEAD.sub("", said, count=1))):
-        known = _known(name, asked)
+        known = _known(name, context)
         if len(known) == 1:
             return Understood(known[0].value)
         if known:
@@ -30,20 +30,20 @@ def read(text: str, asked: Asked) -> Outcome:
     name = _LEAD.sub("", said, count=1)
     if is_name(name, words=4):
         return Understood(as_written(text, name))
-    return NotUnderstood(wanted("contact"))
+    return NotUnderstood(hint_for("contact"))
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed contact, phone number or e-mail address, or a text that is one of them."""
     kinds = {"contact", "phone_number", "email_address", "raw_string"}
     if type_name in kinds and isinstance(value, str) and value.strip():
         value = value.removeprefix("phone:").removeprefix("email:")
-        return read(value, asked)
-    return NotUnderstood(wanted("contact"))
+        return read(value, context)
+    return NotUnderstood(hint_for("contact"))
 
 
-def _known(name: str, asked: Asked) -> list[Any]:
+def _known(name: str, context: AnswerContext) -> list[Any]:
     if not name:
         return []
-    whole = [contact for contact in asked.contacts if plain(contact.name) == name]
-    return whole or [contact for contact in asked.contacts if name in plain(contact.name).split()]
+    whole = [contact for contact in context.contacts if plain(contact.name) == name]
+    return whole or [contact for contact in context.contacts if name in plain(contact.name).split()]

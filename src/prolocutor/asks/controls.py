@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from prolocutor.asks import yesno
-from prolocutor.asks.wording import bare, plain
+from prolocutor.reading.plain_text import bare, plain
 
 Control: TypeAlias = Literal["yes", "no", "nevermind", "stop", "help", "more", "back"]
 

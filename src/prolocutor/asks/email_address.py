@@ -6,9 +6,9 @@ import re
 import unicodedata
 from typing import Any, Final
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import LONGEST
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import hint_for
+from prolocutor.reading.plain_text import LONGEST
 
 _LEAD: Final = re.compile(
     r"^(?:well|um+|uh+|oh|sure|ok(?:ay)?|[\s,])*"
@@ -29,17 +29,17 @@ _SPOKEN: Final = (
 )
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read one e-mail address, its domain in lower case."""
     address = address_of(text)
-    return NotUnderstood(wanted("email_address")) if address is None else Understood(address)
+    return NotUnderstood(hint_for("email_address")) if address is None else Understood(address)
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed e-mail address, or a text that is one."""
     if type_name in {"email_address", "contact", "raw_string"} and isinstance(value, str):
-        return read(value, asked)
-    return NotUnderstood(wanted("email_address"))
+        return read(value, context)
+    return NotUnderstood(hint_for("email_address"))
 
 
 def address_of(text: str) -> str | None:

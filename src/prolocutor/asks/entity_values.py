@@ -30,7 +30,7 @@ _DAY: Final = ("year", "month", "day")
 _CLOCK: Final = ("hour", "minute", "second")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ParsedValue(msgspec.Struct, frozen=True):
     """A value, and the ask that it answers.
 
     A date of which parts are missing is the object of its parts: what is missing is today's, as
@@ -41,12 +41,12 @@ class Answer(msgspec.Struct, frozen=True):
     kind: Ask
 
 
-def of_entity(kind: str, value: Any) -> Answer | None:
+def of_entity(kind: str, value: Any) -> ParsedValue | None:
     """Make an answer of what an entity of a kind (`NUMBER`, `MEASURE_km`) holds; else None."""
     if kind in _TEXTS:
-        return Answer(value, _TEXTS[kind]) if isinstance(value, str) else None
+        return ParsedValue(value, _TEXTS[kind]) if isinstance(value, str) else None
     if kind == "NUMBER":
-        return Answer(value, "number") if _is_number(value) else None
+        return ParsedValue(value, "number") if _is_number(value) else None
     if kind == "DATE":
         return of_date(value)
     if not isinstance(value, dict):
@@ -64,59 +64,59 @@ def of_entity(kind: str, value: Any) -> Answer | None:
     return None
 
 
-def of_typed(value: Any, type_name: str) -> Answer | None:
+def of_typed(value: Any, type_name: str) -> ParsedValue | None:
     """Make an answer of a text and the type of its entity (`tt:contact`)."""
     if not isinstance(value, str):
         return None
-    return Answer(value, _ENTITY_ASKS.get(type_name, "raw_string"))
+    return ParsedValue(value, _ENTITY_ASKS.get(type_name, "raw_string"))
 
 
-def of_time(parts: list[Any]) -> Answer | None:
+def of_time(parts: list[Any]) -> ParsedValue | None:
     """Make an answer of hour, minute and second."""
     try:
         hour, minute, second = (int(part) for part in [*parts, 0, 0][:3])
-        return Answer(dt.time(hour, minute, second).isoformat(), "time")
+        return ParsedValue(dt.time(hour, minute, second).isoformat(), "time")
     except (ValueError, TypeError, OverflowError):
         return None
 
 
-def of_date(value: Any) -> Answer | None:
+def of_date(value: Any) -> ParsedValue | None:
     """Make an answer of ISO 8601, or of `{year, month, day}`, -1 standing for what is missing."""
     if isinstance(value, str):
-        return Answer(value, "date")
+        return ParsedValue(value, "date")
     if not isinstance(value, dict):
         return None
     given = {name: value.get(name) for name in _DAY}
     try:
         parts = {name: int(part) for name, part in given.items() if part not in (None, -1)}
         if len(parts) < len(_DAY):
-            return Answer(parts, "date")
-        return Answer(dt.date(*parts.values()).isoformat(), "date")
+            return ParsedValue(parts, "date")
+        return ParsedValue(dt.date(*parts.values()).isoformat(), "date")
     except (ValueError, TypeError, OverflowError):
         return None
 
 
-def of_location(latitude: Any, longitude: Any, display: Any) -> Answer | None:
+def of_location(latitude: Any, longitude: Any, display: Any) -> ParsedValue | None:
     """Make an answer of a place on the map, in degrees."""
     if not (_is_number(latitude) and _is_number(longitude)):
         return None
     if abs(latitude) > 90 or abs(longitude) > 180:
         return None
     named = display if isinstance(display, str) and display else f"{latitude}, {longitude}"
-    return Answer({"latitude": latitude, "longitude": longitude, "display": named}, "location")
+    return ParsedValue({"latitude": latitude, "longitude": longitude, "display": named}, "location")
 
 
-def of_place(name: str) -> Answer:
+def of_place(name: str) -> ParsedValue:
     """Make an answer of a place by its name: "home", or "current_location", which is here."""
     display = {"current_location": "here"}.get(name, name)
-    return Answer({"latitude": None, "longitude": None, "display": display}, "location")
+    return ParsedValue({"latitude": None, "longitude": None, "display": display}, "location")
 
 
-def _measure(value: dict[str, Any], kind: str) -> Answer | None:
+def _measure(value: dict[str, Any], kind: str) -> ParsedValue | None:
     unit = value.get("unit") or kind.removeprefix("MEASURE_")
     if not isinstance(unit, str) or not _is_number(value.get("value")):
         return None
-    return Answer({"value": value["value"], "unit": unit}, "generic")
+    return ParsedValue({"value": value["value"], "unit": unit}, "generic")
 
 
 def _is_number(value: Any) -> bool:

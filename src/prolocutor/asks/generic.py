@@ -5,49 +5,50 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks import date, number, time, yesno
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
+from prolocutor.asks import yesno
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
 from prolocutor.asks.email_address import address_of
+from prolocutor.asks.hints import hint_for
 from prolocutor.asks.location import coordinates
-from prolocutor.asks.measures import measure_of
 from prolocutor.asks.phone_number import e164
 from prolocutor.asks.picture import address_of as picture_of
-from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import bare
+from prolocutor.reading import dates, numbers, times
+from prolocutor.reading.measures import measure_of
+from prolocutor.reading.plain_text import bare
 
 _QUOTED: Final = re.compile(r"\"([^\"]+)\"|“([^”]+)”")
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read a value, its form showing what it is; a measure is `{value, unit}`."""
     if quoted := _QUOTED.fullmatch(text.strip()):
         return Understood(quoted[1] or quoted[2])
-    value = _value(text, bare(text), asked)
-    return NotUnderstood(wanted("generic")) if value is None else Understood(value)
+    value = _value(text, bare(text), context)
+    return NotUnderstood(hint_for("generic")) if value is None else Understood(value)
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take any parsed value."""
-    return NotUnderstood(wanted("generic")) if value is None else Understood(value)
+    return NotUnderstood(hint_for("generic")) if value is None else Understood(value)
 
 
-def _value(text: str, said: str, asked: Asked) -> Any:
+def _value(text: str, said: str, context: AnswerContext) -> Any:
     answer = yesno.said(text)
     if answer is not None:
         return answer
-    amount = number.value_of(said)
+    amount = numbers.value_of(said)
     if amount is not None:
         return amount
     for found in (measure_of(said), _on_the_map(said), address_of(text), picture_of(text)):
         if found is not None:
             return found
-    day = date.day_of(said, asked)
+    day = dates.day_of(said, context)
     if day is not None:
         return day.isoformat()
-    hour = time.time_of(said, asked)
+    hour = times.time_of(said, context)
     if hour is not None:
         return hour.isoformat()
-    return e164(said, asked.region) if said.startswith(("+", "00", "plus ")) else None
+    return e164(said, context.region) if said.startswith(("+", "00", "plus ")) else None
 
 
 def _on_the_map(said: str) -> dict[str, Any] | None:

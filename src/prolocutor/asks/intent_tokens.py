@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.asks.entity_values import (
-    Answer,
+    ParsedValue,
     of_date,
     of_entity,
     of_location,
@@ -76,7 +76,7 @@ class Tokens:
             raise self.refusal(self._tokens[self._position - 1], "a whole number")
         return int(value)
 
-    def answer(self) -> Answer:
+    def answer(self) -> ParsedValue:
         """Take a value, with its unit or the type of its entity."""
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -90,31 +90,31 @@ class Tokens:
         place = self._position - 1 if position is None else position
         return BadInput(f"code[{place}]: expected {expected}, not {_shown(token)}", field="code")
 
-    def _typed(self, answer: Answer) -> Answer:
+    def _typed(self, answer: ParsedValue) -> ParsedValue:
         follows = self.look()
         if not isinstance(follows, str):
             return answer
         if follows.startswith("unit:") and answer.kind == "number":
             self._position += 1
-            return Answer({"value": answer.value, "unit": follows[5:]}, "generic")
+            return ParsedValue({"value": answer.value, "unit": follows[5:]}, "generic")
         if follows.startswith("^^"):
             self._position += 1
             return self._entity(answer.value, follows[2:])
         return answer
 
-    def _value(self, token: Any) -> Answer:
+    def _value(self, token: Any) -> ParsedValue:
         if isinstance(token, bool):
-            return Answer(token, "yesno")
+            return ParsedValue(token, "yesno")
         if isinstance(token, int | float) and math.isfinite(token):
-            return Answer(token, "number")
+            return ParsedValue(token, "number")
         if not isinstance(token, str) or not token:
             raise self.refusal(token, "a value")
         if token == '"':
-            return Answer(self._quoted(), "raw_string")
+            return ParsedValue(self._quoted(), "raw_string")
         if token in {"true", "false"}:
-            return Answer(token == "true", "yesno")
+            return ParsedValue(token == "true", "yesno")
         if token == "null" and str(self.look()).startswith("^^"):
-            return Answer(None, "raw_string")
+            return ParsedValue(None, "raw_string")
         for read in (self._literal, self._named, self._made):
             answer = read(token)
             if answer is not None:
@@ -127,21 +127,21 @@ class Tokens:
             words.append(word if isinstance(word, str) else str(word))
         return " ".join(words)
 
-    def _literal(self, token: str) -> Answer | None:
+    def _literal(self, token: str) -> ParsedValue | None:
         if _NUMBER.fullmatch(token):
-            return Answer(self._number(token), "number")
+            return ParsedValue(self._number(token), "number")
         if found := _MEASURE.fullmatch(token):
-            return Answer({"value": self._number(found[1]), "unit": found[2]}, "generic")
+            return ParsedValue({"value": self._number(found[1]), "unit": found[2]}, "generic")
         if len(token) > 1 and token[0] == token[-1] == '"':
             try:
-                return Answer(msgspec.json.decode(token, type=str), "raw_string")
+                return ParsedValue(msgspec.json.decode(token, type=str), "raw_string")
             except msgspec.DecodeError:
                 raise self.refusal(token, "a quoted text") from None
         if found := _CLOCK.fullmatch(token):
             return self._checked(of_time([part or 0 for part in found.groups()]), token, "a time")
         kind, _, name = token.partition(":")
         if kind == "enum" and name:
-            return Answer(name, "raw_string")
+            return ParsedValue(name, "raw_string")
         if kind == "location" and name:
             return of_place(name)
         return None
@@ -152,7 +152,7 @@ class Tokens:
             raise self.refusal(token, "a number of that size")
         return int(number) if number == int(number) and abs(number) <= 2**53 else number
 
-    def _named(self, token: str) -> Answer | None:
+    def _named(self, token: str) -> ParsedValue | None:
         found = _ENTITY.fullmatch(token)
         if found is None:
             return None
@@ -163,7 +163,7 @@ class Tokens:
             raise BadInput(f"entities.{token[:80]}: not a value of that type", field="entities")
         return answer
 
-    def _made(self, token: str) -> Answer | None:
+    def _made(self, token: str) -> ParsedValue | None:
         """Read what is made of parts: `new Time ( 12 , 30 )`, `enum ( on )`, `$location . home`."""
         if token in {"new", *_MADE}:
             name = self.word("Date, Time or Location") if token == "new" else token
@@ -175,9 +175,9 @@ class Tokens:
             name = self.word("the name of the enum's value")
             if opened and not self.skip(")"):
                 raise self.refusal(self.look(), ")", self._position)
-            return Answer(name, "raw_string")
+            return ParsedValue(name, "raw_string")
         if token == "$now":
-            return Answer({}, "date")
+            return ParsedValue({}, "date")
         if token.startswith(("$location", "$context")):
             path = token.split(".")
             while self.skip("."):
@@ -196,7 +196,7 @@ class Tokens:
                 raise self.refusal(self.look(), ", or )", self._position)
         return values
 
-    def _of_parts(self, kind: str, parts: list[Any], token: str) -> Answer:
+    def _of_parts(self, kind: str, parts: list[Any], token: str) -> ParsedValue:
         if kind == "Time":
             answer = of_time(parts)
         elif kind == "Location":
@@ -207,14 +207,14 @@ class Tokens:
             answer = of_date(dict(zip(("year", "month", "day"), parts, strict=False)))
         return self._checked(answer, token, f"the parts of a {kind.lower()}")
 
-    def _entity(self, value: Any, kind: str) -> Answer:
+    def _entity(self, value: Any, kind: str) -> ParsedValue:
         if self.skip("("):
             display = self.answer().value
             self.skip(")")
             value = display if value is None else value
         return self._checked(of_typed(value, kind), value, f"a text for {kind[:80]}")
 
-    def _checked(self, answer: Answer | None, token: Any, expected: str) -> Answer:
+    def _checked(self, answer: ParsedValue | None, token: Any, expected: str) -> ParsedValue:
         if answer is None:
             raise self.refusal(token, expected)
         return answer

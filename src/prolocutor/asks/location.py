@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import as_written, bare, is_name, is_question
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import hint_for
+from prolocutor.reading.plain_text import as_written, bare, is_name, is_question
 
 _NUMBER: Final = r"([+-]?\d{1,3}(?:\.\d{1,15})?)\s*°?\s*"
 _COORDINATES: Final = re.compile(
@@ -27,7 +27,7 @@ _LEAD: Final = re.compile(
 _UNKNOWN: Final = "I don't know where you are; please name the place, or give its coordinates."
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read a location: `{latitude, longitude, display}`.
 
     A place that is named and not looked up has None for both coordinates: which place is meant is
@@ -38,26 +38,28 @@ def read(text: str, asked: Asked) -> Outcome:
         return Understood(found)
     place = _LEAD.sub("", said, count=1)
     if place in _HERE or said in _HERE:
-        return Understood(asked.here) if asked.here else NotUnderstood(_UNKNOWN)
+        return Understood(context.here) if context.here else NotUnderstood(_UNKNOWN)
     led = place != said and not is_question(said)
     named = _ADDRESS.sub("", place, count=1)
     if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
         return Understood(_place(None, None, as_written(text, place)))
-    return NotUnderstood(wanted("location"))
+    return NotUnderstood(hint_for("location"))
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed location, or a text that names one."""
     if type_name == "raw_string" and isinstance(value, str):
-        return read(value, asked)
+        return read(value, context)
     if type_name != "location" or not isinstance(value, dict):
-        return NotUnderstood(wanted("location"))
+        return NotUnderstood(hint_for("location"))
     display = value.get("display")
     latitude, longitude = value.get("latitude"), value.get("longitude")
     if latitude is None and longitude is None and isinstance(display, str):
-        return read(display, asked) if display in _HERE else Understood(_place(None, None, display))
+        return (
+            read(display, context) if display in _HERE else Understood(_place(None, None, display))
+        )
     if not (_within(latitude, 90) and _within(longitude, 180)):
-        return NotUnderstood(wanted("location"))
+        return NotUnderstood(hint_for("location"))
     named = display if isinstance(display, str) and display else f"{latitude}, {longitude}"
     return Understood(_place(latitude, longitude, named))
 

@@ -2,151 +2,28 @@
 
 from __future__ import annotations
 
-import math
-import re
-from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
-from prolocutor.asks import libraries
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import missing, wanted
-from prolocutor.asks.wording import bare
-
-_WHOLE: Final = 2**53
-_DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)?|[.,]\d+")
-_GROUPED: Final = re.compile(r"\d{1,3}(?P<by>[, '_])(?:\d{2,3}(?P=by))*\d{3}(?:\.\d+)?")
-_CONTINENTAL: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}")
-_EXPONENT: Final = re.compile(r"\d+(?:\.\d+)?e[+-]?\d{1,3}")
-_FRACTION: Final = re.compile(r"(?:(?P<whole>\d+)[ -])?(?P<upper>\d+) ?/ ?(?P<lower>\d+)")
-_SIGNED: Final = re.compile(r"(?P<sign>[+-]|(?:plus|minus|negative)\b)? ?(?P<rest>.+)")
-_SCALED: Final = re.compile(
-    r"(?P<count>.+?) ?(?P<scale>k|thousand|million|billion|trillion|dozens?|bn|score)"
-)
-_SCALES: Final = {"k": 10**3, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
-_SCALES.update({"trillion": 10**12, "dozen": 12, "dozens": 12, "score": 20})
-_PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
-_AND_A_PART: Final = re.compile(
-    r"(?:(?P<count>.+?) and )?(?:(?P<times>an?|one|two|three|[1-9]) )?"
-    r"(?P<part>half|third|quarter|fifth|tenth)s?"
-)
-_YEAR: Final = re.compile(r"^(1\d|20) (\d\d)$")
-_TIMES: Final = {"two": 2, "three": 3}
-_COUNTED: Final = re.compile(r"(?P<number>.+?) (?:of (?:them|us|those|these)|(?P<noun>[^\W\d_]+))")
-_AROUND: Final = re.compile(
-    r"^(?:(?:(?:about|around|approximately|roughly|exactly|just|only|number|the number|nearly"
-    r"|almost|of|there (?:are|were|will be)|we are|i have|i need|i want|i'd like|some)\b|#"
-    r"|[€$£¥]) ?)+"
-)
-_NO_COUNT: Final = frozenset(
-    "moment moments sec secs second am pm o'clock oclock times star and or plus minus point more"
-    " less january february march april may june july august september october november december"
-    " st nd rd th".split()
-)
-_LITTLE: Final = {"a couple": 2, "a pair": 2, "a few": None, "zero": 0, "nil": 0}
-_LITTLE.update({"nought": 0, "none": 0, "zilch": 0, "both": 2, "a single": 1, "nothing": 0})
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import extra_hint, hint_for
+from prolocutor.reading import libraries, numbers
+from prolocutor.reading.plain_text import bare
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read a number: an int where it is whole and exact, else a float."""
-    said = _AROUND.sub("", bare(text))
-    value = value_of(said) if said else None
-    if value is None:
-        value = _counted(said)
+    said = bare(text)
+    value = numbers.number_of(said)
     if value is not None:
         return Understood(value)
     in_words = said and not any(sign.isdigit() for sign in said)
     if in_words and libraries.text_to_num() is None:
-        return NotUnderstood(f"{wanted('number')} {missing('Numbers in words', 'digits')}")
-    return NotUnderstood(wanted("number"))
+        return NotUnderstood(f"{hint_for('number')} {extra_hint('Numbers in words', 'digits')}")
+    return NotUnderstood(hint_for("number"))
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed number."""
-    if type_name == "number" and (number := _exact(value)) is not None:
+    if type_name == "number" and (number := numbers.exact(value)) is not None:
         return Understood(number)
-    return NotUnderstood(wanted("number"))
-
-
-def value_of(said: str) -> int | float | None:
-    """Return the number that a plain text is as a whole; None where it is none."""
-    found = _SIGNED.fullmatch(said)
-    if found is None:
-        return None
-    amount = _amount(found["rest"].rstrip("%").removesuffix(" percent").strip())
-    if amount is None:
-        return None
-    return _exact(-amount if found["sign"] in {"-", "minus", "negative"} else amount)
-
-
-def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
-    if said in {"a", "an"}:
-        return 1 if deep else None
-    if said in _LITTLE:
-        return _LITTLE[said]
-    written = _written(said)
-    if written is not None or deep > 2:
-        return written
-    if found := _AND_A_PART.fullmatch(said):
-        if found["count"] and found["count"].rpartition(" ")[2] in _SCALES:
-            return None
-        count = _amount(found["count"], deep + 1) if found["count"] else 0
-        times = found["times"] or "1"
-        share = Fraction(int(times) if times.isdigit() else _TIMES.get(times, 1))
-        return None if count is None else count + share / _PARTS[found["part"]]
-    if found := _SCALED.fullmatch(said):
-        count = _amount(found["count"].removesuffix(" of a").removesuffix(" a"), deep + 1)
-        if count is not None:
-            return count * _SCALES[found["scale"]]
-    return _spoken(said)
-
-
-def _written(said: str) -> int | float | Fraction | None:
-    """Read digits: 1,234.5 and 1.234,5, 10 000, 1e6, 3/4, 2 1/2."""
-    if _EXPONENT.fullmatch(said):
-        return float(said)
-    if _GROUPED.fullmatch(said):
-        return _decimal(re.sub(r"[, '_]", "", said))
-    if _CONTINENTAL.fullmatch(said):
-        return _decimal(said.replace(".", "").replace(",", "."))
-    if _DIGITS.fullmatch(said):
-        return _decimal(said.replace(",", "."))
-    found = _FRACTION.fullmatch(said)
-    if found and int(found["lower"]):
-        return int(found["whole"] or 0) + Fraction(int(found["upper"]), int(found["lower"]))
-    return None
-
-
-def _decimal(digits: str) -> int | float:
-    return float(digits) if "." in digits else int(digits)
-
-
-def _spoken(said: str) -> int | float | Fraction | None:
-    """Read number words, as far as the extra is there."""
-    if any(sign.isdigit() for sign in said) or libraries.text_to_num() is None:
-        return None
-    words = said.removeprefix("a ") if said.startswith(("a hundred", "a thousand")) else said
-    words = f"zero {words}" if words.startswith("point ") else words
-    written = libraries.in_digits(words)
-    return _written(_YEAR.sub(r"\1\2", written))
-
-
-def _counted(said: str) -> int | float | None:
-    """Read a number of something: "5 people", "three of them"; not "one moment", "3 pm"."""
-    found = _COUNTED.fullmatch(said)
-    if found is None or found["noun"] in _NO_COUNT or found["number"] in {"a", "an", "no"}:
-        return None
-    if found["noun"] and value_of(found["noun"]) is not None:
-        return None
-    return value_of(found["number"])
-
-
-def _exact(value: Any) -> int | float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    if not math.isfinite(number):
-        return None
-    return int(value) if value == int(value) and abs(number) <= _WHOLE else number
+    return NotUnderstood(hint_for("number"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks import libraries
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import missing, wanted
-from prolocutor.asks.wording import bare
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import extra_hint, hint_for
+from prolocutor.reading import libraries
+from prolocutor.reading.plain_text import bare
 
 _LEAD: Final = re.compile(
     r"^(?:(?:my|the|his|her|their) )?(?:(?:phone|mobile|cell|work|home) ?)*(?:number|phone|mobile)?"
@@ -26,19 +26,19 @@ _SHORTEST: Final = 100_000
 _COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read one phone number; without a `+` it is one of the person's region."""
-    number = e164(bare(text), asked.region)
+    number = e164(bare(text), context.region)
     if number is not None:
         return Understood(number)
-    return NotUnderstood(_hint(bare(text), asked.region))
+    return NotUnderstood(_hint(bare(text), context.region))
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed phone number, or a text that is one."""
     if type_name in {"phone_number", "contact", "raw_string"} and isinstance(value, str):
-        return read(value, asked)
-    return NotUnderstood(wanted("phone_number"))
+        return read(value, context)
+    return NotUnderstood(hint_for("phone_number"))
 
 
 def e164(said: str, region: str | None) -> str | None:
@@ -87,9 +87,10 @@ def _figures(said: str) -> str:
 
 def _hint(said: str, region: str | None) -> str:
     figures = _LEAD.sub("", said, count=1)
+    wanted = hint_for("phone_number")
     national = _FIGURES.fullmatch(figures) and not figures.startswith(("+", "00"))
     if not national:
-        return wanted("phone_number")
+        return wanted
     if libraries.phonenumbers() is None:
-        return f"{wanted('phone_number')} {missing('Numbers without a country code', '+49 30 123')}"
-    return wanted("phone_number") if region else f"{wanted('phone_number')} {_COUNTRY}"
+        return f"{wanted} {extra_hint('Numbers without a country code', '+49 30 123')}"
+    return wanted if region else f"{wanted} {_COUNTRY}"

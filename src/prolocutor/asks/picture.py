@@ -6,8 +6,8 @@ import re
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import wanted
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import hint_for
 
 _LONGEST: Final = 2048
 _UPLOAD: Final = re.compile(r"/uploads/[\w.-]+(?:/[\w.-]+)*")
@@ -15,19 +15,19 @@ _UNSAFE: Final = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff<>\"\\^`{|}]")
 _INSTEAD: Final = "Please upload it, or send an address that begins with https://."
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read the address of a picture: a URL."""
     address = address_of(text)
     if address is not None:
         return Understood(address)
-    return NotUnderstood(f"{wanted('picture')} {_INSTEAD}")
+    return NotUnderstood(f"{hint_for('picture')} {_INSTEAD}")
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed picture, or a text that is the address of one."""
     if type_name in {"picture", "raw_string"} and isinstance(value, str):
-        return read(value, asked)
-    return NotUnderstood(wanted("picture"))
+        return read(value, context)
+    return NotUnderstood(hint_for("picture"))
 
 
 def address_of(text: str) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Outcome, Understood
-from prolocutor.asks.wanted import wanted
-from prolocutor.asks.wording import plain
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.hints import hint_for
+from prolocutor.reading.plain_text import plain
 
 _YES: Final = """
     yes, yeah, yea, yah, yep, yup, yus, ya, y, aye, yessir, yass, uh huh, uhhuh, mhm, mm hm, mmhm,
@@ -108,17 +108,17 @@ def said(text: str, *, firmly: bool = False) -> bool | None:
     return True if sides & accepted and "mild" not in sides else None
 
 
-def read(text: str, asked: Asked) -> Outcome:
+def read(text: str, context: AnswerContext) -> Outcome:
     """Read yes or no: a bool."""
     value = said(text)
-    return NotUnderstood(wanted("yesno")) if value is None else Understood(value)
+    return NotUnderstood(hint_for("yesno")) if value is None else Understood(value)
 
 
-def take(type_name: str, value: Any, asked: Asked) -> Outcome:
+def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     """Take a parsed bool."""
     if type_name == "yesno" and isinstance(value, bool):
         return Understood(value)
-    return NotUnderstood(wanted("yesno"))
+    return NotUnderstood(hint_for("yesno"))
 
 
 def _sides(words: tuple[str, ...]) -> set[str] | None:

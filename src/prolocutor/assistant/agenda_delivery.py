@@ -10,10 +10,9 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.asks.libraries import load_ahead
 from prolocutor.assistant.feed import reply_messages
 from prolocutor.assistant.notification import NOTIFICATIONS
-from prolocutor.assistant.rounds import pages
+from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.effects import closing_of, waiting_for
 from prolocutor.contracts.programs import ProgramRunner
 from prolocutor.contracts.store import AgendaEntry, Delivery, Store
@@ -22,6 +21,7 @@ from prolocutor.dialog.ids import new_ids, timestamp
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import DAY, next_time
 from prolocutor.dialog.rounds import PendingAsk, Round
+from prolocutor.reading.libraries import load_ahead
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ class AgendaDelivery:
         waiting = None
         if notice.ask is not None and notice.skill in self._skills:
             waiting = waiting_for(messages, notice.ask, notice.skill, context=notice.context)
-            messages = pages.first_page(messages, waiting)
+            messages = choice_pages.first_page(messages, waiting)
         messages = _late(messages, now - entry.due)
         again = _again(entry, notice, now)
         return DueOutcome(messages=messages, waiting=waiting, skill=notice.skill, again=again)

@@ -11,7 +11,6 @@ from functools import partial
 from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
-from prolocutor.asks.libraries import load_ahead
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.bounds import check_number, check_text
@@ -21,8 +20,8 @@ from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import Message, notification
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.assistant.rounds.effects import Sequel, is_told, sequel_of
-from prolocutor.assistant.rounds.inputs import SWITCH_CONFIDENCE, Rounds, round_of
+from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_told
+from prolocutor.assistant.rounds.interpreter import SWITCH_CONFIDENCE, InputInterpreter, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -44,6 +43,7 @@ from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Pipeline
 from prolocutor.pipeline.turn import Turn
+from prolocutor.reading.libraries import load_ahead
 from prolocutor.stores.catalog import open_store
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Assistant:
             breaker_changed=self._breaker_changed,
         )
         self.ready = False
-        self._rounds = Rounds(pipeline.skills, switch_confidence=switch_confidence)
+        self._rounds = InputInterpreter(pipeline.skills, switch_confidence=switch_confidence)
         self._recover_within = recover_within
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
@@ -352,7 +352,7 @@ class Assistant:
             if decision.told is not None and is_told(decision, turn.draft.spoken()):
                 over = {"answer": cancelled(decision.state.waiting)}
                 await self.engine.tell(turn, decision.told, over)
-            sequel = sequel_of(opened, decision, turn.draft)
+            sequel = effects_of(opened, decision, turn.draft)
         except Exception:
             log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
             return await self._close(opened)
@@ -362,9 +362,9 @@ class Assistant:
         """End a turn that was cut off, with the fallback text; what was asked for still is."""
         decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
         turn = self.engine.closed(opened, decision.start, INTERRUPTED)
-        return await self._finish(turn, sequel_of(opened, decision, turn.draft), monotonic())
+        return await self._finish(turn, effects_of(opened, decision, turn.draft), monotonic())
 
-    async def _finish(self, turn: Turn, sequel: Sequel, started: float) -> TurnResult:
+    async def _finish(self, turn: Turn, sequel: TurnEffects, started: float) -> TurnResult:
         result = await self._journal.finish(turn, sequel)
         self._wakers.wake(result.user)
         for entry in sequel.entries:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from prolocutor.assistant.feed import human_message, reply_messages
-from prolocutor.assistant.rounds.effects import Sequel
+from prolocutor.assistant.rounds.effects import TurnEffects
 from prolocutor.assistant.rounds.secrets import Secrets, masked
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
@@ -99,7 +99,7 @@ class Journal:
         """Count one more attempt at a turn that was cut off, and give what it starts from."""
         return await self._store.resume_turn(turn_id, self._window, self._hypotheses)
 
-    async def finish(self, turn: Turn, sequel: Sequel) -> TurnResult:
+    async def finish(self, turn: Turn, sequel: TurnEffects) -> TurnResult:
         """Store all that a turn added, and what follows from it; then it may be spoken."""
         draft = turn.draft
         opened, reply = draft.begun, draft.spoken()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prolocutor.almond.programs.devices import Devices, classes_of
+from prolocutor.almond.programs.device_classes import DeviceClasses, classes_of
 from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError, MissingExtra
@@ -21,6 +21,6 @@ def check_manifests(loaded: Survey, findings: Findings) -> None:
         except ConfigError as error:
             findings.add(loaded.find(f"skills.{skill.name}.card.manifest"), error.what)
     try:
-        Devices(sound)
+        DeviceClasses(sound)
     except ConfigError as error:
         findings.add(loaded.find(f"skills.{error.key}.card.manifest"), error.what)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from prolocutor.almond.door.door import SOCKETS, Almond
-from prolocutor.almond.programs.apps import PROGRAMS
+from prolocutor.almond.programs.running_apps import PROGRAMS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.testing.channel_kit import Door, Gate
 from prolocutor.testing.channel_kit import running as serving

@@ -3,15 +3,15 @@
 import datetime as dt
 from typing import Any
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Understood
-from prolocutor.asks.reading import read
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
+from prolocutor.asks.kinds import read
 from prolocutor.dialog.rounds import Ask
 
 NOW = dt.datetime(2026, 11, 20, 22, 30, tzinfo=dt.UTC)
-BERLIN = Asked(now=NOW, timezone="Europe/Berlin", region="DE")
+BERLIN = AnswerContext(now=NOW, timezone="Europe/Berlin", region="DE")
 
 
-def value(kind: Ask, text: str, asked: Asked = BERLIN) -> Any:
+def value(kind: Ask, text: str, asked: AnswerContext = BERLIN) -> Any:
     """The value that is understood, None where none is."""
     outcome = read(kind, text, asked)
     if isinstance(outcome, Understood):
@@ -20,7 +20,7 @@ def value(kind: Ask, text: str, asked: Asked = BERLIN) -> Any:
     return None
 
 
-def hint(kind: Ask, text: str, asked: Asked = BERLIN) -> str:
+def hint(kind: Ask, text: str, asked: AnswerContext = BERLIN) -> str:
     outcome = read(kind, text, asked)
     assert isinstance(outcome, NotUnderstood)
     return outcome.hint

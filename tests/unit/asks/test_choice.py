@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.asks.asked import Asked, NotUnderstood, Understood
-from prolocutor.asks.reading import from_value, read
+from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
+from prolocutor.asks.kinds import from_value, read
 from prolocutor.dialog.rounds import OfferedChoice
 from tests.unit.asks.people import BERLIN, value
 
 
-def offering(*titles: str) -> Asked:
+def offering(*titles: str) -> AnswerContext:
     return msgspec.structs.replace(BERLIN, choices=[OfferedChoice(title) for title in titles])
 
 

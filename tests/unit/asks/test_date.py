@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.asks import libraries
-from prolocutor.asks.asked import NotUnderstood, Understood
-from prolocutor.asks.reading import from_value
+from prolocutor.asks.answers import NotUnderstood, Understood
+from prolocutor.asks.kinds import from_value
+from prolocutor.reading import libraries
 from tests.unit.asks.people import BERLIN, NOW, hint, value
 
 DATES = {

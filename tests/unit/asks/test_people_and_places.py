@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.asks import libraries
-from prolocutor.asks.asked import Contact, NotUnderstood, Understood
-from prolocutor.asks.reading import from_value
+from prolocutor.asks.answers import Contact, NotUnderstood, Understood
+from prolocutor.asks.kinds import from_value
 from prolocutor.dialog.rounds import Ask
+from prolocutor.reading import libraries
 from tests.unit.asks.people import BERLIN, hint, value
 
 KNOWN = msgspec.structs.replace(

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.asks import libraries
-from prolocutor.asks.asked import NotUnderstood, Understood
+from prolocutor.asks.answers import NotUnderstood, Understood
 from prolocutor.asks.controls import control_of
-from prolocutor.asks.reading import from_value, read
-from prolocutor.asks.wanted import wanted
+from prolocutor.asks.hints import hint_for
+from prolocutor.asks.kinds import from_value, read
 from prolocutor.dialog import plain
 from prolocutor.dialog.rounds import RAW, Ask
+from prolocutor.reading import libraries
 from tests.unit.asks.people import BERLIN, value
 from tests.unit.asks.test_people_and_places import KNOWN
 
@@ -155,4 +155,4 @@ def test_any_parsed_value_answers_a_generic_ask() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_says_what_it_looks_for(kind: Ask) -> None:
-    assert wanted(kind).endswith(".")
+    assert hint_for(kind).endswith(".")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.asks.asked import NotUnderstood, Understood
-from prolocutor.asks.reading import from_value
+from prolocutor.asks.answers import NotUnderstood, Understood
+from prolocutor.asks.kinds import from_value
 from tests.unit.asks.people import BERLIN, value
 
 YES = """yes|Yes.|YES!!!|yesss|yeah|yea|yep|yup|ya|aye|y|uh-huh|mhm|sure|sure thing|for sure|ok|

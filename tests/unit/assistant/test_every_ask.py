@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
+from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD, hint_for
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.rounds import phrases
+from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.dialog import plain
 from tests.unit.assistant.askers import (
@@ -96,7 +96,7 @@ async def test_a_right_answer_that_comes_parsed_does_too(asked: Asked, kind: str
 async def test_a_text_that_is_no_answer_is_not_understood(asked: Asked, kind: str) -> None:
     turn = await asked.after(kind, WRONG)
     assert said(turn)[0] == NOT_UNDERSTOOD
-    assert said(turn)[1].startswith(wanted(kind)[:20])  # type: ignore[arg-type]
+    assert said(turn)[1].startswith(hint_for(kind)[:20])  # type: ignore[arg-type]
     assert said(turn)[2:] == (CHOICES if kind == "choice" else [])
     assert (turn.ask, asked.asker.told) == (kind, [])
 
@@ -156,7 +156,7 @@ async def test_stop_ends_the_round_without_a_word(
 @pytest.mark.parametrize("kind", STEERED)
 async def test_help_says_what_is_looked_for(asked: Asked, kind: str) -> None:
     turn = await asked.after(kind, "help")
-    assert said(turn) == [wanted(kind), *asks_again(kind)]  # type: ignore[arg-type]
+    assert said(turn) == [hint_for(kind), *asks_again(kind)]  # type: ignore[arg-type]
     assert turn.ask == kind
 
 
@@ -166,7 +166,7 @@ async def test_a_yes_out_of_place_is_wondered_at(asked: Asked, kind: str) -> Non
     if kind == "yesno":
         assert said(turn) == got(True)
     else:
-        assert (said(turn), turn.ask) == ([phrases.YES_WHAT, *asks_again(kind)], kind)
+        assert (said(turn), turn.ask) == ([own_words.YES_WHAT, *asks_again(kind)], kind)
 
 
 @pytest.mark.parametrize("kind", TYPED)
@@ -211,7 +211,7 @@ async def test_another_client_may_answer(asked: Asked, kind: str) -> None:
 async def test_another_dialog_of_the_person_was_asked_nothing(asked: Asked, kind: str) -> None:
     await asked.ask(kind)
     turn = await asked.it.turn("yes", user="ann", dialog="other")
-    assert said(turn) == [phrases.AGREE]
+    assert said(turn) == [own_words.AGREE]
     assert (await asked.it.waiting("ann")).ask == kind  # type: ignore[union-attr]
 
 
@@ -231,28 +231,28 @@ async def test_an_ask_survives_a_restart(kind: str, tmp_path: Path) -> None:
 UNASKED = [
     ("right", {"text": "5"}, ["tick"]),
     ("wrong", {"text": WRONG}, ["tick"]),
-    ("cancel", {"text": "never mind"}, [phrases.CANNOT_HELP]),
-    ("cancel parsed", {"parsed": special("cancel")}, [phrases.CANNOT_HELP]),
+    ("cancel", {"text": "never mind"}, [own_words.CANNOT_HELP]),
+    ("cancel parsed", {"parsed": special("cancel")}, [own_words.CANNOT_HELP]),
     ("stop", {"text": "stop"}, []),
     ("stop parsed", {"parsed": special("stop")}, []),
     ("help", {"text": "help"}, ["tick"]),
-    ("help parsed", {"parsed": special("help")}, [phrases.menu([("asker", ""), ("clock", "")])]),
-    ("yes", {"text": "Yes!"}, [phrases.AGREE]),
-    ("yes parsed", {"parsed": special("yes")}, [phrases.AGREE]),
-    ("no", {"text": "no"}, [phrases.NO_WAY]),
-    ("no parsed", {"parsed": special("no")}, [phrases.NO_WAY]),
-    ("maybe", {"parsed": special("maybe")}, [phrases.MAYBE_WHAT]),
+    ("help parsed", {"parsed": special("help")}, [own_words.menu([("asker", ""), ("clock", "")])]),
+    ("yes", {"text": "Yes!"}, [own_words.AGREE]),
+    ("yes parsed", {"parsed": special("yes")}, [own_words.AGREE]),
+    ("no", {"text": "no"}, [own_words.NO_WAY]),
+    ("no parsed", {"parsed": special("no")}, [own_words.NO_WAY]),
+    ("maybe", {"parsed": special("maybe")}, [own_words.MAYBE_WHAT]),
     ("new command", {"text": TIME}, ["noon"]),
-    ("parsed", {"parsed": answer("NUMBER_0", 5)}, [phrases.NOTHING_ASKED]),
-    ("choice", {"parsed": KINDS["choice"].parsed}, [phrases.NO_CHOICES]),
+    ("parsed", {"parsed": answer("NUMBER_0", 5)}, [own_words.NOTHING_ASKED]),
+    ("choice", {"parsed": KINDS["choice"].parsed}, [own_words.NO_CHOICES]),
     ("blank", {"text": " "}, ["tick"]),
     ("wakeup", {"parsed": special("wakeup")}, []),
-    ("hello", {"parsed": special("hello")}, [phrases.HELLO]),
+    ("hello", {"parsed": special("hello")}, [own_words.HELLO]),
     ("failed", {"parsed": special("failed")}, [NOT_UNDERSTOOD]),
-    ("train", {"parsed": special("train")}, [phrases.NO_TRAINING]),
-    ("more", {"parsed": special("more")}, [phrases.NO_MORE]),
-    ("source", {"program": "bookkeeping(yes);"}, [phrases.AGREE]),
-    ("prefixed", {"text": "\\r bookkeeping special special:no"}, [phrases.NO_WAY]),
+    ("train", {"parsed": special("train")}, [own_words.NO_TRAINING]),
+    ("more", {"parsed": special("more")}, [own_words.NO_MORE]),
+    ("source", {"program": "bookkeeping(yes);"}, [own_words.AGREE]),
+    ("prefixed", {"text": "\\r bookkeeping special special:no"}, [own_words.NO_WAY]),
     ("program", {"text": "\\t now => @a.b();"}, [NO_DEVICE]),
 ]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD
+from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.rounds import pages, phrases
+from prolocutor.assistant.rounds import choice_pages, own_words
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
@@ -66,9 +66,9 @@ async def test_a_skill_that_fails_is_given_another_chance_once() -> None:
     async with assistant(*asking_skills(asker)) as it:
         await it.turn("ask number", user="ann")
         first = await it.turn("5", user="ann")
-        assert (said(first), first.ask) == ([phrases.NOT_WORKING, "Which one?"], "number")
+        assert (said(first), first.ask) == ([own_words.NOT_WORKING, "Which one?"], "number")
         second = await it.turn("6", user="ann")
-    assert (said(second), second.ask) == ([phrases.CANNOT_HELP], None)
+    assert (said(second), second.ask) == ([own_words.CANNOT_HELP], None)
 
 
 async def test_a_skill_that_is_late_with_its_reply_has_failed() -> None:
@@ -81,7 +81,7 @@ async def test_a_skill_that_is_late_with_its_reply_has_failed() -> None:
     async with assistant(Service("hangs", hangs, timeout=0.05)) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("5", user="ann")
-    assert (said(turn)[0], turn.ask, gate.cancelled) == (phrases.NOT_WORKING, "number", 1)
+    assert (said(turn)[0], turn.ask, gate.cancelled) == (own_words.NOT_WORKING, "number", 1)
 
 
 async def test_a_skill_that_recovers_gets_the_answer_given_again() -> None:
@@ -97,7 +97,7 @@ async def test_a_skill_that_has_nothing_to_say_to_an_answer_has_failed() -> None
     async with assistant(asks([])) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("5", user="ann")
-    assert (said(turn)[0], turn.ask) == (phrases.NOT_WORKING, "number")
+    assert (said(turn)[0], turn.ask) == (own_words.NOT_WORKING, "number")
 
 
 async def test_a_skill_may_ask_on() -> None:
@@ -134,7 +134,7 @@ async def test_a_skill_that_says_nothing_to_a_cancel_has_words_put_in_its_mouth(
     async with assistant(asks(reply)) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("never mind", user="ann")
-    assert (said(turn), turn.ask) == ([phrases.CANNOT_HELP], None)
+    assert (said(turn), turn.ask) == ([own_words.CANNOT_HELP], None)
 
 
 async def test_a_dialog_that_is_closed_asks_nothing_any_more() -> None:
@@ -142,7 +142,7 @@ async def test_a_dialog_that_is_closed_asks_nothing_any_more() -> None:
         await it.turn("ask number", user="ann")
         await it.close_dialog("ann")
         assert await it.waiting("ann") is None
-        assert said(await it.turn("yes", user="ann")) == [phrases.AGREE]
+        assert said(await it.turn("yes", user="ann")) == [own_words.AGREE]
 
 
 # -- changing the subject ---------------------------------------------------------------------
@@ -374,11 +374,11 @@ async def test_after_the_last_page_there_is_nothing_more() -> None:
         for text in ("hi", "more"):
             await it.turn(text, user="ann")
         turn = await it.turn("", user="ann", parsed=special("more"))
-    assert said(turn) == [phrases.NO_MORE, "city 9", "Back"]
+    assert said(turn) == [own_words.NO_MORE, "city 9", "Back"]
 
 
 async def test_a_list_that_fits_has_no_pages() -> None:
-    async with assistant(says("cities", list_of(pages.PAGE))) as it:
+    async with assistant(says("cities", list_of(choice_pages.PAGE))) as it:
         assert "More" not in said(await it.turn("hi", user="ann"))
 
 
@@ -387,7 +387,7 @@ async def test_a_choice_that_is_not_offered_is_not_taken() -> None:
     async with assistant(says("cities", list_of(3))) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("x", user="ann", parsed=parsed)
-    assert (said(turn), turn.ask) == ([phrases.CLICK, "city 0", "city 1", "city 2"], "choice")
+    assert (said(turn), turn.ask) == ([own_words.CLICK, "city 0", "city 1", "city 2"], "choice")
 
 
 async def test_where_there_is_nothing_to_choose_from_any_words_will_do() -> None:
@@ -555,7 +555,7 @@ class Adds:
     async def run(self, start: ProgramStart) -> ProgramRun:
         self.started.append(start)
         if start.answer is not None:
-            return ProgramRun(words=phrases.says(f"{start.context} {start.answer['value']}"))
+            return ProgramRun(words=own_words.says(f"{start.context} {start.answer['value']}"))
         asks = DirectReply(messages=[{"type": "text", "text": "How many?"}], ask="number")
         return ProgramRun(words=asks, context="so many:", code=["$x"], entities={"X": 1})
 
@@ -592,7 +592,7 @@ async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> Non
         it.programs = adds = Adds()  # type: ignore[assignment]
         await it.turn("", user="ann", program="now => @a.b();")
         turn = await it.turn("never mind", user="ann")
-    assert (said(turn), turn.ask, len(adds.started)) == ([phrases.CANNOT_HELP], None, 1)
+    assert (said(turn), turn.ask, len(adds.started)) == ([own_words.CANNOT_HELP], None, 1)
 
 
 @pytest.mark.parametrize(
@@ -623,7 +623,7 @@ async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
     async with assistant(deadline=0.05) as it:
         it.programs = Hangs()  # type: ignore[assignment]
         turn = await it.turn("", user="ann", program="now => @a.b();")
-    assert said(turn) == [phrases.TOO_LONG]
+    assert said(turn) == [own_words.TOO_LONG]
 
 
 async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:

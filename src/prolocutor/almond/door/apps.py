@@ -14,7 +14,7 @@ App = dict[str, Any]
 """`{uniqueId, name, description, error, code, icon, isEnabled, isRunning}`."""
 
 
-class Apps:
+class AppEndpoints:
     """Answers what Almond clients ask about running programs."""
 
     def __init__(self, assistant: Assistant) -> None:

@@ -39,7 +39,7 @@ Take = Callable[[Input, Party], Coroutine[Any, Any, Any]]
 """What makes a turn of an input."""
 
 
-class Opening(msgspec.Struct):
+class ConversationOptions(msgspec.Struct):
     """What a client asked for when it opened a socket.
 
     `after` is the id of the last message that it has, `history` whether it wants those of before;
@@ -66,7 +66,7 @@ class Conversation:
         self._showing = asyncio.Lock()
         self._frames: list[tuple[str | bytes, ExitStack]] = []
 
-    async def run(self, opening: Opening) -> None:
+    async def run(self, opening: ConversationOptions) -> None:
         """Serve the socket until the client is gone; what it said before that is still heard."""
         with self._assistant.listening(self._party.user) as news:
             await self._open(opening)
@@ -88,7 +88,7 @@ class Conversation:
 
     # -- what the client is shown -----------------------------------------------------------
 
-    async def _open(self, opening: Opening) -> None:
+    async def _open(self, opening: ConversationOptions) -> None:
         if self._dialect.opens_with_id:
             self._send({"type": "id", "id": self._party.conversation})
         for frame in opening.devices:

@@ -27,7 +27,7 @@ MAX_KEY: Final = 255
 PAGE: Final = 100
 
 
-class Converse:
+class ConverseEndpoints:
     """Answers Almond's `converse` and Home Assistant's `conversation/process`."""
 
     def __init__(self, assistant: Assistant, take: Take) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any, Final
 
 from prolocutor.almond.door.people import Party, party_of
-from prolocutor.almond.programs.devices import KIND
+from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
@@ -22,7 +22,7 @@ MAX_KIND: Final = 200
 Device = dict[str, Any]
 
 
-class Devices:
+class DeviceEndpoints:
     """Lists and records a person's devices; what a device was set up with is shown to nobody."""
 
     def __init__(self, assistant: Assistant) -> None:

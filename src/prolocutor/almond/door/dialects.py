@@ -37,7 +37,7 @@ class Dialect(Protocol):
         """Return the `askSpecial` for what is waited for: `{"ask", "code"?, "entities"?}`."""
 
 
-class Second:
+class SecondDialect:
     """The dialect of Genie, 2.x."""
 
     opens_with_id = True
@@ -58,7 +58,7 @@ class Second:
         return {"type": "askSpecial", "ask": closing.get("ask"), "context": context}
 
 
-class First:
+class FirstDialect:
     """The dialect of Almond, 1.x."""
 
     opens_with_id = False
@@ -79,8 +79,8 @@ class First:
         return {"type": "askSpecial", "ask": closing.get("ask")}
 
 
-SECOND: Final = Second()
-FIRST: Final = First()
+SECOND: Final = SecondDialect()
+FIRST: Final = FirstDialect()
 
 
 def error_frame(text: str, code: str) -> Frame:

@@ -10,17 +10,17 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from prolocutor.almond.door.apps import Apps
-from prolocutor.almond.door.conversation import Conversation, Opening
-from prolocutor.almond.door.converse import Converse, dialect_of
+from prolocutor.almond.door.apps import AppEndpoints
+from prolocutor.almond.door.conversation import Conversation, ConversationOptions
+from prolocutor.almond.door.converse import ConverseEndpoints, dialect_of
 from prolocutor.almond.door.description import DESCRIPTION
-from prolocutor.almond.door.devices import Devices, frames
+from prolocutor.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
-from prolocutor.almond.door.links import Links
-from prolocutor.almond.door.notify import Notify
+from prolocutor.almond.door.links import LinkPages
+from prolocutor.almond.door.notify import NotifyEndpoint
 from prolocutor.almond.door.people import PREFIX, Party, party_of, stranger
-from prolocutor.almond.door.popular import Popular
-from prolocutor.almond.door.results import Results
+from prolocutor.almond.door.popular import PopularCommands
+from prolocutor.almond.door.result_stream import ResultStream
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
@@ -48,13 +48,13 @@ class Almond:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        self._popular = Popular(assistant)
-        self._devices = Devices(assistant)
-        apps = Apps(assistant)
-        converse = Converse(assistant, self._take)
-        links = Links(self._devices, apps)
+        self._popular = PopularCommands(assistant)
+        self._devices = DeviceEndpoints(assistant)
+        apps = AppEndpoints(assistant)
+        converse = ConverseEndpoints(assistant, self._take)
+        links = LinkPages(self._devices, apps)
         self.routes: list[Route | WebSocketRoute] = [
-            Route("POST", "/api/notify", Notify(assistant).post, "operators"),
+            Route("POST", "/api/notify", NotifyEndpoint(assistant).post, "operators"),
             Route("GET", "/user/register", links.register, "all"),
             Route("GET", "/apps", links.apps),
             Route("POST", "/apps", links.stopped),
@@ -105,7 +105,7 @@ class Almond:
         except BadInput as error:
             _refuse(socket, error)
             return
-        await Results(self._assistant, party, socket).run()
+        await ResultStream(self._assistant, party, socket).run()
 
     async def _serve(self, socket: WebSocket, whose: Callable[[], Party]) -> None:
         try:
@@ -149,8 +149,10 @@ def _conversation(socket: WebSocket) -> str | None:
     return socket.query("id") or socket.query("conversationId")
 
 
-def _opening(socket: WebSocket) -> Opening:
-    return Opening(after=_id(socket.query("after")), history=not _is_set(socket, "skip_history"))
+def _opening(socket: WebSocket) -> ConversationOptions:
+    return ConversationOptions(
+        after=_id(socket.query("after")), history=not _is_set(socket, "skip_history")
+    )
 
 
 def _is_set(socket: WebSocket, name: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
-from prolocutor.almond.door.apps import Apps
-from prolocutor.almond.door.devices import Devices
+from prolocutor.almond.door.apps import AppEndpoints
+from prolocutor.almond.door.devices import DeviceEndpoints
 from prolocutor.almond.door.forms import button, form, read_factory, read_field, read_form
 from prolocutor.almond.door.pages import page, paragraph, text
 from prolocutor.almond.door.people import party_of
@@ -18,10 +18,10 @@ MAX_NAME: Final = 200
 FORM: Final = "application/x-www-form-urlencoded"
 
 
-class Links:
+class LinkPages:
     """Shows who may register, what runs, and how a device is set up."""
 
-    def __init__(self, devices: Devices, apps: Apps) -> None:
+    def __init__(self, devices: DeviceEndpoints, apps: AppEndpoints) -> None:
         self._devices = devices
         self._apps = apps
 

@@ -12,7 +12,7 @@ from prolocutor.errors import BadInput
 from prolocutor.web.requests import json_object, json_response
 
 
-class Notify:
+class NotifyEndpoint:
     """Says something to a person, or asks them something on behalf of a skill."""
 
     def __init__(self, assistant: Assistant) -> None:

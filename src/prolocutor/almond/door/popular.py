@@ -26,7 +26,7 @@ SHOWN: Final = 20
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
 
 
-class Popular:
+class PopularCommands:
     """Counts the `example_id`s of parsed commands, in the store's records."""
 
     def __init__(self, assistant: Assistant) -> None:

@@ -7,12 +7,11 @@ from typing import Any, Final, TypeVar, cast
 
 from msgspec.structs import replace
 
-from prolocutor.almond.programs.person import Person
-from prolocutor.almond.programs.surroundings import known_of
-from prolocutor.almond.thingtalk import units
+from prolocutor.almond.programs.program_user import ProgramUser
+from prolocutor.almond.programs.resolving import known_of
 from prolocutor.almond.thingtalk.checked import Slot, ask_of
-from prolocutor.almond.thingtalk.places import Placed
-from prolocutor.almond.thingtalk.tree import Program, Timer
+from prolocutor.almond.thingtalk.nodes import SyntaxNode
+from prolocutor.almond.thingtalk.tree import Program, TimerStream
 from prolocutor.almond.thingtalk.typed_values import typed
 from prolocutor.almond.thingtalk.types import LOCATION, TIME, Type
 from prolocutor.almond.thingtalk.values import (
@@ -25,9 +24,10 @@ from prolocutor.almond.thingtalk.values import (
 )
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import ThingTalkError
+from prolocutor.reading import units
 
-Tree = TypeVar("Tree", bound=Placed)
-Place = RelativeLocation | NamedTime | ContextRef
+Tree = TypeVar("Tree", bound=SyntaxNode)
+PersonalValue = RelativeLocation | NamedTime | ContextRef
 
 ANY_MORE: Final = "Would you like to add more elements to the list?"
 
@@ -83,12 +83,12 @@ def hint_for(kind: Type) -> str:
     return f"Sorry, that is no {kind.name.lower()} that I can use."
 
 
-def unknown_place(program: Program, person: Person) -> Place | None:
+def unknown_place(program: Program, person: ProgramUser) -> PersonalValue | None:
     """Return the first value of a program that the person's attributes should tell and do not."""
-    found: list[Place] = []
+    found: list[PersonalValue] = []
 
     def see(node: Any) -> Any:
-        if isinstance(node, Place) and known_of(node, person) is None:
+        if isinstance(node, PersonalValue) and known_of(node, person) is None:
             found.append(node)
         return node
 
@@ -96,7 +96,7 @@ def unknown_place(program: Program, person: Person) -> Place | None:
     return found[0] if found else None
 
 
-def slot_of(place: Place) -> Slot:
+def slot_of(place: PersonalValue) -> Slot:
     """Return what is asked for where the person's attributes do not tell a value."""
     match place:
         case RelativeLocation("current_location"):
@@ -109,13 +109,13 @@ def slot_of(place: Place) -> Slot:
             return Slot(name, kind, f"What is the {name.replace('_', ' ')}?", "")
 
 
-def settled(program: Program, person: Person) -> Program:
+def settled(program: Program, person: ProgramUser) -> Program:
     """Put constants in the place of what only now is known: the person's places, a timer's base."""
 
     def put(node: Any) -> Any:
-        if isinstance(node, Timer) and isinstance(node.base, Now):
+        if isinstance(node, TimerStream) and isinstance(node.base, Now):
             return replace(node, base=Instant(dt.datetime.fromtimestamp(person.at, dt.UTC)))
-        if isinstance(node, Place):
+        if isinstance(node, PersonalValue):
             value = value_of(slot_of(node).type, known_of(node, person))
             return node if value is None else value
         return node
@@ -134,7 +134,7 @@ def changed(tree: Tree, change: Any) -> Tree:
     def inside(node: Any) -> Any:
         if isinstance(node, tuple):
             return tuple(inside(each) for each in node)
-        if not isinstance(node, Placed):
+        if not isinstance(node, SyntaxNode):
             return node
         inner = {name: inside(getattr(node, name)) for name in node.__struct_fields__}
         return change(replace(node, **inner))

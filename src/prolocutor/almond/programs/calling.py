@@ -6,12 +6,12 @@ import asyncio
 from time import monotonic
 from typing import Any, Final
 
-from prolocutor.almond.programs.devices import ASK, KIND, Devices
-from prolocutor.almond.programs.person import Person
-from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.programs.device_classes import ASK, KIND, DeviceClasses
+from prolocutor.almond.programs.failures import ProgramFailure
+from prolocutor.almond.programs.program_user import ProgramUser
 from prolocutor.almond.thingtalk.checked import ResolvedCall
 from prolocutor.almond.thingtalk.manifests import Class, Function
-from prolocutor.almond.thingtalk.tree import Device
+from prolocutor.almond.thingtalk.tree import DeviceSelector
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.store import AgendaEntry, RecordStore
 from prolocutor.dialog import plain
@@ -30,7 +30,7 @@ LONGEST_STRETCH: Final = 0.02
 Result = dict[str, Any]
 
 
-class Calls:
+class SkillCalls:
     """The calls of skills in one run of a program, which has `seconds` for all of them.
 
     A second run of it makes the same calls with the same keys. What skills want to keep of the
@@ -38,7 +38,12 @@ class Calls:
     """
 
     def __init__(
-        self, devices: Devices, caller: Caller, records: RecordStore, person: Person, seconds: float
+        self,
+        devices: DeviceClasses,
+        caller: Caller,
+        records: RecordStore,
+        person: ProgramUser,
+        seconds: float,
     ) -> None:
         self.person = person
         self.learned: dict[str, Any] = {}
@@ -57,11 +62,11 @@ class Calls:
         skill = self._devices.skill_of(call.owner)
         left = self._ends - monotonic()
         if self._count >= MOST_CALLS:
-            raise Trouble("", f"a program makes at most {MOST_CALLS} calls at once")
+            raise ProgramFailure("", f"a program makes at most {MOST_CALLS} calls at once")
         if left <= 0:
-            raise Trouble(app, "there was no time left for it")
+            raise ProgramFailure(app, "there was no time left for it")
         if self.person.is_again and not skill.rerun:
-            raise Trouble(app, "it was cut off, and is not to be asked the same thing twice")
+            raise ProgramFailure(app, "it was cut off, and is not to be asked the same thing twice")
         self._count += 1
         asks = function.name == ASK and "utterance" in parameters
         request = await self._request(call, parameters)
@@ -74,16 +79,16 @@ class Calls:
                 formatted=asks,
             )
             if isinstance(reply, dict) and set(reply) == {"error"}:
-                raise Trouble(app, str(reply["error"])[:500])
+                raise ProgramFailure(app, str(reply["error"])[:500])
             return _answers(reply) if asks else self._taken(skill.name, function, reply)
         except ProlocutorError as error:
-            raise Trouble(app, str(error)) from None
+            raise ProgramFailure(app, str(error)) from None
 
     async def pause(self) -> None:
         """Let others have the event loop now and then; `Trouble` where no time is left."""
         now = monotonic()
         if now >= self._ends:
-            raise Trouble("", "it took too long")
+            raise ProgramFailure("", "it took too long")
         if now - self._paused > LONGEST_STRETCH:
             await asyncio.sleep(0)
             self._paused = monotonic()
@@ -104,7 +109,7 @@ class Calls:
             state["function"]["device"] = await self._device(device)
         return state
 
-    async def _device(self, device: Device) -> dict[str, Any]:
+    async def _device(self, device: DeviceSelector) -> dict[str, Any]:
         """Return what is known of a device of the person's: what they set it up with."""
         told = {"id": device.id, "name": device.name}
         records = await self._records.records(self.person.user, KIND)
@@ -140,7 +145,7 @@ class Calls:
         self.struck += schedule.struck(lines)
 
 
-def app_name(owner: Class, devices: Devices) -> str:
+def app_name(owner: Class, devices: DeviceClasses) -> str:
     """Return the name by which a skill is called before people."""
     told = (devices.skill_of(owner).card or {}).get("name")
     return told if isinstance(told, str) and told else owner.canonical

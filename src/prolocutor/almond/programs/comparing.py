@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from prolocutor.almond.programs.surroundings import Fields, Surroundings
+from prolocutor.almond.programs.resolving import Fields, ValueResolver
 from prolocutor.almond.thingtalk.tree import Always, And, Compare, Condition, DontCare, Not, Or
 
 
-def holds(condition: Condition, fields: Fields, surroundings: Surroundings) -> bool:
+def holds(condition: Condition, fields: Fields, surroundings: ValueResolver) -> bool:
     """Return whether a condition is true. What a result does not say makes no comparison true."""
     match condition:
         case Always(value):
@@ -31,7 +31,7 @@ def holds(condition: Condition, fields: Fields, surroundings: Surroundings) -> b
             )
 
 
-def compare(left: Any, operator: str, right: Any, surroundings: Surroundings) -> bool:
+def compare(left: Any, operator: str, right: Any, surroundings: ValueResolver) -> bool:
     """Compare two values of JSON as an operator of ThingTalk says."""
     if left is None or right is None:
         return False
@@ -60,7 +60,7 @@ def compare(left: Any, operator: str, right: Any, surroundings: Surroundings) ->
     return False
 
 
-def order_of(value: Any, surroundings: Surroundings) -> tuple[str, Any] | None:
+def order_of(value: Any, surroundings: ValueResolver) -> tuple[str, Any] | None:
     """Return what a value is ordered by: its kind, and a number, moment or text; None if nothing.
 
     Money is ordered within its currency; a plain number goes with any.
@@ -101,7 +101,7 @@ def _go_together(first: str, second: str) -> bool:
     return "number" in (first, second) and first.startswith("number") == second.startswith("number")
 
 
-def _same(left: Any, right: Any, surroundings: Surroundings) -> bool:
+def _same(left: Any, right: Any, surroundings: ValueResolver) -> bool:
     if isinstance(left, bool) != isinstance(right, bool):
         return False
     if left == right:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.almond.programs.results import filled, said
-from prolocutor.almond.programs.surroundings import Surroundings
-from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.programs.failures import ProgramFailure
+from prolocutor.almond.programs.resolving import ValueResolver
+from prolocutor.almond.programs.result_messages import filled, said
 from prolocutor.almond.thingtalk.checked import CheckedStatement, ResolvedCall
 from prolocutor.almond.thingtalk.plain_values import time_text
 from prolocutor.almond.thingtalk.printing_values import show_value
-from prolocutor.almond.thingtalk.tree import AtTimer, Call, Expression, Monitor, Timer
-from prolocutor.almond.thingtalk.values import Measure, Time, Value
+from prolocutor.almond.thingtalk.tree import (
+    AtTimerStream,
+    Expression,
+    Invocation,
+    Monitor,
+    TimerStream,
+)
+from prolocutor.almond.thingtalk.values import MeasureValue, TimeValue, Value
 
 
-def described(statement: CheckedStatement, surroundings: Surroundings) -> str:
+def described(statement: CheckedStatement, surroundings: ValueResolver) -> str:
     """Say what a statement does: "tweet with status “lol”, every hour"."""
     queries = statement.calls if statement.action is None else statement.calls[:-1]
     things = [_called(each, surroundings) for each in queries]
@@ -31,7 +37,7 @@ def described(statement: CheckedStatement, surroundings: Surroundings) -> str:
 
 def stream_of(expression: Expression) -> Expression:
     """Return what makes an expression a stream: a monitor or a timer within it."""
-    while not isinstance(expression, Monitor | Timer | AtTimer | Call):
+    while not isinstance(expression, Monitor | TimerStream | AtTimerStream | Invocation):
         expression = expression.source
     return expression
 
@@ -40,15 +46,15 @@ def _when(statement: CheckedStatement, monitored: bool) -> str:
     if statement.stream is None:
         return ""
     stream = stream_of(statement.stream)
-    if isinstance(stream, Timer):
+    if isinstance(stream, TimerStream):
         return f" every {show_value(stream.interval)}"
-    if isinstance(stream, AtTimer):
-        times = [time_text(one)[:5] if isinstance(one, Time) else "?" for one in stream.times]
+    if isinstance(stream, AtTimerStream):
+        times = [time_text(one)[:5] if isinstance(one, TimeValue) else "?" for one in stream.times]
         return f" every day at {' and '.join(times)}"
     return " whenever it changes" if monitored else ""
 
 
-def _called(call: ResolvedCall, surroundings: Surroundings) -> str:
+def _called(call: ResolvedCall, surroundings: ValueResolver) -> str:
     """Say what a call does: its confirmation, else what it is called and its inputs."""
     function = call.function
     given = {each.name: _said(each.value, surroundings) for each in call.call.arguments}
@@ -67,14 +73,14 @@ def _called(call: ResolvedCall, surroundings: Surroundings) -> str:
     return f"{name} with {' and '.join(parts)}" if parts else name
 
 
-def _said(value: Value, surroundings: Surroundings) -> str | None:
+def _said(value: Value, surroundings: ValueResolver) -> str | None:
     """Say what is given; what an earlier call gives by its name."""
     source = show_value(value)
-    if isinstance(value, Measure):
+    if isinstance(value, MeasureValue):
         return source
     try:
         known: Any = surroundings.value(value, {})
-    except Trouble:
+    except ProgramFailure:
         known = None
     return f"“{said(known)}”" if known is not None else f"the {source.replace('_', ' ')}"
 

@@ -8,24 +8,24 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.almond.programs.calling import Calls
+from prolocutor.almond.programs.calling import SkillCalls
 from prolocutor.almond.programs.comparing import holds, order_of
-from prolocutor.almond.programs.surroundings import EVENT, Fields, Surroundings, field_of
-from prolocutor.almond.programs.trouble import Trouble, Unsaid
+from prolocutor.almond.programs.failures import MissingField, ProgramFailure
+from prolocutor.almond.programs.resolving import EVENT, Fields, ValueResolver, field_of
 from prolocutor.almond.thingtalk.checked import ResolvedCall
 from prolocutor.almond.thingtalk.tree import (
     Aggregate,
-    AtTimer,
-    Call,
+    AtTimerStream,
     Condition,
     Expression,
     Filter,
     Index,
+    Invocation,
     Monitor,
     Projection,
     Slice,
     Sort,
-    Timer,
+    TimerStream,
 )
 from prolocutor.almond.thingtalk.values import Value
 
@@ -35,7 +35,7 @@ MOST_ROWS: Final = 1000
 _UNSAID: Final = (None, "")
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
     """One result: its fields, the call that gave them, and whether they are all of that call."""
 
     fields: dict[str, Any]
@@ -48,22 +48,22 @@ class Evaluation:
 
     def __init__(
         self,
-        calls: Calls,
+        calls: SkillCalls,
         resolved: Sequence[ResolvedCall],
-        surroundings: Surroundings,
-        events: list[Row] | None = None,
+        surroundings: ValueResolver,
+        events: list[ResultRow] | None = None,
     ) -> None:
         self._calls = calls
         self._resolved = {each.call: each for each in resolved}
         self._surroundings = surroundings
         self._events = events or []
 
-    async def rows(self, expression: Expression, scope: Fields) -> list[Row]:
+    async def rows(self, expression: Expression, scope: Fields) -> list[ResultRow]:
         """Return the results of an expression; `Trouble` where there are none to be had."""
         match expression:
-            case Call():
+            case Invocation():
                 return await self._call(expression, scope)
-            case Monitor() | Timer() | AtTimer():
+            case Monitor() | TimerStream() | AtTimerStream():
                 return self._events
             case Filter(source, condition):
                 return await self._filtered(await self.rows(source, scope), condition, scope)
@@ -82,20 +82,24 @@ class Evaluation:
             case Aggregate():
                 return self._aggregated(expression, await self.rows(expression.source, scope))
 
-    async def do(self, call: ResolvedCall, scope: Fields) -> list[Row]:
+    async def do(self, call: ResolvedCall, scope: Fields) -> list[ResultRow]:
         """Do an action, and give what came of it, if it gives anything."""
         results = await self._calls.results(call, self._parameters(call, scope))
-        return [Row(fields=result, call=call) for result in results if call.function.outputs]
+        return [ResultRow(fields=result, call=call) for result in results if call.function.outputs]
 
-    async def _call(self, call: Call, scope: Fields) -> list[Row]:
+    async def _call(self, call: Invocation, scope: Fields) -> list[ResultRow]:
         resolved = self._resolved[call]
         given = self._parameters(resolved, scope)
         results = await self._calls.results(resolved, given)
         unsaid = {each.name: None for each in resolved.function.inputs}
         event = {f"{EVENT}.type": f"{resolved.owner.name}:{call.function}"}
-        return [Row(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results]
+        return [
+            ResultRow(fields={**unsaid, **given, **event, **one}, call=resolved) for one in results
+        ]
 
-    async def _filtered(self, rows: list[Row], condition: Condition, scope: Fields) -> list[Row]:
+    async def _filtered(
+        self, rows: list[ResultRow], condition: Condition, scope: Fields
+    ) -> list[ResultRow]:
         kept = []
         for row in rows:
             await self._calls.pause()
@@ -108,31 +112,31 @@ class Evaluation:
         given = {each.name: self._surroundings.value(each.value, scope) for each in arguments}
         for each in call.function.inputs:
             if each.direction == "in req" and given.get(each.name) is None:
-                raise Unsaid(each.canonical)
+                raise MissingField(each.canonical)
         return given
 
     def _whole(self, value: Value, scope: Fields) -> int:
         number = self._surroundings.value(value, scope)
         if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
-            raise Trouble("", f"{number!r:.80} is no whole number")
+            raise ProgramFailure("", f"{number!r:.80} is no whole number")
         return int(number)
 
-    def _sorted(self, rows: list[Row], field: str, down: bool) -> list[Row]:
+    def _sorted(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:
         """Sort by a field, what does not say it last in either direction."""
         keyed = [(order_of(field_of(row.fields, field), self._surroundings), row) for row in rows]
         said = [(key, row) for key, row in keyed if key is not None]
         said.sort(key=lambda pair: pair[0], reverse=down)
         return [row for _, row in said] + [row for key, row in keyed if key is None]
 
-    def _aggregated(self, aggregate: Aggregate, rows: list[Row]) -> list[Row]:
+    def _aggregated(self, aggregate: Aggregate, rows: list[ResultRow]) -> list[ResultRow]:
         call = rows[0].call if rows else None
         if aggregate.field is None:
-            return [Row(fields={"count": len(rows)}, call=call, whole=False)]
+            return [ResultRow(fields={"count": len(rows)}, call=call, whole=False)]
         values = [field_of(row.fields, aggregate.field) for row in rows]
         values = [value for value in values if value not in _UNSAID]
         if aggregate.operator == "count":
             different = {repr(value) for value in values}
-            return [Row(fields={"count": len(different)}, call=call, whole=False)]
+            return [ResultRow(fields={"count": len(different)}, call=call, whole=False)]
         if not values:
             return []
         if aggregate.operator in ("max", "min"):
@@ -141,12 +145,12 @@ class Evaluation:
         else:
             parts = len(values) if aggregate.operator == "avg" else 1
             found = _total(values, aggregate.field, parts)
-        return [Row(fields={aggregate.field: found}, call=call, whole=False)]
+        return [ResultRow(fields={aggregate.field: found}, call=call, whole=False)]
 
 
-def _projected(row: Row, fields: Sequence[str]) -> Row:
+def _projected(row: ResultRow, fields: Sequence[str]) -> ResultRow:
     kept = {name: field_of(row.fields, name) for name in fields}
-    return Row(fields=kept, call=row.call, whole=False)
+    return ResultRow(fields=kept, call=row.call, whole=False)
 
 
 def _place(length: int) -> Any:
@@ -164,13 +168,13 @@ def _total(values: list[Any], field: str, parts: int) -> Any:
     codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
     amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
     if len(codes) > 1:
-        raise Trouble("", f"{field} is money of several currencies, which have no sum")
+        raise ProgramFailure("", f"{field} is money of several currencies, which have no sum")
     if any(isinstance(one, bool) or not isinstance(one, int | float) for one in amounts):
-        raise Trouble("", f"{field} is not always a number")
+        raise ProgramFailure("", f"{field} is not always a number")
     try:
         total = sum(amounts) if parts == 1 else sum(amounts) / parts
     except OverflowError:
         total = float("inf")
     if isinstance(total, float) and not isfinite(total):
-        raise Trouble("", f"{field} is too large to be added")
+        raise ProgramFailure("", f"{field} is too large to be added")
     return {"value": total, "code": codes.pop()} if codes else total

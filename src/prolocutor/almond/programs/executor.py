@@ -12,21 +12,28 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.almond.programs import asking, reading, results, telling
-from prolocutor.almond.programs.apps import MOST, PROGRAMS, App, app_of, entry_of, listed
-from prolocutor.almond.programs.calling import Calls
+from prolocutor.almond.programs import asking, reading, result_messages, telling
+from prolocutor.almond.programs.calling import SkillCalls
 from prolocutor.almond.programs.describing import described
-from prolocutor.almond.programs.devices import Devices
-from prolocutor.almond.programs.filling import Filling, program_in
-from prolocutor.almond.programs.person import Person, of_turn, unasked
-from prolocutor.almond.programs.statements import Doer, Done
+from prolocutor.almond.programs.device_classes import DeviceClasses
+from prolocutor.almond.programs.failures import ProgramFailure
+from prolocutor.almond.programs.filling import SlotFilling, program_in
+from prolocutor.almond.programs.program_user import ProgramUser, of_turn, unasked
+from prolocutor.almond.programs.running_apps import (
+    MOST,
+    PROGRAMS,
+    RunningApp,
+    app_of,
+    entry_of,
+    listed,
+)
+from prolocutor.almond.programs.statements import StatementOutcome, StatementRunner
 from prolocutor.almond.programs.streams import monitor_of, next_due
-from prolocutor.almond.programs.trouble import Trouble
 from prolocutor.almond.thingtalk.checked import Checked, CheckedStatement
 from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.printing import show_statement
 from prolocutor.almond.thingtalk.tree import Program
-from prolocutor.assistant.rounds import phrases
+from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.programs import ProgramCreated, ProgramRun, ProgramStart
 from prolocutor.contracts.store import AgendaEntry, Store
@@ -66,7 +73,7 @@ class Executor:
         person, read = of_turn(start.begun), start.context is not None
         try:
             await self._get_ready()
-            filling = Filling(person, self._devices.manifests)
+            filling = SlotFilling(person, self._devices.manifests)
             if start.context is None:
                 program = reading.program_of(start.parsed)
                 read = True
@@ -75,21 +82,21 @@ class Executor:
                 ready = filling.go_on(start.context, (start.answer or {}).get("value"))
             return await self._run(ready, person) if isinstance(ready, Checked) else ready
         except ProlocutorError as error:
-            words = phrases.says(_refusal(reading.shown(start.parsed), error))
+            words = own_words.says(_refusal(reading.shown(start.parsed), error))
             return ProgramRun(words=words, refused=not read)
 
-    async def _run(self, checked: Checked, person: Person) -> ProgramRun:
+    async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:
         """Run the statements one after the other."""
         calls = self._calls(person)
         messages: list[dict[str, Any]] = []
         entries: list[AgendaEntry] = []
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
-            doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
+            doer = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
             try:
                 told, entry = await self._statement(statement, doer, person, number, running)
-            except Trouble as trouble:
-                told, entry = [results.text(trouble.sentence)], None
+            except ProgramFailure as trouble:
+                told, entry = [result_messages.text(trouble.sentence)], None
             messages += told
             if entry is not None:
                 entries.append(entry)
@@ -104,8 +111,8 @@ class Executor:
     async def _statement(
         self,
         statement: CheckedStatement,
-        doer: Doer,
-        person: Person,
+        doer: StatementRunner,
+        person: ProgramUser,
         number: int,
         running: int,
     ) -> tuple[list[dict[str, Any]], AgendaEntry | None]:
@@ -115,29 +122,29 @@ class Executor:
             app = self._app(statement, doer, person, number, {})
             return telling.announced(app, done), None
         if running >= MOST:
-            raise Trouble(
+            raise ProgramFailure(
                 "", f"you have {MOST} programs running, which is the most; stop one at /apps"
             )
         app, done, due = await self._started(statement, doer, person, number, {})
-        going_to = results.text(f"Okay, I'm going to {app.description}.")
+        going_to = result_messages.text(f"Okay, I'm going to {app.description}.")
         entry = entry_of(app, person.user, person.dialog_name, due)
         return [going_to, *telling.announced(app, done)], entry
 
     async def _started(
         self,
         statement: CheckedStatement,
-        doer: Doer,
-        person: Person,
+        doer: StatementRunner,
+        person: ProgramUser,
         number: int,
         about: dict[str, str | None],
-    ) -> tuple[App, Done, float]:
+    ) -> tuple[RunningApp, StatementOutcome, float]:
         """Start a stream: a monitor looks at once. Gives the program and when it is due next."""
         app = self._app(statement, doer, person, number, about)
         (settled,) = check(program_in(app.code), self._devices.manifests).statements
         due = next_due(settled, doer.surroundings, person.at)
         if due is None:
-            raise Trouble("", "it would never come to that")
-        done = Done()
+            raise ProgramFailure("", "it would never come to that")
+        done = StatementOutcome()
         if monitor_of(statement) is not None:
             done = await doer.happened(statement, None)
             app = replace(app, seen=done.seen, error=next(iter(done.errors), None), runs=1)
@@ -146,13 +153,13 @@ class Executor:
     def _app(
         self,
         statement: CheckedStatement,
-        doer: Doer,
-        person: Person,
+        doer: StatementRunner,
+        person: ProgramUser,
         number: int,
         about: dict[str, str | None],
-    ) -> App:
+    ) -> RunningApp:
         whole = Program(statements=(statement.statement,))
-        return App(
+        return RunningApp(
             id=f"{person.run_id}-{number}",
             code=show_statement(asking.settled(whole, person).statements[0]),
             name=about.get("name") or doer.name_of(statement),
@@ -174,12 +181,12 @@ class Executor:
             run_id = f"{app.id}-{app.runs}"
             person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
             calls = self._calls(person)
-            doer = Doer(self._devices, calls, app.id)
+            doer = StatementRunner(self._devices, calls, app.id)
             due = next_due(statement, doer.surroundings, now)
             done = await doer.happened(statement, app.seen)
-        except (ProlocutorError, Trouble, msgspec.ValidationError, ValueError) as error:
+        except (ProlocutorError, ProgramFailure, msgspec.ValidationError, ValueError) as error:
             log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
-            return ProgramRun(words=phrases.says(f"A program of yours is over: {error}."))
+            return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
         failure = next(iter(done.errors), None)
         app_after = replace(app, seen=done.seen, error=failure, runs=app.runs + 1)
         messages = telling.notified(app, done)
@@ -205,12 +212,12 @@ class Executor:
         Called between the turns of the person.
         """
         person = unasked(user, "main", new_id(), self._clock(), None, text=code)
-        made: list[tuple[App, Done]] = []
+        made: list[tuple[RunningApp, StatementOutcome]] = []
         try:
             await self._get_ready()
             calls = self._calls(person)
             for number, statement in enumerate(self._whole(code, person).statements):
-                doer = Doer(self._devices, calls, f"{person.run_id}-{number}")
+                doer = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
                 if statement.stream is None:
                     done = await doer.do(statement)
                     app = self._app(statement, doer, person, number, about)
@@ -222,18 +229,18 @@ class Executor:
                         calls.entries.append(entry_of(app, user, "main", due))
                 made.append((app, done))
             await self._put_down(user, calls)
-        except (ProlocutorError, Trouble) as error:
+        except (ProlocutorError, ProgramFailure) as error:
             return ProgramCreated(report=telling.refused(code, about, error))
         return ProgramCreated(report=telling.created(made), entries=calls.entries)
 
-    async def _put_down(self, user: str, calls: Calls) -> None:
+    async def _put_down(self, user: str, calls: SkillCalls) -> None:
         """Change the agenda as a program wants it that no turn and no entry stands for."""
         for skill, key in calls.struck:
             await self._store.strike(user, skill, key)
         for entry in calls.entries:
             await self._store.schedule(entry)
 
-    def _whole(self, code: str, person: Person) -> Checked:
+    def _whole(self, code: str, person: ProgramUser) -> Checked:
         """Read a program; `BadInput` where it lacks something, or does too much at once."""
         checked = check(program_in(code), self._devices.manifests)
         place = asking.unknown_place(checked.program, person)
@@ -248,16 +255,16 @@ class Executor:
     # -- both -------------------------------------------------------------------------------
 
     @cached_property
-    def _devices(self) -> Devices:
-        return Devices(self._skills)
+    def _devices(self) -> DeviceClasses:
+        return DeviceClasses(self._skills)
 
     async def _get_ready(self) -> None:
         """Read the manifests, once, without holding up others."""
         if "_devices" not in self.__dict__:
             await asyncio.to_thread(getattr, self, "_devices")
 
-    def _calls(self, person: Person) -> Calls:
-        return Calls(self._devices, self._caller, self._store, person, self._seconds)
+    def _calls(self, person: ProgramUser) -> SkillCalls:
+        return SkillCalls(self._devices, self._caller, self._store, person, self._seconds)
 
     async def _entries(self, user: str) -> list[AgendaEntry]:
         return await self._store.entries(user, PROGRAMS)

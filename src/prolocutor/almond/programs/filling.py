@@ -9,8 +9,8 @@ import msgspec
 
 from prolocutor.almond.programs import asking
 from prolocutor.almond.programs.describing import described
-from prolocutor.almond.programs.person import Person
-from prolocutor.almond.programs.surroundings import Surroundings
+from prolocutor.almond.programs.program_user import ProgramUser
+from prolocutor.almond.programs.resolving import ValueResolver
 from prolocutor.almond.thingtalk.checked import Checked, Slot
 from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.manifests import Manifests
@@ -19,15 +19,15 @@ from prolocutor.almond.thingtalk.printing import show
 from prolocutor.almond.thingtalk.printing_tokens import show_tokens
 from prolocutor.almond.thingtalk.slots import fill
 from prolocutor.almond.thingtalk.tree import Program
-from prolocutor.almond.thingtalk.values import Array
-from prolocutor.asks.wanted import NOT_UNDERSTOOD
-from prolocutor.assistant.rounds import phrases
+from prolocutor.almond.thingtalk.values import ArrayValue
+from prolocutor.asks.hints import NOT_UNDERSTOOD
+from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.programs import ProgramRun
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.errors import BadInput
 
 
-class Half(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A program that waits for an answer: its source so far, and what the answer is for.
 
     `wants` is "slot" (its first), "place" (its first value that the person's attributes should
@@ -40,10 +40,10 @@ class Half(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     items: list[Any] = []
 
 
-class Filling:
+class SlotFilling:
     """Makes programs of one person ready to run: each step asks for something, or is the last."""
 
-    def __init__(self, person: Person, manifests: Manifests) -> None:
+    def __init__(self, person: ProgramUser, manifests: Manifests) -> None:
         self._person = person
         self._manifests = manifests
 
@@ -57,20 +57,20 @@ class Filling:
             return self._ask(checked.program, asking.slot_of(place), "place")
         if confirmed or not any(each.confirm and each.action for each in checked.statements):
             return checked
-        surroundings = Surroundings(self._person)
+        surroundings = ValueResolver(self._person)
         what = " and ".join(described(each, surroundings) for each in checked.statements)
         question = asking.yes_or_no(f"Okay, so you want me to {what}. Is that right?")
-        half = Half(code=show(checked.program), wants="yes")
+        half = PartialProgram(code=show(checked.program), wants="yes")
         return _asked(question, half, checked.program)
 
     def go_on(self, context: Any, answer: Any) -> Checked | ProgramRun:
         """Take an answer, and ask for the next thing."""
-        half = msgspec.convert(context, Half)
+        half = msgspec.convert(context, PartialProgram)
         program = program_in(half.code)
         if half.wants == "yes":
             if answer is True:
                 return self.begin(program, confirmed=True)
-            return ProgramRun(words=phrases.says(phrases.CANNOT_HELP))
+            return ProgramRun(words=own_words.says(own_words.CANNOT_HELP))
         if half.wants == "place":
             return self._placed(program, answer)
         slots = check(program, self._manifests).slots
@@ -87,7 +87,7 @@ class Filling:
         return self.begin(asking.put_for(program, place, value))
 
     def _filled(
-        self, program: Program, slot: Slot, half: Half, answer: Any
+        self, program: Program, slot: Slot, half: PartialProgram, answer: Any
     ) -> Checked | ProgramRun:
         """Put an answer into a slot; a list is asked for element by element."""
         is_list = slot.type.name == "Array"
@@ -96,12 +96,12 @@ class Filling:
                 return self._ask(program, slot, "slot", items=half.items)
             values = [asking.value_of(slot.type, one) for one in half.items]
             known = tuple(value for value in values if value is not None)
-            return self.begin(fill(program, 0, Array(known)))
+            return self.begin(fill(program, 0, ArrayValue(known)))
         value = asking.value_of(slot.type, answer)
         if value is None:
             return self._ask(program, slot, "slot", items=half.items, again=True)
         if is_list:
-            more = Half(code=half.code, wants="more", items=[*half.items, answer])
+            more = PartialProgram(code=half.code, wants="more", items=[*half.items, answer])
             return _asked(asking.yes_or_no(asking.ANY_MORE), more, program)
         return self.begin(fill(program, 0, value))
 
@@ -115,7 +115,7 @@ class Filling:
         again: bool = False,
     ) -> ProgramRun:
         hint = asking.hint_for(slot.type) if again else ""
-        half = Half(code=show(program), wants=wants, items=list(items))
+        half = PartialProgram(code=show(program), wants=wants, items=list(items))
         return _asked(asking.for_slot(slot, hint), half, program)
 
 
@@ -127,7 +127,7 @@ def program_in(code: str) -> Program:
     return tree
 
 
-def _asked(words: DirectReply, half: Half, program: Program) -> ProgramRun:
+def _asked(words: DirectReply, half: PartialProgram, program: Program) -> ProgramRun:
     code, entities = show_tokens(program)
     context = msgspec.to_builtins(half)
     return ProgramRun(words=words, context=context, code=code, entities=entities)

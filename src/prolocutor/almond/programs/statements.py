@@ -8,71 +8,73 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.almond.programs import results
-from prolocutor.almond.programs.calling import Calls, app_name
-from prolocutor.almond.programs.devices import Devices
-from prolocutor.almond.programs.evaluating import MOST_ROWS, Evaluation, Row
+from prolocutor.almond.programs import result_messages
+from prolocutor.almond.programs.calling import SkillCalls, app_name
+from prolocutor.almond.programs.device_classes import DeviceClasses
+from prolocutor.almond.programs.evaluating import MOST_ROWS, Evaluation, ResultRow
+from prolocutor.almond.programs.failures import MissingField, ProgramFailure
+from prolocutor.almond.programs.resolving import EVENT, ValueResolver
 from prolocutor.almond.programs.streams import fresh, monitor_of
-from prolocutor.almond.programs.surroundings import EVENT, Surroundings
-from prolocutor.almond.programs.trouble import Trouble, Unsaid
 from prolocutor.almond.thingtalk.checked import CheckedStatement
 from prolocutor.almond.thingtalk.printing import show_statement
 from prolocutor.almond.thingtalk.tree import Slice, Statement
-from prolocutor.almond.thingtalk.values import Number
+from prolocutor.almond.thingtalk.values import NumberValue
 
 Message = dict[str, Any]
 
 
-class Done(msgspec.Struct, kw_only=True):
+class StatementOutcome(msgspec.Struct, kw_only=True):
     """What came of a statement: messages, the results themselves, and what went wrong.
 
     `seen` is what its monitor has seen from now on.
     """
 
     messages: list[Message] = []
-    rows: list[Row] = []
+    rows: list[ResultRow] = []
     errors: list[str] = []
     seen: list[str] | None = None
 
 
-class Doer:
+class StatementRunner:
     """Does statements for one person at one moment; `app` is the id of the program."""
 
-    def __init__(self, devices: Devices, calls: Calls, app: str) -> None:
+    def __init__(self, devices: DeviceClasses, calls: SkillCalls, app: str) -> None:
         self._devices = devices
         self._calls = calls
-        self.surroundings = Surroundings(calls.person, app=app)
+        self.surroundings = ValueResolver(calls.person, app=app)
 
-    async def do(self, statement: CheckedStatement) -> Done:
+    async def do(self, statement: CheckedStatement) -> StatementOutcome:
         """Do a statement that ends at once."""
-        done = Done()
+        done = StatementOutcome()
         try:
-            await self._chain(statement, [Row(fields={})], done)
-        except Trouble as trouble:
+            await self._chain(statement, [ResultRow(fields={})], done)
+        except ProgramFailure as trouble:
             done.errors.append(trouble.sentence)
-        if statement.action is None and len(done.rows) > results.SHOWN:
+        if statement.action is None and len(done.rows) > result_messages.SHOWN:
             done.messages += _more(statement)
         if not done.messages and not done.errors:
-            done.messages.append(results.text(results.NOTHING))
+            done.messages.append(result_messages.text(result_messages.NOTHING))
         return done
 
-    async def happened(self, statement: CheckedStatement, seen: list[str] | None) -> Done:
+    async def happened(
+        self, statement: CheckedStatement, seen: list[str] | None
+    ) -> StatementOutcome:
         """Do a statement for what its stream gives now: what is new, or that a timer went off.
 
         Where nothing could be done for what is new, it is new the next time as well.
         """
-        done = Done(seen=seen)
+        done = StatementOutcome(seen=seen)
         assert statement.stream is not None, "the statement is no stream"
         try:
             monitor = monitor_of(statement)
-            events = [Row(fields={})]
+            events = [ResultRow(fields={})]
             if monitor is not None:
                 evaluation = self._evaluation(statement)
                 found = await evaluation.rows(monitor.source, {})
                 events, done.seen = fresh(monitor, found, seen)
             stream = await self._evaluation(statement, events).rows(statement.stream, {})
             await self._chain(statement, stream, done)
-        except Trouble as trouble:
+        except ProgramFailure as trouble:
             done.errors.append(trouble.sentence)
             if not done.messages:
                 done.seen = seen
@@ -91,11 +93,13 @@ class Doer:
         return self._devices.skill_of(statement.calls[0].owner).name
 
     def _evaluation(
-        self, statement: CheckedStatement, events: list[Row] | None = None
+        self, statement: CheckedStatement, events: list[ResultRow] | None = None
     ) -> Evaluation:
         return Evaluation(self._calls, statement.calls, self.surroundings, events)
 
-    async def _chain(self, statement: CheckedStatement, starts: Sequence[Row], done: Done) -> None:
+    async def _chain(
+        self, statement: CheckedStatement, starts: Sequence[ResultRow], done: StatementOutcome
+    ) -> None:
         """Run the queries for each event, then the action for each result, or show them.
 
         Results that lack what the next call needs go no further; that is told.
@@ -103,7 +107,7 @@ class Doer:
         evaluation = self._evaluation(statement)
         pairs = [(_scope({}, row), row) for row in starts]
         for query in statement.queries:
-            found: list[tuple[dict[str, Any], Row]] = []
+            found: list[tuple[dict[str, Any], ResultRow]] = []
             for scope, _ in pairs:
                 with _told_once(done):
                     rows = await evaluation.rows(query, scope)
@@ -119,23 +123,23 @@ class Doer:
             with _told_once(done):
                 rows = await evaluation.do(statement.action, scope)
                 done.rows += rows
-                told = self._shown(rows) if rows else [results.text(results.DONE)]
+                told = self._shown(rows) if rows else [result_messages.text(result_messages.DONE)]
                 done.messages += [one for one in told if one not in done.messages]
 
-    def _shown(self, rows: list[Row]) -> list[Message]:
+    def _shown(self, rows: list[ResultRow]) -> list[Message]:
         if not rows:
             return []
         if rows[0].call is None and not rows[0].fields:
-            return [results.text(f"It is {self.surroundings.now:%H:%M}.")]
-        return results.shown(rows)
+            return [result_messages.text(f"It is {self.surroundings.now:%H:%M}.")]
+        return result_messages.shown(rows)
 
 
 @contextmanager
-def _told_once(done: Done) -> Iterator[None]:
+def _told_once(done: StatementOutcome) -> Iterator[None]:
     """Take what a result does not say for an error of its own, told once for all results."""
     try:
         yield
-    except Unsaid as unsaid:
+    except MissingField as unsaid:
         if unsaid.sentence not in done.errors:
             done.errors.append(unsaid.sentence)
 
@@ -145,17 +149,20 @@ def _more(statement: CheckedStatement) -> list[Message]:
     if len(statement.queries) != 1:
         return []
     query = statement.queries[0]
-    first, count = Number(results.SHOWN + 1), Number(MOST_ROWS)
+    first, count = NumberValue(result_messages.SHOWN + 1), NumberValue(MOST_ROWS)
     match query:
-        case Slice(source, Number(base), Number(size)) if base > 0:
+        case Slice(source, NumberValue(base), NumberValue(size)) if base > 0:
             query = source
-            first, count = Number(base + results.SHOWN), Number(size - results.SHOWN)
+            first, count = (
+                NumberValue(base + result_messages.SHOWN),
+                NumberValue(size - result_messages.SHOWN),
+            )
     rest = Statement(chain=(Slice(query, first, count),))
     return [{"type": "button", "title": "More", "json": {"program": show_statement(rest)}}]
 
 
-def _scope(scope: dict[str, Any], row: Row) -> dict[str, Any]:
+def _scope(scope: dict[str, Any], row: ResultRow) -> dict[str, Any]:
     """Return what is known after a result: its fields beside the earlier ones, and its text."""
     if row.call is None:
         return {**scope, **row.fields}
-    return {**scope, **row.fields, EVENT: results.event_text(row)}
+    return {**scope, **row.fields, EVENT: result_messages.event_text(row)}

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.almond.programs.describing import stream_of
-from prolocutor.almond.programs.evaluating import Row
-from prolocutor.almond.programs.surroundings import EVENT, Surroundings, field_of
-from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.programs.evaluating import ResultRow
+from prolocutor.almond.programs.failures import ProgramFailure
+from prolocutor.almond.programs.resolving import EVENT, ValueResolver, field_of
 from prolocutor.almond.thingtalk.checked import CheckedStatement
-from prolocutor.almond.thingtalk.tree import AtTimer, Call, Monitor, Timer
+from prolocutor.almond.thingtalk.tree import AtTimerStream, Invocation, Monitor, TimerStream
 from prolocutor.almond.thingtalk.values import Value
 from prolocutor.dialog import plain
 
@@ -29,20 +29,22 @@ LATEST: Final = 1e11
 """The latest time that a stream may be due, in UNIX seconds."""
 
 
-def next_due(statement: CheckedStatement, surroundings: Surroundings, now: float) -> float | None:
+def next_due(statement: CheckedStatement, surroundings: ValueResolver, now: float) -> float | None:
     """Tell when a program is due next (UNIX seconds); None if never again. `Trouble` if unclear."""
     assert statement.stream is not None, "the statement is no stream"
     stream = stream_of(statement.stream)
-    if isinstance(stream, Timer):
+    if isinstance(stream, TimerStream):
         due: float | None = _timer(stream, surroundings, now)
-    elif isinstance(stream, AtTimer):
+    elif isinstance(stream, AtTimerStream):
         due = _at_times(stream, surroundings, now)
     else:
         due = now + _poll(statement)
     return None if due is None or due > LATEST else due
 
 
-def fresh(monitor: Monitor, rows: Sequence[Row], seen: list[str] | None) -> tuple[list[Row], Any]:
+def fresh(
+    monitor: Monitor, rows: Sequence[ResultRow], seen: list[str] | None
+) -> tuple[list[ResultRow], Any]:
     """Return the results that were not there the last time, and the digests of all that are."""
     before, digests, new = set(seen or ()), [], []
     for row in rows:
@@ -60,18 +62,18 @@ def monitor_of(statement: CheckedStatement) -> Monitor | None:
     return stream if isinstance(stream, Monitor) else None
 
 
-def _timer(timer: Timer, surroundings: Surroundings, now: float) -> float:
+def _timer(timer: TimerStream, surroundings: ValueResolver, now: float) -> float:
     base = _moment(timer.base, surroundings, now)
     interval = _number(timer.interval, surroundings) / 1000
     if timer.frequency is not None:
         interval /= max(1.0, _number(timer.frequency, surroundings))
     if interval < SHORTEST_TIMER:
-        raise Trouble("", f"a timer goes off every {SHORTEST_TIMER:g} seconds at most")
+        raise ProgramFailure("", f"a timer goes off every {SHORTEST_TIMER:g} seconds at most")
     passed = math.floor((now - base) / interval + ROUNDING) + 1
     return base + max(0, passed) * interval
 
 
-def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float | None:
+def _at_times(timer: AtTimerStream, surroundings: ValueResolver, now: float) -> float | None:
     today = dt.datetime.fromtimestamp(now, surroundings.zone).date()
     dues = []
     for value in timer.times:
@@ -82,7 +84,7 @@ def _at_times(timer: AtTimer, surroundings: Surroundings, now: float) -> float |
                 dues.append(at.timestamp())
                 break
     if not dues:
-        raise Trouble("", "an attimer needs a time of day")
+        raise ProgramFailure("", "an attimer needs a time of day")
     due = min(dues)
     if timer.expiration is not None and due > _moment(timer.expiration, surroundings, now):
         return None
@@ -102,12 +104,12 @@ def _poll(statement: CheckedStatement) -> float:
 
 def _watched(statement: CheckedStatement) -> list[Any]:
     monitor: Any = monitor_of(statement)
-    while monitor is not None and not isinstance(monitor, Call):
+    while monitor is not None and not isinstance(monitor, Invocation):
         monitor = monitor.source
     return [each for each in statement.calls if each.call == monitor]
 
 
-def _digest(monitor: Monitor, row: Row) -> str:
+def _digest(monitor: Monitor, row: ResultRow) -> str:
     if monitor.fields:
         told: dict[str, Any] = {name: field_of(row.fields, name) for name in monitor.fields}
     else:
@@ -115,15 +117,15 @@ def _digest(monitor: Monitor, row: Row) -> str:
     return hashlib.blake2b(plain.encode(sorted(told.items())), digest_size=8).hexdigest()
 
 
-def _moment(value: Value, surroundings: Surroundings, usual: float) -> float:
+def _moment(value: Value, surroundings: ValueResolver, usual: float) -> float:
     moment = surroundings.moment(surroundings.value(value, {}))
     return usual if moment is None else moment.timestamp()
 
 
-def _number(value: Value, surroundings: Surroundings) -> float:
+def _number(value: Value, surroundings: ValueResolver) -> float:
     number = surroundings.value(value, {})
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise Trouble("", "the interval of a timer is a number of seconds, minutes or hours")
+        raise ProgramFailure("", "the interval of a timer is a number of seconds, minutes or hours")
     return number
 
 
@@ -131,4 +133,4 @@ def _time(text: Any) -> dt.time:
     try:
         return dt.time.fromisoformat(str(text))
     except ValueError:
-        raise Trouble("", f"{text!r:.40} is no time of day") from None
+        raise ProgramFailure("", f"{text!r:.40} is no time of day") from None

@@ -6,29 +6,29 @@ from typing import Any, Literal, cast
 
 from lark import Token, v_args
 
-from prolocutor.almond.thingtalk.building_classes import Classes, unique
+from prolocutor.almond.thingtalk.building_classes import ClassBuilder, unique
 from prolocutor.almond.thingtalk.lexer import SPECIAL
 from prolocutor.almond.thingtalk.manifests import (
     Class,
 )
-from prolocutor.almond.thingtalk.places import fault
+from prolocutor.almond.thingtalk.nodes import fault
 from prolocutor.almond.thingtalk.tree import (
     Aggregate,
     Aggregation,
     Always,
     And,
     Argument,
-    AtTimer,
-    Call,
+    AtTimerStream,
     Compare,
     Comparison,
     Condition,
     Control,
-    Device,
+    DeviceSelector,
     DontCare,
     Expression,
     Filter,
     Index,
+    Invocation,
     Monitor,
     Not,
     Or,
@@ -37,14 +37,21 @@ from prolocutor.almond.thingtalk.tree import (
     Slice,
     Sort,
     Statement,
-    Timer,
+    TimerStream,
 )
-from prolocutor.almond.thingtalk.values import Array, Boolean, Entity, Number, String, Value
-from prolocutor.almond.thingtalk.words import place_of
+from prolocutor.almond.thingtalk.values import (
+    ArrayValue,
+    BooleanValue,
+    EntityValue,
+    NumberValue,
+    StringValue,
+    Value,
+)
+from prolocutor.almond.thingtalk.words import position_of
 
 
 @v_args(inline=True)
-class Programs(Classes):
+class ProgramBuilder(ClassBuilder):
     """Builds programs and control commands."""
 
     def program(self, *found: Statement | Class) -> Program:
@@ -65,7 +72,7 @@ class Programs(Classes):
         return _control(str(token), token)
 
     def choice(self, number: Token) -> Control:
-        return _choice(Number(cast(float, number.value), place=place_of(number)))
+        return _choice(NumberValue(cast(float, number.value), place=position_of(number)))
 
     def answer(self, value: Value) -> Control:
         return Control("answer", value)
@@ -77,7 +84,7 @@ class Programs(Classes):
             return _choice(value)
         raise fault(
             f"there is no control command {name:.40} with a value",
-            place_of(name),
+            position_of(name),
             "there are choice and answer",
         )
 
@@ -85,30 +92,30 @@ class Programs(Classes):
         return tuple(map(str, names))
 
     def projection(self, bracket: Token, fields: tuple[str, ...], source: Expression) -> Projection:
-        return Projection(source, fields, place=place_of(bracket))
+        return Projection(source, fields, place=position_of(bracket))
 
     def filter(self, source: Expression, word: Token, condition: Condition) -> Filter:
-        return Filter(source, condition, place=place_of(word))
+        return Filter(source, condition, place=position_of(word))
 
     def index(self, source: Expression, bracket: Token, numbers: tuple[Value, ...]) -> Index:
-        return Index(source, numbers, place=place_of(bracket))
+        return Index(source, numbers, place=position_of(bracket))
 
     def slice(self, source: Expression, bracket: Token, base: Value, count: Value) -> Slice:
-        return Slice(source, base, count, place=place_of(bracket))
+        return Slice(source, base, count, place=position_of(bracket))
 
     def monitor(self, word: Token, source: Expression, fields: tuple[str, ...] = ()) -> Monitor:
-        return Monitor(source, fields, place=place_of(word))
+        return Monitor(source, fields, place=position_of(word))
 
     def monitor_fields(self, word: Token, fields: tuple[str, ...], source: Expression) -> Monitor:
-        return Monitor(source, fields, place=place_of(word))
+        return Monitor(source, fields, place=position_of(word))
 
     def count(self, word: Token, source: Expression) -> Aggregate:
-        return Aggregate(source, "count", place=place_of(word))
+        return Aggregate(source, "count", place=position_of(word))
 
     count_call = count
 
     def count_field(self, word: Token, field: Token, source: Expression) -> Aggregate:
-        return Aggregate(source, "count", str(field), place=place_of(word))
+        return Aggregate(source, "count", str(field), place=position_of(word))
 
     def aggregate(
         self, word: Token, operator: Token, field: Token, source: Expression
@@ -117,23 +124,23 @@ class Programs(Classes):
 
     def aggregate_call(self, operator: Token, field: Token, source: Expression) -> Aggregate:
         name = cast(Aggregation, str(operator))
-        return Aggregate(source, name, str(field), place=place_of(operator))
+        return Aggregate(source, name, str(field), place=position_of(operator))
 
     def sort(self, word: Token, field: Token, direction: Token, source: Expression) -> Sort:
         way = cast(Literal["asc", "desc"], str(direction))
-        return Sort(source, str(field), way, place=place_of(word))
+        return Sort(source, str(field), way, place=position_of(word))
 
-    def timer(self, name: Token, arguments: tuple[Argument, ...]) -> Timer | AtTimer:
+    def timer(self, name: Token, arguments: tuple[Argument, ...]) -> TimerStream | AtTimerStream:
         return timer(name, {each.name: each for each in arguments})
 
     def argument(self, name: Token, value: Value) -> Argument:
-        return Argument(str(name), value, place=place_of(name))
+        return Argument(str(name), value, place=position_of(name))
 
     def arguments(self, *found: Argument) -> tuple[Argument, ...]:
         unique([(each.name, each.place) for each in found], "parameter")
         return found
 
-    def call(self, name: Token, *parts: Any) -> Call:
+    def call(self, name: Token, *parts: Any) -> Invocation:
         given: tuple[Argument, ...]
         match parts:
             case [tuple() as given]:
@@ -141,18 +148,18 @@ class Programs(Classes):
                 if not kind:
                     raise fault(
                         f"@{function:.60} names no function",
-                        place_of(name),
+                        position_of(name),
                         "write @class.function(...)",
                     )
-                device = Device(kind, place=place_of(name))
-                return Call(device, function, given, place=place_of(name))
+                device = DeviceSelector(kind, place=position_of(name))
+                return Invocation(device, function, given, place=position_of(name))
             case [Token() as member, tuple() as given]:
-                device = Device(str(name.value), place=place_of(name))
-                return Call(device, str(member), given, place=place_of(name))
+                device = DeviceSelector(str(name.value), place=position_of(name))
+                return Invocation(device, str(member), given, place=position_of(name))
             case _:
                 selection, member, given = parts
                 device = device_of(name, selection)
-                return Call(device, str(member), given, place=place_of(name))
+                return Invocation(device, str(member), given, place=position_of(name))
 
     def or_(self, left: Condition, right: Condition) -> Or:
         return Or(_flat(Or, left) + _flat(Or, right))
@@ -167,36 +174,36 @@ class Programs(Classes):
         return condition
 
     def always(self, token: Token) -> Always:
-        return Always(True, place=place_of(token))
+        return Always(True, place=position_of(token))
 
     def never(self, token: Token) -> Always:
-        return Always(False, place=place_of(token))
+        return Always(False, place=position_of(token))
 
     def dont_care(self, token: Token, field: Token) -> DontCare:
-        return DontCare(str(field), place=place_of(field))
+        return DontCare(str(field), place=position_of(field))
 
     def compare(self, left: Value, operator: Token, right: Value) -> Compare:
-        place = left.place if left.place.line else place_of(operator)
+        place = left.place if left.place.line else position_of(operator)
         return Compare(left, cast(Comparison, str(operator)), right, place=place)
 
     def test(self, operator: Token, left: Value, right: Value) -> Compare:
-        return Compare(left, cast(Comparison, str(operator)), right, place=place_of(operator))
+        return Compare(left, cast(Comparison, str(operator)), right, place=position_of(operator))
 
 
 def statement_of(chain: tuple[Expression, ...]) -> Statement:
     """Return the statement of a chain, at the place of its first word."""
     places, inner = [], chain[0]
-    while not isinstance(inner, Call | Timer | AtTimer):
+    while not isinstance(inner, Invocation | TimerStream | AtTimerStream):
         places.append(inner.place)
         inner = inner.source
     begin = min([*places, inner.place], key=lambda place: (place.line, place.column))
     return Statement(chain, place=begin)
 
 
-def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:
+def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStream:
     """Return the stream that a call without a device means; `ThingTalkError` for other
     functions."""
-    place = place_of(name)
+    place = position_of(name)
     known = {"timer": {"base", "interval", "frequency"}, "attimer": {"time", "expiration_date"}}
     if name not in known:
         raise fault(
@@ -216,12 +223,12 @@ def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:
             raise fault("attimer lacks its time", place, "write attimer(time=[new Time(12, 30)])")
         times = given["time"].value
         until = given.get("expiration_date")
-        listed = times.items if isinstance(times, Array) else (times,)
-        return AtTimer(listed, until.value if until else None, place=place)
+        listed = times.items if isinstance(times, ArrayValue) else (times,)
+        return AtTimerStream(listed, until.value if until else None, place=place)
     if not {"base", "interval"} <= given.keys():
         raise fault("timer lacks its base or interval", place, "timer(base=$now, interval=1h)")
     often = given.get("frequency")
-    return Timer(
+    return TimerStream(
         given["base"].value,
         given["interval"].value,
         often.value if often else None,
@@ -229,18 +236,18 @@ def timer(name: Token, given: dict[str, Argument]) -> Timer | AtTimer:
     )
 
 
-def device_of(name: Token, selection: tuple[Argument, ...]) -> Device:
+def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
     """Return the device that is chosen by attributes; `ThingTalkError` for odd ones."""
     chosen: dict[str, Any] = {}
     for each in selection:
         match each.name, each.value:
-            case "id", Entity(value, _, display):
+            case "id", EntityValue(value, _, display):
                 chosen["id"] = value
                 if display is not None:
                     chosen["name"] = display
-            case "id" | "name", String(value):
+            case "id" | "name", StringValue(value):
                 chosen[each.name] = value
-            case "all", Boolean(value):
+            case "all", BooleanValue(value):
                 chosen["all"] = value
             case _:
                 raise fault(
@@ -248,21 +255,21 @@ def device_of(name: Token, selection: tuple[Argument, ...]) -> Device:
                     each.place,
                     'write @class(id="...") or @class(name="...") or @class(all=true)',
                 )
-    return Device(str(name.value), **chosen, place=place_of(name))
+    return DeviceSelector(str(name.value), **chosen, place=position_of(name))
 
 
 def _control(name: str, token: Token) -> Control:
     if name not in SPECIAL:
         raise fault(
             f"there is no control command {name:.40}",
-            place_of(token),
+            position_of(token),
             f"there are {', '.join(sorted(SPECIAL))}",
         )
     return Control("nevermind" if name == "cancel" else name)
 
 
 def _choice(value: Value) -> Control:
-    if not isinstance(value, Number) or value.value != int(value.value) or value.value < 0:
+    if not isinstance(value, NumberValue) or value.value != int(value.value) or value.value < 0:
         raise fault("a choice is a whole number", value.place, "choices count from 0")
     return Control("choice", value)
 

@@ -7,8 +7,7 @@ from typing import Any, Literal, cast
 
 from lark import Token, v_args
 
-from prolocutor.almond.thingtalk import units
-from prolocutor.almond.thingtalk.building_values import Values
+from prolocutor.almond.thingtalk.building_values import ValueBuilder
 from prolocutor.almond.thingtalk.manifests import (
     Annotation,
     Class,
@@ -18,27 +17,28 @@ from prolocutor.almond.thingtalk.manifests import (
     Import,
     Parameter,
 )
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.almond.thingtalk.types import OLD_NAMES, PLAIN, Type
 from prolocutor.almond.thingtalk.values import Value
-from prolocutor.almond.thingtalk.words import place_of
+from prolocutor.almond.thingtalk.words import position_of
+from prolocutor.reading import units
 
 
 @v_args(inline=True)
-class Classes(Values):
+class ClassBuilder(ValueBuilder):
     """Builds classes and types."""
 
     def setting(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, place=place_of(name))
+        return Annotation(str(name), value, place=position_of(name))
 
     def text(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, is_text=True, place=place_of(name))
+        return Annotation(str(name), value, is_text=True, place=position_of(name))
 
     def plain_type(self, name: Token) -> Type:
         if name in OLD_NAMES:
             return Type("Entity", of=OLD_NAMES[name])
         if name not in PLAIN:
-            raise fault(f"{name:.40} is no type", place_of(name), "types begin as in String")
+            raise fault(f"{name:.40} is no type", position_of(name), "types begin as in String")
         return Type(str(name))
 
     def array_type(self, element: Type) -> Type:
@@ -50,7 +50,7 @@ class Classes(Values):
     def measure_type(self, unit: Token | None = None) -> Type:
         base = units.base_of(str(unit)) if unit is not None else ""
         if base is None:
-            raise fault(f"{unit:.40} is no unit", place_of(cast(Token, unit)))
+            raise fault(f"{unit:.40} is no unit", position_of(cast(Token, unit)))
         return Type("Measure", of=base)
 
     def enum_type(self, *choices: Token) -> Type:
@@ -76,7 +76,9 @@ class Classes(Values):
         if not isinstance(parts[0], Token):
             way, *parts = parts  # type: ignore[assignment]
         name, kind, *annotations = parts
-        return Parameter(str(name), kind, way, annotations=tuple(annotations), place=place_of(name))
+        return Parameter(
+            str(name), kind, way, annotations=tuple(annotations), place=position_of(name)
+        )
 
     def modifier(self, token: Token) -> Token:
         return token
@@ -101,20 +103,20 @@ class Classes(Values):
             is_monitorable="monitorable" in modifiers,
             extends=next((part for part in parts if type(part) is tuple), ()),
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=place_of(name),
+            place=position_of(name),
         )
 
     def import_(self, *parts: Any) -> Import:
         *facets, module, arguments = parts
         given = tuple((each.name, each.value) for each in arguments)
-        return Import(tuple(map(str, facets)), module.value, given, place=place_of(facets[0]))
+        return Import(tuple(map(str, facets)), module.value, given, place=position_of(facets[0]))
 
     def entity_declaration(self, name: Token, *parts: Any) -> EntityDeclaration:
         return EntityDeclaration(
             str(name),
             next((part for part in parts if type(part) is tuple), ()),
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=place_of(name),
+            place=position_of(name),
         )
 
     def class_(self, name: Token, *parts: Any) -> Class:
@@ -134,15 +136,15 @@ class Classes(Values):
             tuple(part for part in parts if isinstance(part, EntityDeclaration)),
             is_abstract,
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=place_of(name),
+            place=position_of(name),
         )
 
 
-setattr(Classes, "class", Classes.class_)
-setattr(Classes, "import", Classes.import_)
+setattr(ClassBuilder, "class", ClassBuilder.class_)
+setattr(ClassBuilder, "import", ClassBuilder.import_)
 
 
-def unique(names: Sequence[tuple[str, Place]], what: str) -> None:
+def unique(names: Sequence[tuple[str, SourcePosition]], what: str) -> None:
     """Raise `ThingTalkError` where a name is given twice."""
     seen = set()
     for name, place in names:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from prolocutor.almond.thingtalk.manifests import Class, Function
-from prolocutor.almond.thingtalk.tree import Call, Expression, Program, Statement
+from prolocutor.almond.thingtalk.tree import Expression, Invocation, Program, Statement
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.dialog.rounds import Ask
 
@@ -33,7 +33,7 @@ class Slot(msgspec.Struct, frozen=True):
 class ResolvedCall(msgspec.Struct, frozen=True):
     """A call with the class and the function that it means."""
 
-    call: Call
+    call: Invocation
     owner: Class
     function: Function
 

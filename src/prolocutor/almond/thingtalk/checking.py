@@ -9,32 +9,32 @@ import msgspec
 
 from prolocutor.almond.thingtalk.checked import Checked, CheckedStatement, ResolvedCall
 from prolocutor.almond.thingtalk.checking_values import (
+    ExpectedValue,
     Fields,
     ValueChecker,
-    Wanted,
     field_type,
     nearest,
 )
 from prolocutor.almond.thingtalk.manifests import Class, Function, Manifests, Parameter
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.almond.thingtalk.tree import (
     Aggregate,
     Argument,
-    AtTimer,
-    Call,
+    AtTimerStream,
     Expression,
     Filter,
     Index,
+    Invocation,
     Monitor,
     Program,
     Projection,
     Slice,
     Sort,
     Statement,
-    Timer,
+    TimerStream,
 )
 from prolocutor.almond.thingtalk.types import ANY, DATE, DURATION, NUMBER, TIME, Type
-from prolocutor.almond.thingtalk.values import Undefined, Value
+from prolocutor.almond.thingtalk.values import UndefinedValue, Value
 
 _SUMMED = frozenset({"Number", "Measure", "Currency"})
 _ORDERED = _SUMMED | {"Date", "Time"}
@@ -102,7 +102,7 @@ class _Checker:
 
     def _expression(self, expression: Expression) -> _Found:
         match expression:
-            case Call():
+            case Invocation():
                 return self._call(expression)
             case Filter(source, condition):
                 found = self._source(source, expression)
@@ -128,7 +128,7 @@ class _Checker:
                 return self._aggregate(expression)
             case Monitor(source, fields):
                 return self._monitor(expression)
-            case Timer() | AtTimer():
+            case TimerStream() | AtTimerStream():
                 return self._timer(expression)
 
     def _source(self, source: Expression, around: Expression) -> _Found:
@@ -144,7 +144,7 @@ class _Checker:
             raise fault("a stream never ends", _place(around), "use a query here")
         return found
 
-    def _call(self, call: Call) -> _Found:
+    def _call(self, call: Invocation) -> _Found:
         owner, function = self._resolved(call)
         name = f"@{call.device.kind}.{call.function}"
         for argument in call.arguments:
@@ -159,7 +159,7 @@ class _Checker:
                 )
         given = {each.name for each in call.arguments}
         missing = [
-            Argument(each.name, Undefined(place=call.place), place=call.place)
+            Argument(each.name, UndefinedValue(place=call.place), place=call.place)
             for each in function.inputs
             if each.direction == "in req" and each.name not in given
         ]
@@ -173,7 +173,7 @@ class _Checker:
         fields = {each.name: each.type for each in (*function.inputs, *function.outputs)}
         return _Found(whole, function.kind, fields, function.is_monitorable)
 
-    def _resolved(self, call: Call) -> tuple[Class, Function]:
+    def _resolved(self, call: Invocation) -> tuple[Class, Function]:
         kind = call.device.kind
         owner = self._manifests.find(kind)
         if owner is None:
@@ -210,13 +210,13 @@ class _Checker:
             field_type(name, found.fields, monitor.place)
         return msgspec.structs.replace(_around(found, monitor), kind="stream")
 
-    def _timer(self, timer: Timer | AtTimer) -> _Found:
+    def _timer(self, timer: TimerStream | AtTimerStream) -> _Found:
         wanted = {
-            name: Wanted(name, kind, f"What is the {name.replace('_', ' ')} of the timer?")
+            name: ExpectedValue(name, kind, f"What is the {name.replace('_', ' ')} of the timer?")
             for name, kind in _TIMER.items()
         }
         changed: dict[str, Value | tuple[Value, ...]] = {}
-        if isinstance(timer, AtTimer):
+        if isinstance(timer, AtTimerStream):
             changed["times"] = tuple(
                 self.values.value(each, wanted["time"], {}, timer.place) for each in timer.times
             )
@@ -236,10 +236,10 @@ _TIMER: Mapping[str, Type] = {
 }
 
 
-def _wanted(function: Function, name: str, full_name: str) -> Wanted:
+def _wanted(function: Function, name: str, full_name: str) -> ExpectedValue:
     parameter = function.parameter(name)
     assert parameter is not None
-    return Wanted(name, parameter.type, _prompt(parameter), full_name)
+    return ExpectedValue(name, parameter.type, _prompt(parameter), full_name)
 
 
 def _prompt(parameter: Parameter) -> str:
@@ -255,13 +255,15 @@ def _around(found: _Found, expression: Expression, **changes: object) -> _Found:
     return msgspec.structs.replace(found, expression=whole)
 
 
-def _place(expression: Expression) -> Place:
-    while not expression.place.line and not isinstance(expression, Call | Timer | AtTimer):
+def _place(expression: Expression) -> SourcePosition:
+    while not expression.place.line and not isinstance(
+        expression, Invocation | TimerStream | AtTimerStream
+    ):
         expression = expression.source
     return expression.place
 
 
-def _countable(name: str, fields: Fields, place: Place, allowed: frozenset[str]) -> Type:
+def _countable(name: str, fields: Fields, place: SourcePosition, allowed: frozenset[str]) -> Type:
     kind = field_type(name, fields, place)
     if kind.name not in allowed and kind != ANY:
         raise fault(f"{name:.60} is {kind}, which has no order or sum", place)

@@ -8,11 +8,17 @@ import msgspec
 
 from prolocutor.almond.thingtalk.checked import Slot
 from prolocutor.almond.thingtalk.fitting import fits, right_of, type_of
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.almond.thingtalk.slots import count_slots
 from prolocutor.almond.thingtalk.tree import Always, And, Compare, Condition, DontCare, Not, Or
 from prolocutor.almond.thingtalk.types import ANY, NUMBER, Type
-from prolocutor.almond.thingtalk.values import Array, Enum, Undefined, Value, Variable
+from prolocutor.almond.thingtalk.values import (
+    ArrayValue,
+    EnumValue,
+    UndefinedValue,
+    Value,
+    Variable,
+)
 from prolocutor.errors import ThingTalkError
 from prolocutor.names import did_you_mean
 
@@ -20,7 +26,7 @@ Fields = dict[str, Type]
 """Names and types of what a result holds."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class ExpectedValue(msgspec.Struct, frozen=True):
     """What a value is for: its type, and how it is asked for where it is missing."""
 
     name: str
@@ -35,21 +41,23 @@ class ValueChecker:
     def __init__(self) -> None:
         self.slots: list[Slot] = []
 
-    def value(self, value: Value, wanted: Wanted, scope: Fields, place: Place) -> Value:
+    def value(
+        self, value: Value, wanted: ExpectedValue, scope: Fields, place: SourcePosition
+    ) -> Value:
         """Check one value; what is not given becomes a slot."""
         where = value.place if value.place.line else place
         match value:
-            case Undefined():
+            case UndefinedValue():
                 slot = Slot(wanted.name, wanted.type, wanted.prompt, wanted.function)
                 self.slots.append(slot)
                 return value
             case Variable(name):
                 return self._variable(value, wanted, scope, where)
-            case Array(items) if wanted.type.name in ("Array", "Any"):
+            case ArrayValue(items) if wanted.type.name in ("Array", "Any"):
                 element = msgspec.structs.replace(wanted, type=wanted.type.element or ANY)
                 checked = tuple(self.value(each, element, scope, where) for each in items)
                 return msgspec.structs.replace(value, items=checked)
-            case Enum(name) if wanted.type.name in ("Enum", "Any"):
+            case EnumValue(name) if wanted.type.name in ("Enum", "Any"):
                 if wanted.type.name == "Enum" and name not in wanted.type.choices:
                     choices = nearest(name, list(wanted.type.choices), "choices")
                     raise fault(f"{name:.60} is no choice for {wanted.name}", where, choices)
@@ -57,13 +65,13 @@ class ValueChecker:
         _whole(value, where)
         given = type_of(value)
         if given is None or not fits(given, wanted.type):
-            said = str(given) if given else type(value).__name__
+            said = str(given) if given else type(value).__name__.removesuffix("Value")
             raise _mismatch(said, wanted, where)
         return value
 
     def numbers(self, values: Iterable[Value], name: str, scope: Fields) -> tuple[Value, ...]:
         """Check numbers of results."""
-        wanted = Wanted(name, NUMBER, "Which number?")
+        wanted = ExpectedValue(name, NUMBER, "Which number?")
         return tuple(self.value(each, wanted, scope, each.place) for each in values)
 
     def condition(self, condition: Condition, fields: Fields) -> Condition:
@@ -93,21 +101,23 @@ class ValueChecker:
                 "use == or another operator",
             )
         name = compare.left.name if isinstance(compare.left, Variable) else "value"
-        slot = Wanted(name, wanted, f"What {name.replace('_', ' ')} are you looking for?")
+        slot = ExpectedValue(name, wanted, f"What {name.replace('_', ' ')} are you looking for?")
         right = self.value(compare.right, slot, fields, compare.place)
         return msgspec.structs.replace(compare, right=right)
 
     def _left(self, compare: Compare, fields: Fields) -> Type:
         if isinstance(compare.left, Variable):
             return field_type(compare.left.name, fields, compare.place)
-        if isinstance(compare.left, Array | Undefined | Enum):
+        if isinstance(compare.left, ArrayValue | UndefinedValue | EnumValue):
             raise fault(
                 "a comparison begins with a field or a value", compare.place, "turn it round"
             )
         _whole(compare.left, compare.place)
         return type_of(compare.left) or ANY
 
-    def _variable(self, value: Variable, wanted: Wanted, scope: Fields, place: Place) -> Value:
+    def _variable(
+        self, value: Variable, wanted: ExpectedValue, scope: Fields, place: SourcePosition
+    ) -> Value:
         if not scope:
             raise fault(
                 f"{value.name:.60} has no value: nothing comes before it",
@@ -120,7 +130,7 @@ class ValueChecker:
         return value
 
 
-def field_type(name: str, fields: Fields, place: Place) -> Type:
+def field_type(name: str, fields: Fields, place: SourcePosition) -> Type:
     """Return the type of a field, or of a field within a field (`a.b`).
 
     `ThingTalkError` where there is none.
@@ -146,12 +156,12 @@ def nearest(name: str, names: list[str], what: str) -> str:
     return f"{what}: {', '.join(sorted(names)[:8])}" if names else f"there are no {what}"
 
 
-def _whole(value: Value, place: Place) -> None:
+def _whole(value: Value, place: SourcePosition) -> None:
     if count_slots(value):
         raise fault("a part of an object cannot be asked for", place, "give it a value")
 
 
-def _mismatch(said: str, wanted: Wanted, place: Place) -> ThingTalkError:
+def _mismatch(said: str, wanted: ExpectedValue, place: SourcePosition) -> ThingTalkError:
     return fault(
         f"{wanted.name} is {wanted.type}; {said} does not fit",
         place,

@@ -6,8 +6,8 @@ from collections.abc import Container, Sequence
 
 from lark import Token
 
-from prolocutor.almond.thingtalk.places import fault
-from prolocutor.almond.thingtalk.words import place_of
+from prolocutor.almond.thingtalk.nodes import fault
+from prolocutor.almond.thingtalk.words import position_of
 from prolocutor.errors import ThingTalkError
 
 _CHAIN = "chain the queries with => instead"
@@ -63,7 +63,7 @@ def refused(tokens: Sequence[Token], upto: int, words: Container[str]) -> ThingT
 
 
 def _refusal(name: str, do: str, token: Token) -> ThingTalkError:
-    return fault(f"{name} is not taken here", place_of(token), do)
+    return fault(f"{name} is not taken here", position_of(token), do)
 
 
 def _is_permission_rule(tokens: Sequence[Token]) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 from lark import Token
 
 from prolocutor.almond.thingtalk.constants import calendar_date, iso_date, time
-from prolocutor.almond.thingtalk.places import NOWHERE, Place, fault
-from prolocutor.almond.thingtalk.values import Enum, Instant, Now, Time, Value, WeekDay
+from prolocutor.almond.thingtalk.nodes import NOWHERE, SourcePosition, fault
+from prolocutor.almond.thingtalk.values import EnumValue, Instant, Now, TimeValue, Value, WeekDay
 
 WEEK_DAYS = tuple(name.lower() for name in calendar.day_name)
 
 
-def date(parts: list[Any], place: Place = NOWHERE) -> Value:
+def date(parts: list[Any], place: SourcePosition = NOWHERE) -> Value:
     """Return a date from what stands between the parentheses of `new Date(...)`.
 
     Nothing: now. A text: ISO 8601. One number beyond all years: milliseconds since 1970. Else
@@ -26,11 +26,11 @@ def date(parts: list[Any], place: Place = NOWHERE) -> Value:
         return Now(place=place)
     slots = _between_commas(parts, place)
     first = slots[0]
-    if isinstance(first, Enum):
+    if isinstance(first, EnumValue):
         return _week_day(first, slots[1:], place)
     if len(slots) == 1 and isinstance(first, Token) and first.type == "STRING":
         return iso_date(first.value, place)
-    clock = slots.pop() if isinstance(slots[-1], Time) else None
+    clock = slots.pop() if isinstance(slots[-1], TimeValue) else None
     numbers = [_whole(slot, place) for slot in slots]
     while len(numbers) < 3:
         numbers.append(None)
@@ -46,7 +46,7 @@ def date(parts: list[Any], place: Place = NOWHERE) -> Value:
     return calendar_date(numbers, clock, place)
 
 
-def _between_commas(parts: list[Any], place: Place) -> list[Any]:
+def _between_commas(parts: list[Any], place: SourcePosition) -> list[Any]:
     slots: list[Any] = [None]
     for part in parts:
         if isinstance(part, Token) and part.type == "COMMA":
@@ -58,11 +58,11 @@ def _between_commas(parts: list[Any], place: Place) -> list[Any]:
     return slots
 
 
-def _week_day(name: Enum, rest: list[Any], place: Place) -> WeekDay:
+def _week_day(name: EnumValue, rest: list[Any], place: SourcePosition) -> WeekDay:
     if name.name not in WEEK_DAYS:
         raise fault(f"{name.name:.40} is no day of the week", name.place, "write enum(monday)")
-    clock: Time | None = None
-    if rest and isinstance(rest[0], Time):
+    clock: TimeValue | None = None
+    if rest and isinstance(rest[0], TimeValue):
         clock = rest.pop(0)
     elif rest and rest != [None]:
         numbers = [_whole(part, place) for part in rest if part is not None]
@@ -73,7 +73,7 @@ def _week_day(name: Enum, rest: list[Any], place: Place) -> WeekDay:
     return WeekDay(name.name, clock, place=place)
 
 
-def _whole(part: Any, place: Place) -> int | None:
+def _whole(part: Any, place: SourcePosition) -> int | None:
     if part is None:
         return None
     if isinstance(part, Token) and part.type == "NUMBER" and part.value == int(part.value):
@@ -81,7 +81,7 @@ def _whole(part: Any, place: Place) -> int | None:
     raise fault("a part of a date is a whole number", place, "write new Date(2026, 5, 31)")
 
 
-def _instant(milliseconds: int, place: Place) -> Instant:
+def _instant(milliseconds: int, place: SourcePosition) -> Instant:
     try:
         moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
     except (ValueError, OverflowError, OSError):

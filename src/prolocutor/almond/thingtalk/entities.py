@@ -10,8 +10,8 @@ from lark import Token
 
 from prolocutor.almond.thingtalk.constants import calendar_date, iso_date, location, measure, time
 from prolocutor.almond.thingtalk.lexer import LARGEST
-from prolocutor.almond.thingtalk.places import Place, fault
-from prolocutor.almond.thingtalk.values import Currency, Entity, Undefined, Value
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
+from prolocutor.almond.thingtalk.values import CurrencyValue, EntityValue, UndefinedValue, Value
 from prolocutor.almond.thingtalk.words import made
 
 _NAME = re.compile(
@@ -27,7 +27,7 @@ def is_entity(token: str) -> bool:
     return _NAME.fullmatch(token) is not None
 
 
-def entity_token(name: str, entities: Mapping[str, Any], place: Place) -> Token:
+def entity_token(name: str, entities: Mapping[str, Any], place: SourcePosition) -> Token:
     """Return the token of what an entity's name stands for.
 
     `ThingTalkError` where it is not among the entities or not of the shape that its name says. A
@@ -36,7 +36,7 @@ def entity_token(name: str, entities: Mapping[str, Any], place: Place) -> Token:
     match = _NAME.fullmatch(name)
     kind = match[1] if match else ""
     if kind == "SLOT" and entities.get(name) is None:
-        return made("CONSTANT", Undefined(place=place), place, name)
+        return made("CONSTANT", UndefinedValue(place=place), place, name)
     if name not in entities:
         raise fault(f"the entity {name:.60} has no value", place, "name it among the entities")
     given = entities[name]
@@ -62,19 +62,19 @@ _SHAPES = {
 }
 
 
-def _constant(kind: str, given: Any, place: Place) -> Value:
+def _constant(kind: str, given: Any, place: SourcePosition) -> Value:
     if kind in _TEXTS:
-        return Entity(_text(given), f"tt:{kind.lower()}", place=place)
+        return EntityValue(_text(given), f"tt:{kind.lower()}", place=place)
     if kind.startswith("GENERIC_ENTITY_"):
         value, display = given.get("value"), given.get("display")
-        return Entity(
+        return EntityValue(
             None if value is None else _text(value),
             kind.removeprefix("GENERIC_ENTITY_"),
             None if display is None else _text(display),
             place=place,
         )
     if kind == "CURRENCY":
-        return Currency(_number(given["value"]), _text(given["unit"]).lower(), place=place)
+        return CurrencyValue(_number(given["value"]), _text(given["unit"]).lower(), place=place)
     if kind == "DURATION" or kind.startswith("MEASURE_"):
         return measure(_number(given["value"]), _text(given["unit"]), place)
     if kind == "TIME":
@@ -92,7 +92,7 @@ def _constant(kind: str, given: Any, place: Place) -> Value:
     return _date(given, place)
 
 
-def _date(given: Any, place: Place) -> Value:
+def _date(given: Any, place: SourcePosition) -> Value:
     if isinstance(given, str):
         return iso_date(given, place)
     parts = [given.get(name) for name in ("year", "month", "day")]

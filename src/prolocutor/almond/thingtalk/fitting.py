@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prolocutor.almond.thingtalk import units
 from prolocutor.almond.thingtalk.tree import Comparison
 from prolocutor.almond.thingtalk.types import (
     ANY,
@@ -18,27 +17,28 @@ from prolocutor.almond.thingtalk.types import (
     entity,
 )
 from prolocutor.almond.thingtalk.values import (
-    Boolean,
+    BooleanValue,
     ContextRef,
-    Currency,
-    Date,
+    CurrencyValue,
     DateEdge,
-    Entity,
-    Event,
+    DateValue,
+    EntityValue,
+    EventValue,
     Instant,
-    Location,
-    Measure,
+    LocationValue,
+    MeasureValue,
     NamedLocation,
     NamedTime,
     Now,
-    Number,
-    Object,
+    NumberValue,
+    ObjectValue,
     RelativeLocation,
-    String,
-    Time,
+    StringValue,
+    TimeValue,
     Value,
     WeekDay,
 )
+from prolocutor.reading import units
 
 _ORDERED = frozenset({"Number", "Measure", "Currency", "Date", "Time"})
 _TEXTUAL = frozenset({"String", "Entity", "Any"})
@@ -85,29 +85,29 @@ def fits(given: Type, wanted: Type) -> bool:
 def type_of(value: Value) -> Type | None:
     """Return the type of a value that has one by itself; None for enums, lists, fields, slots."""
     match value:
-        case String():
+        case StringValue():
             return STRING
-        case Number():
+        case NumberValue():
             return NUMBER
-        case Boolean():
+        case BooleanValue():
             return BOOLEAN
-        case Measure(_, unit):
+        case MeasureValue(_, unit):
             return Type("Measure", of=units.base_of(unit) or "")
-        case Currency():
+        case CurrencyValue():
             return CURRENCY
-        case Date() | WeekDay() | Instant() | Now() | DateEdge():
+        case DateValue() | WeekDay() | Instant() | Now() | DateEdge():
             return DATE
-        case Time() | NamedTime():
+        case TimeValue() | NamedTime():
             return TIME
-        case Location() | NamedLocation() | RelativeLocation():
+        case LocationValue() | NamedLocation() | RelativeLocation():
             return LOCATION
-        case Entity(_, kind):
+        case EntityValue(_, kind):
             return entity(kind)
-        case Object():
+        case ObjectValue():
             return Type("Object")
         case ContextRef(_, kind):
             return kind
-        case Event(name):
+        case EventValue(name):
             return _EVENTS[name]
     return None
 

@@ -11,15 +11,15 @@ import msgspec
 from lark import Lark, Token, UnexpectedToken
 from lark.lexer import Lexer, PatternStr
 
-from prolocutor.almond.thingtalk.building import Programs
+from prolocutor.almond.thingtalk.building import ProgramBuilder
 from prolocutor.almond.thingtalk.constructs import refused
 from prolocutor.almond.thingtalk.lexer import surface_tokens
 from prolocutor.almond.thingtalk.limits import MAX_BYTES, check_size, check_tree
-from prolocutor.almond.thingtalk.old_building import OldPrograms
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
+from prolocutor.almond.thingtalk.old_building import OldProgramBuilder
 from prolocutor.almond.thingtalk.token_lexer import old_tokens, tokens_of
 from prolocutor.almond.thingtalk.tree import Source
-from prolocutor.almond.thingtalk.words import place_of
+from prolocutor.almond.thingtalk.words import position_of
 from prolocutor.errors import ThingTalkError
 
 
@@ -40,7 +40,7 @@ def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
     try:
         check_size(len(msgspec.json.encode(entities)), MAX_BYTES)
     except (TypeError, ValueError, RecursionError):
-        raise fault("the entities are not JSON", Place(1, 1)) from None
+        raise fault("the entities are not JSON", SourcePosition(1, 1)) from None
     new, old = grammar(), old_grammar()
     try:
         return new.read_tokens(lambda: tokens_of(code, entities, new.words))
@@ -66,7 +66,7 @@ class _Ready(Lexer):
 class Grammar:
     """One grammar, with the kinds of the words that it names."""
 
-    def __init__(self, file: str, builder: Programs) -> None:
+    def __init__(self, file: str, builder: ProgramBuilder) -> None:
         text = Path(__file__).with_name(file).read_text("utf-8")
         self.lark = Lark(text, parser="lalr", lexer=_Ready, start="source", transformer=builder)
         self.words: dict[str, str] = {
@@ -84,7 +84,9 @@ class Grammar:
         """Read the tokens that `cut` gives."""
         tokens = list(cut())
         if not tokens:
-            raise fault("the program is empty", Place(1, 1), "write a statement, such as @a.b();")
+            raise fault(
+                "the program is empty", SourcePosition(1, 1), "write a statement, such as @a.b();"
+            )
         try:
             tree = cast(Source, self.lark.parse(cast(Any, tokens)))
         except UnexpectedToken as error:
@@ -100,9 +102,11 @@ class Grammar:
         wanted = self._wanted(error.accepts or error.expected)
         if number == len(tokens):
             last = tokens[-1]
-            place = Place(last.line or 1, (last.column or 1) + len(str(last)))
+            place = SourcePosition(last.line or 1, (last.column or 1) + len(str(last)))
             raise fault("the program ends too early", place, wanted)
-        raise fault(f"{_quoted(error.token)} is not expected here", place_of(error.token), wanted)
+        raise fault(
+            f"{_quoted(error.token)} is not expected here", position_of(error.token), wanted
+        )
 
     def _wanted(self, kinds: set[str]) -> str:
         if "STRING" in kinds and "NUMBER" in kinds:
@@ -138,10 +142,10 @@ def _quoted(token: Token) -> str:
 @functools.cache
 def grammar() -> Grammar:
     """Return the grammar of both surface syntaxes and of the new tokens, made once."""
-    return Grammar("grammar.lark", Programs())
+    return Grammar("grammar.lark", ProgramBuilder())
 
 
 @functools.cache
 def old_grammar() -> Grammar:
     """Return the grammar of the old tokens, made once."""
-    return Grammar("old_tokens.lark", OldPrograms())
+    return Grammar("old_tokens.lark", OldProgramBuilder())

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from lark import Token
 
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.almond.thingtalk.strings import unescaped
 from prolocutor.almond.thingtalk.words import made
 
@@ -54,7 +54,7 @@ def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:
     at, line, begin = 0, 1, 0
     choices = _Choices()
     while at < len(source):
-        place = Place(line, at - begin + 1)
+        place = SourcePosition(line, at - begin + 1)
         match = _TOKEN.match(source, at)
         if match is None:
             raise _no_token(source, at, place)
@@ -70,7 +70,7 @@ def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:
 
 
 def _read(
-    kind: str, text: str, match: re.Match[str], place: Place, words: Mapping[str, str]
+    kind: str, text: str, match: re.Match[str], place: SourcePosition, words: Mapping[str, str]
 ) -> Iterator[Token]:
     if kind == "STRING":
         yield made(kind, unescaped(text[1:-1], place), place, text)
@@ -96,7 +96,7 @@ def _read(
         yield made(words.get(text, "NAME" if kind == "word" else "OTHER"), text, place)
 
 
-def dollar(text: str, place: Place, words: Mapping[str, str]) -> Token:
+def dollar(text: str, place: SourcePosition, words: Mapping[str, str]) -> Token:
     """Return the token of a word that begins with a dollar sign."""
     if text in words:
         return made(words[text], text, place)
@@ -105,7 +105,7 @@ def dollar(text: str, place: Place, words: Mapping[str, str]) -> Token:
     return made("CURRENCY_CODE", text[1:].lower(), place, text)
 
 
-def number(text: str, place: Place) -> int | float:
+def number(text: str, place: SourcePosition) -> int | float:
     """Return the number that is written; whole ones as ints."""
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower())
@@ -138,7 +138,7 @@ class _Choices:
         return token
 
 
-def _no_token(source: str, at: int, place: Place) -> Exception:
+def _no_token(source: str, at: int, place: SourcePosition) -> Exception:
     found = source[at]
     if found in "\"'":
         return fault("the string has no end", place, f"close it with {found} on the same line")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from prolocutor.almond.thingtalk.places import Placed
+from prolocutor.almond.thingtalk.nodes import SyntaxNode
 from prolocutor.almond.thingtalk.plain_values import plain
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import Value
@@ -16,7 +16,7 @@ OURS = "org.prolocutor."
 Direction = Literal["in req", "in opt", "out"]
 
 
-class Annotation(Placed, frozen=True):
+class Annotation(SyntaxNode, frozen=True):
     """`#_[name=value]` where `is_text`, words for a person; else `#[name=value]`, a setting."""
 
     name: str
@@ -24,7 +24,7 @@ class Annotation(Placed, frozen=True):
     is_text: bool = False
 
 
-class Annotated(Placed, frozen=True, kw_only=True):
+class Annotated(SyntaxNode, frozen=True, kw_only=True):
     """Something with annotations."""
 
     annotations: tuple[Annotation, ...] = ()
@@ -83,7 +83,7 @@ class Function(Annotated, frozen=True):
         return tuple(each for each in self.parameters if each.direction == "out")
 
 
-class Import(Placed, frozen=True):
+class Import(SyntaxNode, frozen=True):
     """A mix-in that a class asks for, such as its loader; accepted and kept, nothing more."""
 
     facets: tuple[str, ...]

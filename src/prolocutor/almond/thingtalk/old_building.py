@@ -7,34 +7,34 @@ from typing import Any
 import msgspec
 from lark import Token, v_args
 
-from prolocutor.almond.thingtalk.building import Programs, device_of, statement_of, timer
-from prolocutor.almond.thingtalk.places import fault
+from prolocutor.almond.thingtalk.building import ProgramBuilder, device_of, statement_of, timer
+from prolocutor.almond.thingtalk.nodes import fault
 from prolocutor.almond.thingtalk.tree import (
     Argument,
-    AtTimer,
-    Call,
+    AtTimerStream,
     Expression,
+    Invocation,
     Monitor,
     Program,
     Statement,
-    Timer,
+    TimerStream,
 )
 from prolocutor.almond.thingtalk.types import Type
-from prolocutor.almond.thingtalk.values import ContextRef, Entity, Value
-from prolocutor.almond.thingtalk.words import made, place_of
+from prolocutor.almond.thingtalk.values import ContextRef, EntityValue, Value
+from prolocutor.almond.thingtalk.words import made, position_of
 
 Chain = tuple[Expression, ...]
 """What old tokens join, which is a chain; where one expression is meant it is alone in it."""
 
 
 @v_args(inline=True)
-class OldPrograms(Programs):
+class OldProgramBuilder(ProgramBuilder):
     """Builds programs out of old tokens."""
 
     def program(self, *found: Any) -> Program:
         return Program(found)
 
-    def act(self, call: Call, passed: tuple[Argument, ...]) -> Statement:
+    def act(self, call: Invocation, passed: tuple[Argument, ...]) -> Statement:
         return statement_of((_given(call, passed),))
 
     def ask(self, table: Any, ending: Chain) -> Statement:
@@ -47,7 +47,7 @@ class OldPrograms(Programs):
             raise fault("notify takes no parameters", passed[0].place, "leave them out")
         return ()
 
-    def done(self, call: Call, passed: tuple[Argument, ...]) -> Chain:
+    def done(self, call: Invocation, passed: tuple[Argument, ...]) -> Chain:
         return (_given(call, passed),)
 
     def ons(self, *passed: Argument) -> tuple[Argument, ...]:
@@ -66,31 +66,31 @@ class OldPrograms(Programs):
     def monitor_new(self, word: Token, source: Expression, field: Token) -> Monitor:
         return self.monitor(word, source, (str(field),))
 
-    def every(self, word: Token, *values: Value) -> Timer | AtTimer:
+    def every(self, word: Token, *values: Value) -> TimerStream | AtTimerStream:
         return _timer(word, ("base", "interval", "frequency"), values)
 
-    def daily(self, word: Token, *values: Value) -> Timer | AtTimer:
+    def daily(self, word: Token, *values: Value) -> TimerStream | AtTimerStream:
         return _timer(word, ("time", "expiration_date"), values)
 
-    def call(self, name: Token, *given: Argument | _Attribute) -> Call:
+    def call(self, name: Token, *given: Argument | _Attribute) -> Invocation:
         kind, _, function = str(name.value).rpartition(".")
         chosen = tuple(each.chosen for each in given if isinstance(each, _Attribute))
         arguments = tuple(each for each in given if isinstance(each, Argument))
-        place = place_of(name)
+        place = position_of(name)
         device = device_of(made("REF", kind, place), chosen)
-        return Call(device, function, self.arguments(*arguments), place=place)
+        return Invocation(device, function, self.arguments(*arguments), place=place)
 
     def attribute(self, name: Token, value: Value) -> _Attribute:
         return _Attribute(self.argument(name, value))
 
-    def old_entity(self, value: Token, kind: Token) -> Entity:
+    def old_entity(self, value: Token, kind: Token) -> EntityValue:
         if kind.value in ("tt:hashtag", "tt:username"):
-            return Entity(value.value, kind.value, place=place_of(value))
-        return Entity(None, kind.value, value.value, place=place_of(value))
+            return EntityValue(value.value, kind.value, place=position_of(value))
+        return EntityValue(None, kind.value, value.value, place=position_of(value))
 
     def context_ref(self, token: Token) -> Value:
         name, _, kind = str(token).partition(":")
-        return ContextRef(name, Type(kind or "String"), place=place_of(token))
+        return ContextRef(name, Type(kind or "String"), place=position_of(token))
 
 
 class _Attribute(msgspec.Struct):
@@ -107,7 +107,7 @@ def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
     """Return the expression with more arguments for the call in it."""
     if not passed:
         return expression
-    if not isinstance(expression, Call):
+    if not isinstance(expression, Invocation):
         inner = _given(expression.source, passed)
         return msgspec.structs.replace(expression, source=inner)
     taken = {each.name for each in expression.arguments}
@@ -118,9 +118,11 @@ def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
     return msgspec.structs.replace(expression, arguments=expression.arguments + passed)
 
 
-def _timer(word: Token, names: tuple[str, ...], values: tuple[Value, ...]) -> Timer | AtTimer:
+def _timer(
+    word: Token, names: tuple[str, ...], values: tuple[Value, ...]
+) -> TimerStream | AtTimerStream:
     given = {
-        name: Argument(name, value, place=place_of(word))
+        name: Argument(name, value, place=position_of(word))
         for name, value in zip(names, values, strict=False)
     }
-    return timer(made("NAME", str(word), place_of(word)), given)
+    return timer(made("NAME", str(word), position_of(word)), given)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from prolocutor.almond.thingtalk.limits import MAX_BYTES, MAX_MANIFEST_BYTES
 from prolocutor.almond.thingtalk.manifests import Class
-from prolocutor.almond.thingtalk.places import fault
+from prolocutor.almond.thingtalk.nodes import fault
 from prolocutor.almond.thingtalk.tree import Program, Source
 from prolocutor.errors import MissingExtra
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.almond.thingtalk import units
 from prolocutor.almond.thingtalk.values import (
-    Array,
-    Boolean,
-    Currency,
-    Date,
-    Entity,
-    Enum,
+    ArrayValue,
+    BooleanValue,
+    CurrencyValue,
+    DateValue,
+    EntityValue,
+    EnumValue,
     Instant,
-    Location,
-    Measure,
+    LocationValue,
+    MeasureValue,
     NamedLocation,
-    Number,
-    Object,
-    String,
-    Time,
+    NumberValue,
+    ObjectValue,
+    StringValue,
+    TimeValue,
     Value,
 )
+from prolocutor.reading import units
 
 
 def plain(value: Value) -> Any:
@@ -34,29 +34,29 @@ def plain(value: Value) -> Any:
     object what is in them. What only the person's surroundings can tell is None.
     """
     match value:
-        case String(text) | Enum(text) | NamedLocation(text):
+        case StringValue(text) | EnumValue(text) | NamedLocation(text):
             return text
-        case Number(number):
+        case NumberValue(number):
             return number
-        case Boolean(truth):
+        case BooleanValue(truth):
             return truth
-        case Measure(number, unit):
+        case MeasureValue(number, unit):
             return units.to_base(number, unit)
-        case Currency(number, code):
+        case CurrencyValue(number, code):
             return {"value": number, "code": code}
-        case Time():
+        case TimeValue():
             return time_text(value)
-        case Date(year=int(), month=int(), day=int()):
+        case DateValue(year=int(), month=int(), day=int()):
             return _date_text(value)
         case Instant(at):
             return at.isoformat().replace("+00:00", "Z")
-        case Location(latitude, longitude, display):
+        case LocationValue(latitude, longitude, display):
             return {"latitude": latitude, "longitude": longitude, "display": display}
-        case Entity(text, _, display):
+        case EntityValue(text, _, display):
             return text if text is not None else display
-        case Array(items):
+        case ArrayValue(items):
             return [plain(item) for item in items]
-        case Object(fields):
+        case ObjectValue(fields):
             return {name: plain(inner) for name, inner in fields}
         case _:
             return None
@@ -64,18 +64,18 @@ def plain(value: Value) -> Any:
 
 def is_constant(value: Value) -> bool:
     """Return whether `plain` gives the value itself, not only a None in its place."""
-    if isinstance(value, Array):
+    if isinstance(value, ArrayValue):
         return all(is_constant(item) for item in value.items)
-    if isinstance(value, Object):
+    if isinstance(value, ObjectValue):
         return all(is_constant(inner) for _, inner in value.fields)
     return plain(value) is not None
 
 
-def time_text(time: Time) -> str:
+def time_text(time: TimeValue) -> str:
     """Return a time of day as `HH:MM:SS`."""
     return f"{time.hour:02}:{time.minute:02}:{time.second:02}"
 
 
-def _date_text(date: Date) -> str:
+def _date_text(date: DateValue) -> str:
     text = f"{date.year:04}-{date.month:02}-{date.day:02}"
     return f"{text}T{time_text(date.time)}" if date.time else text

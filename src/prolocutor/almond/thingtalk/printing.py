@@ -12,16 +12,16 @@ from prolocutor.almond.thingtalk.tree import (
     Always,
     And,
     Argument,
-    AtTimer,
-    Call,
+    AtTimerStream,
     Compare,
     Condition,
     Control,
-    Device,
+    DeviceSelector,
     DontCare,
     Expression,
     Filter,
     Index,
+    Invocation,
     Monitor,
     Not,
     Or,
@@ -30,7 +30,7 @@ from prolocutor.almond.thingtalk.tree import (
     Sort,
     Source,
     Statement,
-    Timer,
+    TimerStream,
 )
 from prolocutor.almond.thingtalk.values import Value
 
@@ -54,7 +54,7 @@ def show_statement(statement: Statement) -> str:
 def show_expression(expression: Expression) -> str:
     """Return one expression of a chain as source."""
     match expression:
-        case Call(device, function, arguments):
+        case Invocation(device, function, arguments):
             return f"{_device(device)}.{function}({_arguments(arguments)})"
         case Filter(source, condition):
             return f"{_filtered(source)} filter {show_condition(condition)}"
@@ -72,10 +72,10 @@ def show_expression(expression: Expression) -> str:
         case Monitor(source, fields):
             of = f"{', '.join(fields)} of " if fields else ""
             return f"monitor({of}{show_expression(source)})"
-        case Timer(base, interval, frequency):
+        case TimerStream(base, interval, frequency):
             often = f", frequency={show_value(frequency)}" if frequency is not None else ""
             return f"timer(base={show_value(base)}, interval={show_value(interval)}{often})"
-        case AtTimer(times, expiration):
+        case AtTimerStream(times, expiration):
             until = f", expiration_date={show_value(expiration)}" if expiration is not None else ""
             return f"attimer(time=[{_values(times)}]{until})"
 
@@ -128,7 +128,7 @@ def _atom(condition: Condition) -> str:
     return text if bare else f"({text})"
 
 
-def _device(device: Device) -> str:
+def _device(device: DeviceSelector) -> str:
     chosen = []
     if device.id is not None:
         shown = f"({escaped(device.name)})" if device.name is not None else ""

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from prolocutor.almond.thingtalk.strings import escaped
 from prolocutor.almond.thingtalk.values import (
-    Array,
-    Boolean,
+    ArrayValue,
+    BooleanValue,
     ContextRef,
-    Currency,
-    Date,
+    CurrencyValue,
     DateEdge,
-    Entity,
-    Enum,
-    Event,
+    DateValue,
+    EntityValue,
+    EnumValue,
+    EventValue,
     Instant,
-    Location,
-    Measure,
+    LocationValue,
+    MeasureValue,
     NamedLocation,
     NamedTime,
     Now,
-    Number,
-    Object,
+    NumberValue,
+    ObjectValue,
     RelativeLocation,
-    String,
-    Time,
-    Undefined,
+    StringValue,
+    TimeValue,
+    UndefinedValue,
     Value,
     Variable,
     WeekDay,
@@ -34,31 +34,31 @@ from prolocutor.almond.thingtalk.values import (
 def show_value(value: Value) -> str:
     """Return a value as source."""
     match value:
-        case String(text):
+        case StringValue(text):
             return escaped(text)
-        case Number(number):
+        case NumberValue(number):
             return _number(number)
-        case Boolean(truth):
+        case BooleanValue(truth):
             return "true" if truth else "false"
-        case Enum(name):
+        case EnumValue(name):
             return f"enum {name}"
-        case Measure(number, unit):
+        case MeasureValue(number, unit):
             return f"{_number(number)}{unit}"
-        case Currency(number, code):
+        case CurrencyValue(number, code):
             return f"{_number(number)}${code}"
-        case Entity():
+        case EntityValue():
             return _entity(value)
-        case Array(items):
+        case ArrayValue(items):
             return f"[{', '.join(map(show_value, items))}]"
-        case Object(fields):
+        case ObjectValue(fields):
             return "{" + ", ".join(f"{name}={show_value(inner)}" for name, inner in fields) + "}"
-        case Undefined():
+        case UndefinedValue():
             return "$?"
         case ContextRef(name, kind):
             return f"$context.{name} : {kind}"
         case Variable(name):
             return name
-        case Event(name):
+        case EventValue(name):
             return f"${name or 'result'}"
         case _:
             return _time_or_place(value)
@@ -66,11 +66,11 @@ def show_value(value: Value) -> str:
 
 def _time_or_place(value: Value) -> str:
     match value:
-        case Time(hour, minute, second):
+        case TimeValue(hour, minute, second):
             return f"new Time({hour}, {minute}{f', {second}' if second else ''})"
         case NamedTime(name):
             return f"$time.{name}"
-        case Date(year, month, day, clock):
+        case DateValue(year, month, day, clock):
             given = ", ".join("" if part is None else str(part) for part in (year, month, day))
             return f"new Date({given}{_and_time(clock)})"
         case WeekDay(name, clock):
@@ -81,7 +81,7 @@ def _time_or_place(value: Value) -> str:
             return "$now"
         case DateEdge(edge, unit):
             return f"${edge}({unit})"
-        case Location(latitude, longitude, display):
+        case LocationValue(latitude, longitude, display):
             shown = f", {escaped(display)}" if display is not None else ""
             return f"new Location({_number(latitude)}, {_number(longitude)}{shown})"
         case NamedLocation(name):
@@ -91,11 +91,11 @@ def _time_or_place(value: Value) -> str:
     raise TypeError(f"{type(value).__name__} is no value of ThingTalk")
 
 
-def _and_time(clock: Time | None) -> str:
+def _and_time(clock: TimeValue | None) -> str:
     return f", {show_value(clock)}" if clock is not None else ""
 
 
-def _entity(entity: Entity) -> str:
+def _entity(entity: EntityValue) -> str:
     value = escaped(entity.value) if entity.value is not None else "null"
     shown = f"({escaped(entity.display)})" if entity.display is not None else ""
     return f"{value}^^{entity.kind}{shown}"

@@ -8,17 +8,17 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from prolocutor.almond.thingtalk.manifests import Class
-from prolocutor.almond.thingtalk.places import Placed
-from prolocutor.almond.thingtalk.values import Undefined, Value
+from prolocutor.almond.thingtalk.nodes import SyntaxNode
+from prolocutor.almond.thingtalk.values import UndefinedValue, Value
 
-Tree = TypeVar("Tree", bound=Placed)
+Tree = TypeVar("Tree", bound=SyntaxNode)
 
 
-def count_slots(tree: Placed) -> int:
+def count_slots(tree: SyntaxNode) -> int:
     """Count the values that are missing in a tree."""
     count = 0
 
-    def see(empty: Undefined) -> Value:
+    def see(empty: UndefinedValue) -> Value:
         nonlocal count
         count += 1
         return empty
@@ -34,7 +34,7 @@ def fill(tree: Tree, slot: int, value: Value) -> Tree:
     """
     seen = 0
 
-    def put(empty: Undefined) -> Value:
+    def put(empty: UndefinedValue) -> Value:
         nonlocal seen
         seen += 1
         return value if seen == slot + 1 else empty
@@ -45,18 +45,18 @@ def fill(tree: Tree, slot: int, value: Value) -> Tree:
     return filled
 
 
-def _changed(node: Any, put: Callable[[Undefined], Value]) -> Any:
+def _changed(node: Any, put: Callable[[UndefinedValue], Value]) -> Any:
     """Return a tree in which each missing value is what `put` says, in the order of writing."""
-    if isinstance(node, Undefined):
+    if isinstance(node, UndefinedValue):
         return put(node)
     if isinstance(node, tuple):
         return tuple(_changed(each, put) for each in node)
-    if not isinstance(node, Placed) or isinstance(node, Class):
+    if not isinstance(node, SyntaxNode) or isinstance(node, Class):
         return node
     changed = {}
     for name in node.__struct_fields__:
         inner = getattr(node, name)
-        if isinstance(inner, Placed | tuple):
+        if isinstance(inner, SyntaxNode | tuple):
             after = _changed(inner, put)
             if after != inner:
                 changed[name] = after

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 
 _ESCAPE = re.compile(r"\\(u\{[0-9A-Fa-f]{1,6}\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
@@ -12,7 +12,7 @@ _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f\u0085\u2028\u2029]')
 _WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
-def unescaped(text: str, place: Place) -> str:
+def unescaped(text: str, place: SourcePosition) -> str:
     """Return the text that a string literal stands for; `ThingTalkError` for an odd escape."""
     if "\\" not in text:
         return _whole(text, place)
@@ -44,7 +44,7 @@ def _write(match: re.Match[str]) -> str:
     )
 
 
-def _whole(text: str, place: Place) -> str:
+def _whole(text: str, place: SourcePosition) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -11,7 +11,7 @@ from lark import Token
 from prolocutor.almond.thingtalk.constants import time
 from prolocutor.almond.thingtalk.entities import entity_token, is_entity
 from prolocutor.almond.thingtalk.lexer import dollar, number
-from prolocutor.almond.thingtalk.places import Place, fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.almond.thingtalk.values import NamedTime, RelativeLocation
 from prolocutor.almond.thingtalk.words import made
 
@@ -88,7 +88,7 @@ _PREFIXES = {
 }
 
 
-def _prefixed(kind: str, rest: str, place: Place) -> Token:
+def _prefixed(kind: str, rest: str, place: SourcePosition) -> Token:
     if kind == "unit" and rest.startswith("$"):
         return made("CURRENCY_CODE", rest[1:], place)
     if kind in ("param", "attribute"):
@@ -99,13 +99,13 @@ def _prefixed(kind: str, rest: str, place: Place) -> Token:
     return made(_PREFIXES[kind], rest, place)
 
 
-def _function(text: str, place: Place) -> Token:
+def _function(text: str, place: SourcePosition) -> Token:
     if not _CLASS.fullmatch(text[1:]) or "." not in text:
         raise fault(f"{text:.60} names no function", place, "write @class.function")
     return made("FUNCTION", text[1:], place, text)
 
 
-def _relative(text: str, kind: str, rest: str, place: Place) -> Any:
+def _relative(text: str, kind: str, rest: str, place: SourcePosition) -> Any:
     clock = _CLOCK.fullmatch(text)
     if clock:
         return time([int(part) for part in clock.groups()], place)
@@ -114,20 +114,20 @@ def _relative(text: str, kind: str, rest: str, place: Place) -> Any:
     return RelativeLocation(rest, place=place)
 
 
-def _dotted(text: str, place: Place, words: Mapping[str, str]) -> Iterator[Token]:
+def _dotted(text: str, place: SourcePosition, words: Mapping[str, str]) -> Iterator[Token]:
     for number_, part in enumerate(text.split(".")):
         if number_:
             yield made(words["."], ".", place)
         yield made(words.get(part, "NAME"), part, place)
 
 
-def _with_strings(code: Sequence[str]) -> Iterator[tuple[str, Place, bool]]:
+def _with_strings(code: Sequence[str]) -> Iterator[tuple[str, SourcePosition, bool]]:
     """Return each token with its place; the words between two quotation marks as one string."""
     column = 1
     said: list[str] | None = None
-    begin = Place(1, 1)
+    begin = SourcePosition(1, 1)
     for text in code:
-        place = Place(1, column)
+        place = SourcePosition(1, column)
         if not isinstance(text, str):
             raise fault(f"a token is a string, not {text!r:.40}", place)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from prolocutor.almond.thingtalk.manifests import Class
-from prolocutor.almond.thingtalk.places import Placed
+from prolocutor.almond.thingtalk.nodes import SyntaxNode
 from prolocutor.almond.thingtalk.values import Value
 
 Comparison = Literal[
@@ -32,7 +32,7 @@ Comparison = Literal[
 Aggregation = Literal["count", "sum", "avg", "max", "min"]
 
 
-class Device(Placed, frozen=True):
+class DeviceSelector(SyntaxNode, frozen=True):
     """Which device is called: its class, and where there are several its id or name, or all."""
 
     kind: str
@@ -41,34 +41,34 @@ class Device(Placed, frozen=True):
     all: bool = False
 
 
-class Argument(Placed, frozen=True):
+class Argument(SyntaxNode, frozen=True):
     """One named input of a call."""
 
     name: str
     value: Value
 
 
-class Call(Placed, frozen=True):
+class Invocation(SyntaxNode, frozen=True):
     """A call of a function of a device: a query or, last in a chain, an action."""
 
-    device: Device
+    device: DeviceSelector
     function: str
     arguments: tuple[Argument, ...] = ()
 
 
-class Always(Placed, frozen=True):
+class Always(SyntaxNode, frozen=True):
     """A condition that is always true, or never."""
 
     value: bool
 
 
-class DontCare(Placed, frozen=True):
+class DontCare(SyntaxNode, frozen=True):
     """A condition that says that a field may have any value."""
 
     field: str
 
 
-class Compare(Placed, frozen=True):
+class Compare(SyntaxNode, frozen=True):
     """A condition on two values; the left one is most often a field, as a `Variable`."""
 
     left: Value
@@ -76,19 +76,19 @@ class Compare(Placed, frozen=True):
     right: Value
 
 
-class Not(Placed, frozen=True):
+class Not(SyntaxNode, frozen=True):
     """True where the condition is not."""
 
     condition: Condition
 
 
-class And(Placed, frozen=True):
+class And(SyntaxNode, frozen=True):
     """True where all conditions are; two or more, none of which is an `And` itself."""
 
     conditions: tuple[Condition, ...]
 
 
-class Or(Placed, frozen=True):
+class Or(SyntaxNode, frozen=True):
     """True where one condition is; two or more, none of which is an `Or` itself."""
 
     conditions: tuple[Condition, ...]
@@ -97,21 +97,21 @@ class Or(Placed, frozen=True):
 Condition: TypeAlias = Always | DontCare | Compare | Not | And | Or
 
 
-class Filter(Placed, frozen=True):
+class Filter(SyntaxNode, frozen=True):
     """Those results of a query, or events of a stream, for which a condition is true."""
 
     source: Expression
     condition: Condition
 
 
-class Projection(Placed, frozen=True):
+class Projection(SyntaxNode, frozen=True):
     """Only some fields of the results."""
 
     source: Expression
     fields: tuple[str, ...]
 
 
-class Sort(Placed, frozen=True):
+class Sort(SyntaxNode, frozen=True):
     """The results in the order of a field."""
 
     source: Expression
@@ -119,14 +119,14 @@ class Sort(Placed, frozen=True):
     direction: Literal["asc", "desc"]
 
 
-class Index(Placed, frozen=True):
+class Index(SyntaxNode, frozen=True):
     """Some of the results by their numbers, from 1; -1 is the last."""
 
     source: Expression
     indices: tuple[Value, ...]
 
 
-class Slice(Placed, frozen=True):
+class Slice(SyntaxNode, frozen=True):
     """`count` results from the number `base` on, the first being 1."""
 
     source: Expression
@@ -134,7 +134,7 @@ class Slice(Placed, frozen=True):
     count: Value
 
 
-class Aggregate(Placed, frozen=True):
+class Aggregate(SyntaxNode, frozen=True):
     """One result made of all: how many there are, or a sum, mean, maximum, minimum of a field."""
 
     source: Expression
@@ -142,14 +142,14 @@ class Aggregate(Placed, frozen=True):
     field: str | None = None
 
 
-class Monitor(Placed, frozen=True):
+class Monitor(SyntaxNode, frozen=True):
     """A stream: the results of a query that are new, or new in some fields."""
 
     source: Expression
     fields: tuple[str, ...] = ()
 
 
-class Timer(Placed, frozen=True):
+class TimerStream(SyntaxNode, frozen=True):
     """A stream: every interval from a date on, or so many times in an interval."""
 
     base: Value
@@ -157,7 +157,7 @@ class Timer(Placed, frozen=True):
     frequency: Value | None = None
 
 
-class AtTimer(Placed, frozen=True):
+class AtTimerStream(SyntaxNode, frozen=True):
     """A stream: every day at some times, until a date."""
 
     times: tuple[Value, ...]
@@ -165,11 +165,20 @@ class AtTimer(Placed, frozen=True):
 
 
 Expression: TypeAlias = (
-    Call | Filter | Projection | Sort | Index | Slice | Aggregate | Monitor | Timer | AtTimer
+    Invocation
+    | Filter
+    | Projection
+    | Sort
+    | Index
+    | Slice
+    | Aggregate
+    | Monitor
+    | TimerStream
+    | AtTimerStream
 )
 
 
-class Statement(Placed, frozen=True):
+class Statement(SyntaxNode, frozen=True):
     """A chain of expressions, each of which may use what the earlier ones give.
 
     Written `[stream =>] [query =>]* [action];`. Which call is an action is for its manifest to
@@ -179,14 +188,14 @@ class Statement(Placed, frozen=True):
     chain: tuple[Expression, ...]
 
 
-class Program(Placed, frozen=True):
+class Program(SyntaxNode, frozen=True):
     """Statements that run one after the other, and classes that are declared beside them."""
 
     statements: tuple[Statement, ...] = ()
     classes: tuple[Class, ...] = ()
 
 
-class Control(Placed, frozen=True):
+class Control(SyntaxNode, frozen=True):
     """A control command: `yes`, `choice` with a whole number, `answer` with a value, ..."""
 
     name: str

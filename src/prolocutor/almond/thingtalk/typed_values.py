@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.almond.thingtalk import units
 from prolocutor.almond.thingtalk.constants import calendar_date, iso_date, location, measure, time
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import (
-    Array,
-    Boolean,
-    Currency,
-    Entity,
-    Enum,
+    ArrayValue,
+    BooleanValue,
+    CurrencyValue,
+    EntityValue,
+    EnumValue,
     NamedLocation,
-    Number,
-    String,
+    NumberValue,
+    StringValue,
     Value,
 )
 from prolocutor.errors import ThingTalkError
+from prolocutor.reading import units
 
 
 def typed(value: Any, kind: Type) -> Value:
@@ -37,18 +37,18 @@ def typed(value: Any, kind: Type) -> Value:
 def _typed(value: Any, kind: Type) -> Value:
     match kind.name:
         case "String" | "Any":
-            return String(_text(value))
+            return StringValue(_text(value))
         case "Number":
-            return Number(_number(value))
+            return NumberValue(_number(value))
         case "Boolean" if isinstance(value, bool):
-            return Boolean(value)
+            return BooleanValue(value)
         case "Enum" if value in kind.choices:
-            return Enum(value)
+            return EnumValue(value)
         case "Measure":
             return _measure(value, kind)
         case "Currency":
             code = value.get("code") or value["unit"]
-            return Currency(_number(value["value"]), _text(code).lower())
+            return CurrencyValue(_number(value["value"]), _text(code).lower())
         case "Date":
             return _date(value)
         case "Time":
@@ -56,9 +56,9 @@ def _typed(value: Any, kind: Type) -> Value:
         case "Location":
             return _location(value)
         case "Entity":
-            return Entity(_text(value), kind.of)
+            return EntityValue(_text(value), kind.of)
         case "Array" if kind.element is not None:
-            return Array(tuple(_typed(each, kind.element) for each in value))
+            return ArrayValue(tuple(_typed(each, kind.element) for each in value))
     raise TypeError
 
 

@@ -5,49 +5,49 @@ from __future__ import annotations
 import datetime as dt
 from typing import Literal, TypeAlias
 
-from prolocutor.almond.thingtalk.places import Placed
+from prolocutor.almond.thingtalk.nodes import SyntaxNode
 from prolocutor.almond.thingtalk.types import Type
 
 
-class String(Placed, frozen=True):
+class StringValue(SyntaxNode, frozen=True):
     """A text."""
 
     value: str
 
 
-class Number(Placed, frozen=True):
+class NumberValue(SyntaxNode, frozen=True):
     """A finite number; whole ones are ints."""
 
     value: int | float
 
 
-class Boolean(Placed, frozen=True):
+class BooleanValue(SyntaxNode, frozen=True):
     """True or false."""
 
     value: bool
 
 
-class Enum(Placed, frozen=True):
+class EnumValue(SyntaxNode, frozen=True):
     """One of a fixed list of words."""
 
     name: str
 
 
-class Measure(Placed, frozen=True):
+class MeasureValue(SyntaxNode, frozen=True):
     """A number with a unit of `units.py`, as written; `units.to_base` converts it."""
 
     value: int | float
     unit: str
 
 
-class Currency(Placed, frozen=True):
+class CurrencyValue(SyntaxNode, frozen=True):
     """An amount of money; `code` is that of ISO 4217 in small letters."""
 
     value: int | float
     code: str
 
 
-class Time(Placed, frozen=True):
+class TimeValue(SyntaxNode, frozen=True):
     """A time of day in the person's time zone."""
 
     hour: int
@@ -55,13 +55,13 @@ class Time(Placed, frozen=True):
     second: int = 0
 
 
-class NamedTime(Placed, frozen=True):
+class NamedTime(SyntaxNode, frozen=True):
     """A time of day that the person has given a name: `morning`, `evening`."""
 
     name: str
 
 
-class Date(Placed, frozen=True):
+class DateValue(SyntaxNode, frozen=True):
     """A date, or a part of one, in the person's time zone.
 
     A part left out is the present one if it stands before a given part, else the first: without a
@@ -71,34 +71,34 @@ class Date(Placed, frozen=True):
     year: int | None = None
     month: int | None = None
     day: int | None = None
-    time: Time | None = None
+    time: TimeValue | None = None
 
 
-class WeekDay(Placed, frozen=True):
+class WeekDay(SyntaxNode, frozen=True):
     """The next day of a name (`monday`), from today on."""
 
     name: str
-    time: Time | None = None
+    time: TimeValue | None = None
 
 
-class Instant(Placed, frozen=True):
+class Instant(SyntaxNode, frozen=True):
     """A moment that no time zone changes, in UTC."""
 
     at: dt.datetime
 
 
-class Now(Placed, frozen=True):
+class Now(SyntaxNode, frozen=True):
     """The moment at which the program runs."""
 
 
-class DateEdge(Placed, frozen=True):
+class DateEdge(SyntaxNode, frozen=True):
     """The moment at which the present hour, day, week, month or year begins or ends."""
 
     edge: Literal["start_of", "end_of"]
     unit: str
 
 
-class Location(Placed, frozen=True):
+class LocationValue(SyntaxNode, frozen=True):
     """A place on earth, in degrees."""
 
     latitude: float
@@ -106,19 +106,19 @@ class Location(Placed, frozen=True):
     display: str | None = None
 
 
-class NamedLocation(Placed, frozen=True):
+class NamedLocation(SyntaxNode, frozen=True):
     """A place that is known by a name only and has to be looked up."""
 
     name: str
 
 
-class RelativeLocation(Placed, frozen=True):
+class RelativeLocation(SyntaxNode, frozen=True):
     """A place of the person's: `home`, `work`, `current_location`."""
 
     name: str
 
 
-class Entity(Placed, frozen=True):
+class EntityValue(SyntaxNode, frozen=True):
     """A thing of a kind, such as `tt:url`; without a value it is known by its display name only."""
 
     value: str | None
@@ -126,63 +126,63 @@ class Entity(Placed, frozen=True):
     display: str | None = None
 
 
-class Array(Placed, frozen=True):
+class ArrayValue(SyntaxNode, frozen=True):
     """A list of values."""
 
     items: tuple[Value, ...]
 
 
-class Object(Placed, frozen=True):
+class ObjectValue(SyntaxNode, frozen=True):
     """Named values; annotations of manifests hold them."""
 
     fields: tuple[tuple[str, Value], ...]
 
 
-class Undefined(Placed, frozen=True):
+class UndefinedValue(SyntaxNode, frozen=True):
     """A value that is not given yet: the person has to be asked for it."""
 
 
-class ContextRef(Placed, frozen=True):
+class ContextRef(SyntaxNode, frozen=True):
     """A value that the surroundings give, such as the selected text."""
 
     name: str
     type: Type
 
 
-class Variable(Placed, frozen=True):
+class Variable(SyntaxNode, frozen=True):
     """An output of an earlier call of the chain, or a field of what is filtered: `a` or `a.b`."""
 
     name: str
 
 
-class Event(Placed, frozen=True):
+class EventValue(SyntaxNode, frozen=True):
     """What an earlier call of the chain gave, as one text; or its type, program or source."""
 
     name: Literal["type", "program_id", "source"] | None = None
 
 
 Value: TypeAlias = (
-    String
-    | Number
-    | Boolean
-    | Enum
-    | Measure
-    | Currency
-    | Time
+    StringValue
+    | NumberValue
+    | BooleanValue
+    | EnumValue
+    | MeasureValue
+    | CurrencyValue
+    | TimeValue
     | NamedTime
-    | Date
+    | DateValue
     | WeekDay
     | Instant
     | Now
     | DateEdge
-    | Location
+    | LocationValue
     | NamedLocation
     | RelativeLocation
-    | Entity
-    | Array
-    | Object
-    | Undefined
+    | EntityValue
+    | ArrayValue
+    | ObjectValue
+    | UndefinedValue
     | ContextRef
     | Variable
-    | Event
+    | EventValue
 )

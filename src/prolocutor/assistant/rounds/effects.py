@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.assistant.rounds import pages
+from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
 from prolocutor.dialog import outputs, plain, rounds
@@ -23,7 +23,7 @@ CONTINUES: Final = (True, "must", "can")
 """What a hypothesis says (`can_continue`) when its skill can go on; the words are DREAM's."""
 
 
-class Sequel(msgspec.Struct, frozen=True, kw_only=True):
+class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
     """What is stored with a reply beside it; `round` is None where it stays as it was."""
 
     waiting: PendingAsk | None = None
@@ -33,7 +33,7 @@ class Sequel(msgspec.Struct, frozen=True, kw_only=True):
     struck: Sequence[tuple[str, str]] = ()
 
 
-def sequel_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> Sequel:
+def effects_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
     """Tell what follows from a turn whose reply stands, and finish its messages.
 
     A skill's buttons get its name, so that they come back to it; of a long list of choices the
@@ -50,12 +50,12 @@ def sequel_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> Sequel:
     after = _following(decision, draft)
     waiting = after.waiting
     if waiting is not None and reply.ask is not None and waiting is not decision.kept:
-        draft.show(pages.first_page(reply.messages, waiting), reply.ask)
+        draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
     run, said = decision.run, begun.opening
     scheduled = schedule.entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
-    return Sequel(
+    return TurnEffects(
         waiting=waiting,
         round=None if encoded == begun.round else encoded,
         closing=closing_of(waiting),
@@ -64,7 +64,7 @@ def sequel_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> Sequel:
     )
 
 
-_NOTHING_NEW: Final = Sequel()
+_NOTHING_NEW: Final = TurnEffects()
 _LEADING_ON: Final = frozenset({"can_continue", "schedule", "unschedule"})
 
 
@@ -91,7 +91,7 @@ def waiting_for(
     if not messages and text:
         prompt = [{"type": "text", "text": text}]
     return PendingAsk(
-        ask=ask, skill=skill, prompt=prompt, choices=pages.offered(messages), context=context
+        ask=ask, skill=skill, prompt=prompt, choices=choice_pages.offered(messages), context=context
     )
 
 

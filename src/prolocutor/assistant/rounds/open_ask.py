@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from prolocutor.asks import reading
-from prolocutor.asks.asked import Asked, Understood
+from prolocutor.asks import kinds
+from prolocutor.asks.answers import AnswerContext, Understood
 from prolocutor.asks.controls import control_of
+from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD, hint_for
 from prolocutor.asks.intents import Intent
-from prolocutor.asks.wanted import NOT_ASKED, NOT_UNDERSTOOD, wanted
-from prolocutor.asks.wording import plain
-from prolocutor.assistant.rounds import pages, phrases
+from prolocutor.assistant.rounds import choice_pages, own_words
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
 from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
+from prolocutor.reading.plain_text import plain
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
 """Asks whose answers may sound like something else: a choice can be called "Cancel"."""
@@ -38,7 +38,7 @@ class OpenAsk:
         waiting: PendingAsk,
         input: Input,
         begun: OpenedTurn,
-        asked: Callable[[], Asked],
+        asked: Callable[[], AnswerContext],
         *,
         switch_confidence: float,
     ) -> None:
@@ -58,14 +58,14 @@ class OpenAsk:
         if kind in RAW:
             return self._answer(text)
         if kind in _READ_FIRST:
-            outcome = reading.read(kind, text, self._asked())
+            outcome = kinds.read(kind, text, self._asked())
             if isinstance(outcome, Understood):
                 return self._answer(outcome.value)
         control = control_of(text)
         decision = self._controlled(control) if control is not None else None
         if decision is not None:
             return decision
-        outcome = reading.read(kind, text, self._asked())
+        outcome = kinds.read(kind, text, self._asked())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._switch(outcome.hint)
@@ -86,7 +86,7 @@ class OpenAsk:
 
     def again(self) -> Decision:
         """Nothing was said: the same is asked once more."""
-        return self._keep(phrases.asks_again(self.waiting))
+        return self._keep(own_words.asks_again(self.waiting))
 
     # -- what came parsed -------------------------------------------------------------------
 
@@ -141,36 +141,36 @@ class OpenAsk:
             case "yes" | "no" if self._offers(name):
                 return self._answer(name == "yes")
             case "yes":
-                return self._keep(phrases.asks_again(waiting, phrases.YES_WHAT))
+                return self._keep(own_words.asks_again(waiting, own_words.YES_WHAT))
             case "nevermind" | "no":
                 return self._cancel()
             case "stop":
-                start = TurnStart(input=self._input, say=phrases.SILENCE)
+                start = TurnStart(input=self._input, say=own_words.SILENCE)
                 return Decision(start=start, told=waiting.skill or None, releases=True)
             case "help":
-                return self._keep(phrases.asks_again(waiting, wanted(waiting.ask)))
-            case "more" | "back" if pages.last_page(waiting):
+                return self._keep(own_words.asks_again(waiting, hint_for(waiting.ask)))
+            case "more" | "back" if choice_pages.last_page(waiting):
                 return self._turn_page(1 if name == "more" else -1)
         return None
 
     def _turn_page(self, by: int) -> Decision:
         page = self.waiting.page + by
-        if not 0 <= page <= pages.last_page(self.waiting):
-            return self._keep(phrases.looks_for(self.waiting, phrases.NO_MORE))
+        if not 0 <= page <= choice_pages.last_page(self.waiting):
+            return self._keep(own_words.looks_for(self.waiting, own_words.NO_MORE))
         turned = structs.replace(self.waiting, page=page)
-        return self._keep(phrases.looks_for(turned), turned)
+        return self._keep(own_words.looks_for(turned), turned)
 
     def _chosen(self, intent: Intent) -> Decision:
         waiting = self.waiting
         if waiting.ask != "choice":
-            return self._wrong(wanted(waiting.ask))
-        outcome = reading.from_value("choice", "choice", intent.value, self._asked())
+            return self._wrong(hint_for(waiting.ask))
+        outcome = kinds.from_value("choice", "choice", intent.value, self._asked())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
-        return self._keep(phrases.looks_for(waiting, phrases.CLICK))
+        return self._keep(own_words.looks_for(waiting, own_words.CLICK))
 
     def _valued(self, intent: Intent) -> Decision:
-        outcome = reading.from_value(self._kind, intent.kind, intent.value, self._asked())
+        outcome = kinds.from_value(self._kind, intent.kind, intent.value, self._asked())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._wrong(outcome.hint)
@@ -178,25 +178,25 @@ class OpenAsk:
     def _by_itself(self, name: str) -> DirectReply | None:
         """Return what the assistant says to the rest of what can be pressed; None: not here."""
         waiting = self.waiting
-        looked_for = wanted(waiting.ask)
+        looked_for = hint_for(waiting.ask)
         match name:
             case "wakeup":
-                return phrases.SILENCE
+                return own_words.SILENCE
             case "debug":
                 who = waiting.skill or "a program"
-                return phrases.asks_again(waiting, f"{who} waits for: {waiting.ask}.")
+                return own_words.asks_again(waiting, f"{who} waits for: {waiting.ask}.")
             case "failed":
-                return phrases.looks_for(waiting, NOT_UNDERSTOOD, looked_for)
+                return own_words.looks_for(waiting, NOT_UNDERSTOOD, looked_for)
             case "more" | "back":
-                return phrases.looks_for(waiting, phrases.NO_MORE)
+                return own_words.looks_for(waiting, own_words.NO_MORE)
             case "train":
-                return phrases.asks_again(waiting, phrases.NO_TRAINING)
+                return own_words.asks_again(waiting, own_words.NO_TRAINING)
             case "makerule":
-                return phrases.asks_again(waiting, phrases.NO_RULES)
+                return own_words.asks_again(waiting, own_words.NO_RULES)
             case "hello" | "empty":
-                return phrases.asks_again(waiting)
+                return own_words.asks_again(waiting)
             case "maybe" | "filter":
-                return phrases.asks_again(waiting, NOT_ASKED, looked_for)
+                return own_words.asks_again(waiting, NOT_ASKED, looked_for)
         return None
 
     def _answer(self, value: Any) -> Decision:
@@ -218,7 +218,7 @@ class OpenAsk:
         start = to_skill(self._input, waiting.skill, answer)
         if waiting.repeated:
             return Decision(start=start)
-        words = phrases.asks_again(waiting, phrases.NOT_WORKING)
+        words = own_words.asks_again(waiting, own_words.NOT_WORKING)
         repeated = structs.replace(waiting, repeated=True)
         return Decision(start=structs.replace(start, otherwise=words), kept=repeated)
 
@@ -226,16 +226,16 @@ class OpenAsk:
         if self.waiting.skill:
             start = to_skill(self._input, self.waiting.skill, cancelled(self.waiting))
         else:
-            start = TurnStart(input=self._input, say=phrases.says(phrases.CANNOT_HELP))
+            start = TurnStart(input=self._input, say=own_words.says(own_words.CANNOT_HELP))
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:
         """It is no answer: another skill that is sure of it may change the subject."""
         waiting = self.waiting
         if self._is_other():
-            words = phrases.asks_again(waiting, NOT_ASKED, hint)
+            words = own_words.asks_again(waiting, NOT_ASKED, hint)
         else:
-            words = phrases.looks_for(waiting, NOT_UNDERSTOOD, hint)
+            words = own_words.looks_for(waiting, NOT_UNDERSTOOD, hint)
         start = TurnStart(
             input=self._input,
             excluded=waiting.skill,
@@ -247,13 +247,13 @@ class OpenAsk:
     def _is_other(self) -> bool:
         asked = self._asked()
         return any(
-            isinstance(reading.read(kind, self._input.text, asked), Understood)
+            isinstance(kinds.read(kind, self._input.text, asked), Understood)
             for kind in _OTHERS
             if kind != self.waiting.ask
         )
 
     def _wrong(self, hint: str) -> Decision:
-        return self._keep(phrases.asks_again(self.waiting, NOT_ASKED, hint))
+        return self._keep(own_words.asks_again(self.waiting, NOT_ASKED, hint))
 
     def _keep(self, words: DirectReply, waiting: PendingAsk | None = None) -> Decision:
         """The assistant answers, and the ask stays open."""
@@ -278,7 +278,7 @@ def to_skill(
         forced_skill=skill,
         extra={} if answer is None else {"answer": answer},
         heard=heard,
-        otherwise=phrases.says(phrases.CANNOT_HELP),
+        otherwise=own_words.says(own_words.CANNOT_HELP),
     )
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 from msgspec.structs import replace
 
-from prolocutor.assistant.rounds import phrases
+from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.programs import ProgramRun, ProgramRunner
 from prolocutor.pipeline.turn import Turn
@@ -23,10 +23,10 @@ async def run_program(decision: Decision, programs: ProgramRunner, seconds: floa
         async with asyncio.timeout(seconds):
             run = await programs.run(start)
     except TimeoutError:
-        run = ProgramRun(words=phrases.says(phrases.TOO_LONG))
+        run = ProgramRun(words=own_words.says(own_words.TOO_LONG))
     waiting = decision.state.waiting
     if run.refused and waiting is not None:
-        again = phrases.asks_again(waiting)
+        again = own_words.asks_again(waiting)
         words = replace(again, messages=[*run.words.messages, *again.messages])
         said = replace(decision.start, say=words)
         return replace(decision, start=said, run=run, told=None, kept=waiting)

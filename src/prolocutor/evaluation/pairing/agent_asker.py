@@ -15,7 +15,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.input_checks import MAX_TEXT, checked_input
 from prolocutor.assistant.journal import Journal
-from prolocutor.assistant.rounds.effects import Sequel
+from prolocutor.assistant.rounds.effects import TurnEffects
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.pairing import Call, Question
@@ -122,7 +122,7 @@ class AgentAsker:
         )
         start = TurnStart(input=said, say=words)
         turn = await self._engine.run(await self._begun(said, user), start, monotonic())
-        await self._journal.finish(turn, Sequel())
+        await self._journal.finish(turn, TurnEffects())
 
     async def _asked(self, question: Question, agents: Sequence[str], user: str) -> AgentReplies:
         started = monotonic()

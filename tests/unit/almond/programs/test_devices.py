@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from prolocutor.almond.programs.apps import PROGRAMS
-from prolocutor.almond.programs.devices import KIND, Devices
+from prolocutor.almond.programs.device_classes import KIND, DeviceClasses
 from prolocutor.almond.programs.executor import Executor
+from prolocutor.almond.programs.running_apps import PROGRAMS
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import plain
@@ -179,7 +179,7 @@ async def test_who_is_not_to_be_asked_twice_is_not() -> None:
 )
 def test_a_manifest_that_cannot_be_taken_is_told(manifest: Any, what: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Devices([service(Gadgets(), manifest)])
+        DeviceClasses([service(Gadgets(), manifest)])
     assert what in str(caught.value)
 
 
@@ -189,13 +189,13 @@ def test_a_class_is_of_one_skill() -> None:
         for name in ("one", "other")
     )
     with pytest.raises(ConfigError, match=r"@com.same stands in the manifests of one and other"):
-        Devices([one, other])
+        DeviceClasses([one, other])
 
 
 def test_a_manifest_may_be_a_file(tmp_path: Path) -> None:
     file = tmp_path / "manifest.tt"
     file.write_text("class @com.mine { query q(out text : String); }")
-    devices = Devices([service(Gadgets(), str(file))])
+    devices = DeviceClasses([service(Gadgets(), str(file))])
     assert {each.name for each in devices.manifests} == {"com.mine", "org.prolocutor.gadgets"}
 
 

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prolocutor.almond.programs import executor
-from prolocutor.almond.programs.apps import PROGRAMS, app_of
-from prolocutor.almond.programs.evaluating import Row
+from prolocutor.almond.programs.evaluating import ResultRow
+from prolocutor.almond.programs.failures import ProgramFailure
 from prolocutor.almond.programs.filling import program_in
-from prolocutor.almond.programs.person import unasked
+from prolocutor.almond.programs.program_user import unasked
+from prolocutor.almond.programs.resolving import ValueResolver
+from prolocutor.almond.programs.running_apps import PROGRAMS, app_of
 from prolocutor.almond.programs.streams import fresh, next_due
-from prolocutor.almond.programs.surroundings import Surroundings
-from prolocutor.almond.programs.trouble import Trouble
 from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.parsing import parse
-from prolocutor.almond.thingtalk.tree import Call, Device, Monitor, Program
+from prolocutor.almond.thingtalk.tree import DeviceSelector, Invocation, Monitor, Program
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import AgendaEntry
@@ -196,7 +196,7 @@ def test_a_time_of_day_is_that_of_the_servers_summer_too(monkeypatch: pytest.Mon
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     try:
-        due = next_due(statement, Surroundings(person), spring)
+        due = next_due(statement, ValueResolver(person), spring)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -302,7 +302,7 @@ def due(source: str, now: float = NOON, timezone: str = "Europe/Berlin") -> floa
     assert isinstance(tree, Program)
     [statement] = check(tree, manifests()).statements
     person = unasked("ann", "main", "t", now, timezone)
-    at = next_due(statement, Surroundings(person), now)
+    at = next_due(statement, ValueResolver(person), now)
     return None if at is None else (at - now) / HOUR
 
 
@@ -330,11 +330,11 @@ def test_a_stream_is_due_when_it_says(source: str, hours: float | None) -> None:
     "source", ["timer(base=$now, interval=9s);", "timer(base=$now, interval=0s);"]
 )
 def test_a_timer_that_is_too_quick_is_refused(source: str) -> None:
-    with pytest.raises(Trouble, match="every 10 seconds at most"):
+    with pytest.raises(ProgramFailure, match="every 10 seconds at most"):
         due(source)
 
 
-WATCHED = Monitor(Call(Device("a"), "b"))
+WATCHED = Monitor(Invocation(DeviceSelector("a"), "b"))
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=6), max_size=6))
@@ -343,7 +343,7 @@ def test_what_is_new_was_not_there_the_last_time(looks: list[list[int]]) -> None
     seen: Any = None
     before: set[int] = set()
     for look in looks:
-        new, seen = fresh(WATCHED, [Row(fields={"n": n}) for n in look], seen)
+        new, seen = fresh(WATCHED, [ResultRow(fields={"n": n}) for n in look], seen)
         told = [row.fields["n"] for row in new]
         assert told == [n for n in dict.fromkeys(look) if n not in before]
         before = set(look)

@@ -5,22 +5,21 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from prolocutor.almond.thingtalk import units
 from prolocutor.almond.thingtalk.tree import (
     Aggregate,
     Always,
     And,
     Argument,
-    AtTimer,
-    Call,
+    AtTimerStream,
     Compare,
     Condition,
     Control,
-    Device,
+    DeviceSelector,
     DontCare,
     Expression,
     Filter,
     Index,
+    Invocation,
     Monitor,
     Not,
     Or,
@@ -29,35 +28,36 @@ from prolocutor.almond.thingtalk.tree import (
     Slice,
     Sort,
     Statement,
-    Timer,
+    TimerStream,
 )
 from prolocutor.almond.thingtalk.types import NUMBER, STRING, Type, entity
 from prolocutor.almond.thingtalk.values import (
-    Array,
-    Boolean,
+    ArrayValue,
+    BooleanValue,
     ContextRef,
-    Currency,
-    Date,
+    CurrencyValue,
     DateEdge,
-    Entity,
-    Enum,
-    Event,
+    DateValue,
+    EntityValue,
+    EnumValue,
+    EventValue,
     Instant,
-    Location,
-    Measure,
+    LocationValue,
+    MeasureValue,
     NamedLocation,
     NamedTime,
     Now,
-    Number,
-    Object,
+    NumberValue,
+    ObjectValue,
     RelativeLocation,
-    String,
-    Time,
-    Undefined,
+    StringValue,
+    TimeValue,
+    UndefinedValue,
     Value,
     Variable,
     WeekDay,
 )
+from prolocutor.reading import units
 
 INFIX = ("==", ">=", "<=", ">", "<", "=~", "~=")
 CALLED = ("contains", "contains~", "~contains", "in_array", "in_array~", "starts_with", "prefix_of")
@@ -75,7 +75,7 @@ classes = st.sampled_from(["com.twitter", "thermostat", "security-camera", "org.
 numbers = st.integers(-(10**6), 10**6) | st.floats(
     allow_nan=False, allow_infinity=False, min_value=-1e200, max_value=1e200
 )
-times = st.builds(Time, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
+times = st.builds(TimeValue, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
 moments = st.integers(-(2 * 10**9), 2 * 10**10).map(
     lambda seconds: dt.datetime.fromtimestamp(seconds, dt.UTC)
 )
@@ -85,25 +85,25 @@ parts = st.tuples(
 units_of_time = st.sampled_from(["h", "day", "week", "mon", "year"])
 
 plain_constants: st.SearchStrategy[Value] = st.one_of(
-    st.builds(String, texts),
-    st.builds(Number, numbers),
-    st.builds(Measure, numbers, st.sampled_from(sorted(units.UNITS))),
-    st.builds(Currency, numbers, st.sampled_from(["usd", "eur", "xts"])),
-    st.builds(Enum, words),
+    st.builds(StringValue, texts),
+    st.builds(NumberValue, numbers),
+    st.builds(MeasureValue, numbers, st.sampled_from(sorted(units.UNITS))),
+    st.builds(CurrencyValue, numbers, st.sampled_from(["usd", "eur", "xts"])),
+    st.builds(EnumValue, words),
     times,
     st.builds(NamedTime, st.just("morning")),
-    parts.flatmap(lambda some: st.builds(Date, *map(st.just, some), st.none() | times)),
+    parts.flatmap(lambda some: st.builds(DateValue, *map(st.just, some), st.none() | times)),
     st.builds(WeekDay, st.sampled_from(["monday", "sunday"]), st.none() | times),
     st.builds(Instant, moments),
     st.builds(Now),
     st.builds(DateEdge, st.sampled_from(["start_of", "end_of"]), units_of_time),
-    st.builds(Location, st.floats(-90, 90), st.floats(-180, 180), st.none() | texts),
+    st.builds(LocationValue, st.floats(-90, 90), st.floats(-180, 180), st.none() | texts),
     st.builds(NamedLocation, texts),
     st.builds(RelativeLocation, st.sampled_from(["home", "work", "current_location"])),
-    st.builds(Entity, texts, kinds, st.none() | texts),
-    st.builds(Entity, st.none(), kinds, texts),
-    st.builds(Undefined),
-    st.builds(Event, st.sampled_from([None, "type", "program_id", "source"])),
+    st.builds(EntityValue, texts, kinds, st.none() | texts),
+    st.builds(EntityValue, st.none(), kinds, texts),
+    st.builds(UndefinedValue),
+    st.builds(EventValue, st.sampled_from([None, "type", "program_id", "source"])),
     st.builds(
         ContextRef,
         st.just("selection"),
@@ -115,16 +115,18 @@ variables = st.builds(Variable, dotted)
 
 def nested(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
     fields = st.lists(st.tuples(names, inner), max_size=2, unique_by=lambda field: field[0])
-    return st.lists(inner, max_size=3).map(lambda items: Array(tuple(items))) | fields.map(
-        lambda some: Object(tuple(some))
+    return st.lists(inner, max_size=3).map(lambda items: ArrayValue(tuple(items))) | fields.map(
+        lambda some: ObjectValue(tuple(some))
     )
 
 
 constants = st.recursive(plain_constants, nested, max_leaves=4)
 values: st.SearchStrategy[Value] = st.one_of(
-    constants, variables, st.builds(Boolean, st.booleans())
+    constants, variables, st.builds(BooleanValue, st.booleans())
 )
-ordinals = st.one_of(st.builds(Number, st.integers(-9, 9)), variables, st.builds(Undefined))
+ordinals = st.one_of(
+    st.builds(NumberValue, st.integers(-9, 9)), variables, st.builds(UndefinedValue)
+)
 
 leaves: st.SearchStrategy[Condition] = st.one_of(
     st.builds(Always, st.booleans()),
@@ -145,14 +147,16 @@ conditions = st.recursive(
     max_leaves=5,
 )
 
-devices = st.builds(Device, classes, st.none() | texts, st.none() | texts, st.booleans())
+devices = st.builds(DeviceSelector, classes, st.none() | texts, st.none() | texts, st.booleans())
 arguments = st.lists(
     st.builds(Argument, names, values), max_size=3, unique_by=lambda argument: argument.name
 )
-calls = st.builds(Call, devices, names, arguments.map(tuple))
+calls = st.builds(Invocation, devices, names, arguments.map(tuple))
 timers: st.SearchStrategy[Expression] = st.builds(
-    Timer, values, values, st.none() | values
-) | st.builds(AtTimer, st.lists(values, min_size=1, max_size=2).map(tuple), st.none() | values)
+    TimerStream, values, values, st.none() | values
+) | st.builds(
+    AtTimerStream, st.lists(values, min_size=1, max_size=2).map(tuple), st.none() | values
+)
 
 
 def around(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
@@ -174,6 +178,6 @@ statements = st.builds(Statement, st.lists(expressions, min_size=1, max_size=3).
 programs = st.builds(Program, st.lists(statements, min_size=1, max_size=3).map(tuple))
 controls = st.one_of(
     st.builds(Control, st.sampled_from(["yes", "no", "nevermind", "stop", "more"])),
-    st.builds(Control, st.just("choice"), st.builds(Number, st.integers(0, 99))),
+    st.builds(Control, st.just("choice"), st.builds(NumberValue, st.integers(0, 99))),
     st.builds(Control, st.just("answer"), values),
 )

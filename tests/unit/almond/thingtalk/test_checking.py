@@ -9,7 +9,7 @@ from prolocutor.almond.thingtalk.printing import show
 from prolocutor.almond.thingtalk.slots import count_slots, fill
 from prolocutor.almond.thingtalk.tree import Monitor, Program
 from prolocutor.almond.thingtalk.types import STRING, Type, array, entity
-from prolocutor.almond.thingtalk.values import Location, String
+from prolocutor.almond.thingtalk.values import LocationValue, StringValue
 from prolocutor.errors import ThingTalkError
 from tests.unit.almond.thingtalk.devices import LISTED, manifests
 
@@ -97,11 +97,11 @@ def test_what_is_missing_is_a_slot_with_its_question() -> None:
 def test_slots_are_filled_one_by_one() -> None:
     program = checked("@com.uber.price_estimate(end=$?) => @com.twitter.post();").program
 
-    program = fill(program, 1, Location(1, 2))
+    program = fill(program, 1, LocationValue(1, 2))
     found = check(program, KNOWN)
 
     assert [each.name for each in found.slots] == ["end", "status"]
-    assert count_slots(fill(fill(found.program, 1, String("hi")), 0, Location(3, 4))) == 0
+    assert count_slots(fill(fill(found.program, 1, StringValue("hi")), 0, LocationValue(3, 4))) == 0
 
 
 def test_a_value_asked_for_in_a_filter_is_a_slot_of_the_field() -> None:
@@ -130,7 +130,7 @@ def test_each_missing_value_of_a_checked_program_is_a_slot(source: str) -> None:
 
 def test_there_is_no_slot_beyond_the_last() -> None:
     with pytest.raises(IndexError, match="no slot 1 among 1"):
-        fill(checked("@com.twitter.post();").program, 1, String("x"))
+        fill(checked("@com.twitter.post();").program, 1, StringValue("x"))
 
 
 def test_a_chain_is_told_apart() -> None:

@@ -13,19 +13,19 @@ pytest.importorskip("lark")
 import lark
 
 from prolocutor.almond.thingtalk import parsing
-from prolocutor.almond.thingtalk.building import Programs
+from prolocutor.almond.thingtalk.building import ProgramBuilder
 from prolocutor.almond.thingtalk.grammars import Grammar
 from prolocutor.almond.thingtalk.limits import MAX_STATEMENTS
-from prolocutor.almond.thingtalk.old_building import OldPrograms
+from prolocutor.almond.thingtalk.old_building import OldProgramBuilder
 from prolocutor.almond.thingtalk.parsing import parse, parse_classes, parse_tokens
 from prolocutor.almond.thingtalk.tree import Control, Filter, Monitor, Program, Source
 from prolocutor.almond.thingtalk.values import (
-    Date,
-    Entity,
+    DateValue,
+    EntityValue,
     Instant,
     Now,
-    Number,
-    Undefined,
+    NumberValue,
+    UndefinedValue,
     WeekDay,
 )
 from prolocutor.errors import MissingExtra, ThingTalkError
@@ -141,16 +141,16 @@ def test_a_filter_within_a_monitor_is_not_one_on_its_events() -> None:
     ("text", "value"),
     [
         ("new Date()", Now()),
-        ("new Date(2026, 5, 31)", Date(2026, 5, 31)),
-        ("new Date(99, 1, 1)", Date(1999, 1, 1)),
-        ("new Date(, 5, )", Date(None, 5, None)),
-        ('new Date("2026-05-31")', Date(2026, 5, 31)),
+        ("new Date(2026, 5, 31)", DateValue(2026, 5, 31)),
+        ("new Date(99, 1, 1)", DateValue(1999, 1, 1)),
+        ("new Date(, 5, )", DateValue(None, 5, None)),
+        ('new Date("2026-05-31")', DateValue(2026, 5, 31)),
         ("new Date(enum(monday))", WeekDay("monday")),
         ("makeDate(monday)", WeekDay("monday")),
-        ("-0x10", Number(-16)),
+        ("-0x10", NumberValue(-16)),
         ("'it\\'s \\u00e4'", None),
-        ('"a"^^tt:url("A")', Entity("a", "tt:url", "A")),
-        ("@com.xkcd", Entity("com.xkcd", "tt:device")),
+        ('"a"^^tt:url("A")', EntityValue("a", "tt:url", "A")),
+        ("@com.xkcd", EntityValue("com.xkcd", "tt:device")),
     ],
 )
 def test_a_value_is_read(text: str, value: Any) -> None:
@@ -260,7 +260,7 @@ def test_tokens_that_are_no_texts_are_refused() -> None:
 def test_a_slot_has_the_place_at_which_it_is_written() -> None:
     value = value_of("$?")
 
-    assert isinstance(value, Undefined)
+    assert isinstance(value, UndefinedValue)
     assert (value.place.line, value.place.column) == (1, 8)
 
 
@@ -375,9 +375,10 @@ class _NoLexer(lark.lexer.Lexer):
 
 
 @pytest.mark.parametrize(
-    ("file", "builder"), [("grammar.lark", Programs()), ("old_tokens.lark", OldPrograms())]
+    ("file", "builder"),
+    [("grammar.lark", ProgramBuilder()), ("old_tokens.lark", OldProgramBuilder())],
 )
-def test_every_rule_is_built(file: str, builder: Programs) -> None:
+def test_every_rule_is_built(file: str, builder: ProgramBuilder) -> None:
     rules = Grammar(file, builder).lark.rules
     named = {str(rule.alias or rule.origin.name) for rule in rules if not rule.options.expand1}
     aliases = {str(rule.alias) for rule in rules if rule.alias}

@@ -13,7 +13,7 @@ from prolocutor.dialog.ids import format_time
 from prolocutor.dialog.recurrence import zone_of
 
 
-class Person(msgspec.Struct, kw_only=True):
+class ProgramUser(msgspec.Struct, kw_only=True):
     """For whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
 
     `run_id` (a turn's id, or one of its own) is the same in a second run, and `text` is what they
@@ -75,10 +75,10 @@ class Person(msgspec.Struct, kw_only=True):
         }
 
 
-def of_turn(begun: OpenedTurn) -> Person:
+def of_turn(begun: OpenedTurn) -> ProgramUser:
     """Return the person of a turn."""
     said = begun.opening
-    return Person(
+    return ProgramUser(
         user=said.user,
         dialog_name=said.dialog_name,
         run_id=said.turn_id,
@@ -93,9 +93,9 @@ def of_turn(begun: OpenedTurn) -> Person:
 
 def unasked(
     user: str, dialog_name: str, run_id: str, at: float, timezone: str | None, text: str = ""
-) -> Person:
+) -> ProgramUser:
     """Return a person who has not just said something; only the time zone is known of them."""
-    return Person(
+    return ProgramUser(
         user=user,
         dialog_name=dialog_name,
         run_id=run_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from prolocutor.assistant.rounds import pages
+from prolocutor.assistant.rounds import choice_pages
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.rounds import PendingAsk
 
@@ -38,13 +38,13 @@ def says(*sentences: str) -> DirectReply:
 def asks_again(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then what was asked, with its choices."""
     prompt = [one for one in waiting.prompt if one["type"] in _AGAIN]
-    messages = [*_texts(sentences), *prompt, *pages.shown(waiting)]
+    messages = [*_texts(sentences), *prompt, *choice_pages.shown(waiting)]
     return DirectReply(messages=messages, ask=waiting.ask)
 
 
 def looks_for(waiting: PendingAsk, *sentences: str) -> DirectReply:
     """Return sentences, then the choices there are, without the words that asked."""
-    return DirectReply(messages=[*_texts(sentences), *pages.shown(waiting)], ask=waiting.ask)
+    return DirectReply(messages=[*_texts(sentences), *choice_pages.shown(waiting)], ask=waiting.ask)
 
 
 def menu(skills: Iterable[tuple[str, str]]) -> str:

@@ -17,7 +17,7 @@ MOST: Final = 50
 """Programs of one person that run at the same time."""
 
 
-class App(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunningApp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A running program: its source (one statement), what it is called, and where it stands.
 
     `created` is when it was started (UNIX seconds), `timezone` its person's. `seen` are digests of
@@ -37,7 +37,7 @@ class App(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs: int = 0
 
 
-def entry_of(app: App, user: str, dialog_name: str, due: float) -> AgendaEntry:
+def entry_of(app: RunningApp, user: str, dialog_name: str, due: float) -> AgendaEntry:
     """Return the entry of the agenda by which a program runs next."""
     return AgendaEntry(
         user=user,
@@ -49,12 +49,12 @@ def entry_of(app: App, user: str, dialog_name: str, due: float) -> AgendaEntry:
     )
 
 
-def app_of(entry: AgendaEntry) -> App:
+def app_of(entry: AgendaEntry) -> RunningApp:
     """Read the program of an entry; `msgspec.ValidationError` where it is none."""
-    return msgspec.convert(notices.decode(entry.body).program, App)
+    return msgspec.convert(notices.decode(entry.body).program, RunningApp)
 
 
-def listed(app: App) -> dict[str, Any]:
+def listed(app: RunningApp) -> dict[str, Any]:
     """Return a program as Almond's clients list it."""
     return {
         "uniqueId": app.id,

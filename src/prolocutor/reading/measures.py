@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks import number
+from prolocutor.reading import numbers
 
 _TABLE: Final = """ms: millisecond milliseconds msec; s: sec secs second seconds;
     min: mins minute minutes; h: hr hrs hour hours; day: days; week: weeks; mon: month months;
@@ -57,5 +57,5 @@ def _measure(count: str, name: str) -> dict[str, Any] | None:
     if unit is None:
         return None
     value = _ARTICLE.get(count)
-    value = number.value_of(count) if value is None else value
+    value = numbers.value_of(count) if value is None else value
     return None if value is None else {"value": value, "unit": unit}

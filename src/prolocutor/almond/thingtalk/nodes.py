@@ -7,28 +7,28 @@ import msgspec
 from prolocutor.errors import ThingTalkError
 
 
-class Place(msgspec.Struct, frozen=True, eq=False):
+class SourcePosition(msgspec.Struct, frozen=True, eq=False):
     """A line and a column, both from 1; `NOWHERE` for what was not read from a source."""
 
     line: int
     column: int
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place)
+        return isinstance(other, SourcePosition)
 
     def __hash__(self) -> int:
         return 0
 
 
-NOWHERE = Place(0, 0)
+NOWHERE = SourcePosition(0, 0)
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field="node"):
+class SyntaxNode(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field="node"):
     """A node of a tree, with the place of its first telling word."""
 
-    place: Place = NOWHERE
+    place: SourcePosition = NOWHERE
 
 
-def fault(what: str, place: Place, do: str = "") -> ThingTalkError:
+def fault(what: str, place: SourcePosition, do: str = "") -> ThingTalkError:
     """Make an error out of what is wrong, where, and what to do."""
     return ThingTalkError(what, line=place.line, column=place.column, do=do)

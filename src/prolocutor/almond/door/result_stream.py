@@ -22,7 +22,7 @@ RETRY: Final = 1.0
 """Seconds after which a feed that could not be read is read again."""
 
 
-class Results:
+class ResultStream:
     """One socket of a person; what came before it was opened is not told."""
 
     def __init__(self, assistant: Assistant, party: Party, socket: WebSocket) -> None:

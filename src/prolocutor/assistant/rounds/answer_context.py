@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from prolocutor.asks.asked import Asked, Contact
+from prolocutor.asks.answers import AnswerContext, Contact
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rounds import PendingAsk
 
 
-def asked_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> Asked:
+def answer_context_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> AnswerContext:
     """Return what an answer to this ask is read against.
 
     Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list
@@ -24,7 +24,7 @@ def asked_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> Asked:
     came = input.attributes.get("platformData")
     sent = came.get("contacts") if isinstance(came, dict) else None
     here = attributes.get("location")
-    return Asked(
+    return AnswerContext(
         choices=waiting.choices,
         timezone=input.timezone or _text(attributes, "timezone"),
         now=datetime.fromtimestamp(begun.opening.started, UTC).astimezone(),

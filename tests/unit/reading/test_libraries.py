@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from prolocutor.asks import libraries
+from prolocutor.reading import libraries
 
 NAMES = {"dateparser", "phonenumbers", "text_to_num"}
 
@@ -28,7 +28,7 @@ def test_all_are_loaded_in_a_thread_of_their_own() -> None:
         pytest.importorskip(name)
     code = """
 import threading
-from prolocutor.asks import libraries
+from prolocutor.reading import libraries
 libraries.load_ahead()
 libraries.load_ahead()
 [loading] = [one for one in threading.enumerate() if one.name == "asks"]

@@ -6,21 +6,21 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
-from prolocutor.almond.programs.person import Person
-from prolocutor.almond.programs.trouble import Trouble
+from prolocutor.almond.programs.failures import ProgramFailure
+from prolocutor.almond.programs.program_user import ProgramUser
 from prolocutor.almond.thingtalk.plain_values import plain
 from prolocutor.almond.thingtalk.values import (
-    Array,
+    ArrayValue,
     ContextRef,
-    Date,
     DateEdge,
-    Event,
+    DateValue,
+    EventValue,
     NamedLocation,
     NamedTime,
     Now,
-    Object,
+    ObjectValue,
     RelativeLocation,
-    Undefined,
+    UndefinedValue,
     Value,
     Variable,
     WeekDay,
@@ -36,7 +36,7 @@ EVENT: Final = "$event"
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-class Surroundings:
+class ValueResolver:
     """Gives values as JSON (`thingtalk/plain_values.py`) for one person at one moment.
 
     `now` is the moment where the person is. Beyond the constants: now and the edges of days are ISO
@@ -44,7 +44,7 @@ class Surroundings:
     `{"latitude": null, "longitude": null, "display"}`.
     """
 
-    def __init__(self, person: Person, *, app: str = "") -> None:
+    def __init__(self, person: ProgramUser, *, app: str = "") -> None:
         self._person = person
         self._app = app
         self.now = person.now
@@ -54,15 +54,15 @@ class Surroundings:
         match value:
             case Variable(name):
                 return field_of(fields, name)
-            case Event(name):
+            case EventValue(name):
                 return self._event(name, fields)
-            case Array(items):
+            case ArrayValue(items):
                 return [self.value(item, fields) for item in items]
-            case Object(inner):
+            case ObjectValue(inner):
                 return {name: self.value(one, fields) for name, one in inner}
             case Now():
                 return _utc(self.now)
-            case Date():
+            case DateValue():
                 return self._date(value)
             case WeekDay():
                 return self._week_day(value)
@@ -73,10 +73,10 @@ class Surroundings:
             case RelativeLocation() | NamedTime() | ContextRef():
                 known = known_of(value, self._person)
                 if known is None:
-                    raise Trouble("", f"{value.name} is not known")
+                    raise ProgramFailure("", f"{value.name} is not known")
                 return known
-            case Undefined():
-                raise Trouble("", "a value is missing")
+            case UndefinedValue():
+                raise ProgramFailure("", "a value is missing")
         return plain(value)
 
     @property
@@ -96,7 +96,7 @@ class Surroundings:
             return self._person.user
         return fields.get(EVENT if name is None else f"{EVENT}.{name}", "")
 
-    def _date(self, date: Date) -> str:
+    def _date(self, date: DateValue) -> str:
         """Complete a date: what is left out before a given part is of today, after it the first."""
         today = self.now
         given = (date.year, date.month, date.day)
@@ -109,13 +109,13 @@ class Surroundings:
         try:
             whole = dt.date(year, month, day)
         except ValueError:
-            raise Trouble("", f"{year}-{month}-{day} is no date") from None
-        return str(plain(Date(whole.year, whole.month, whole.day, date.time)))
+            raise ProgramFailure("", f"{year}-{month}-{day} is no date") from None
+        return str(plain(DateValue(whole.year, whole.month, whole.day, date.time)))
 
     def _week_day(self, value: WeekDay) -> str:
         ahead = (_DAYS.index(value.name) - self.now.weekday()) % 7
         day = self.now.date() + dt.timedelta(days=ahead)
-        return str(plain(Date(day.year, day.month, day.day, value.time)))
+        return str(plain(DateValue(day.year, day.month, day.day, value.time)))
 
     def _edge(self, value: DateEdge) -> dt.datetime:
         now = self.now
@@ -139,7 +139,7 @@ class Surroundings:
         )
 
 
-def known_of(value: RelativeLocation | NamedTime | ContextRef, person: Person) -> Any:
+def known_of(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUser) -> Any:
     """Return what the person's attributes tell of a value: None if they do not.
 
     `$location.current_location` is the attribute `location`, others stand in `locations`

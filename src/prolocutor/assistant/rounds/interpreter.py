@@ -9,14 +9,14 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.asks.intents import (
     intent_in,
     read_parsed,
     read_prefixed,
 )
-from prolocutor.asks.wanted import NOT_UNDERSTOOD
-from prolocutor.assistant.rounds import phrases
-from prolocutor.assistant.rounds.asked_person import asked_of
+from prolocutor.assistant.rounds import own_words
+from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
 from prolocutor.contracts.programs import ProgramStart
@@ -57,7 +57,7 @@ there a skill may have said something that they are an answer to."""
 _LONGEST: Final = max(map(len, _SAID)) + 2
 
 
-class Rounds:
+class InputInterpreter:
     """Decides what inputs mean, from what the dialog waits for and the input alone.
 
     So a turn that runs again decides the same.
@@ -69,7 +69,7 @@ class Rounds:
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
         cards = [(skill.name, (skill.card or {}).get("description")) for skill in skills]
-        self._menu = phrases.menu([(name, str(told or "")) for name, told in cards])
+        self._menu = own_words.menu([(name, str(told or "")) for name, told in cards])
 
     def read(self, begun: OpenedTurn, input: Input) -> Decision:
         """Tell what an input means for the turn that it begins."""
@@ -93,7 +93,7 @@ class Rounds:
             waiting,
             input,
             begun,
-            lambda: asked_of(begun, input, waiting),
+            lambda: answer_context_of(begun, input, waiting),
             switch_confidence=self._switch_confidence,
         )
         if parsed is None:
@@ -117,7 +117,7 @@ class Rounds:
         decision = ask.intent(intent, parsed)
         if decision is not None:
             return decision
-        start = TurnStart(input=input, say=phrases.says(self._menu))
+        start = TurnStart(input=input, say=own_words.says(self._menu))
         return Decision(start=start, told=ask.waiting.skill or None)
 
     # -- while nothing is -------------------------------------------------------------------
@@ -159,10 +159,10 @@ class Rounds:
     def _words(self, name: str) -> DirectReply:
         """Return what the assistant says of itself to what steers rounds, where there is none."""
         if name in ("help", "category", "commands"):
-            return phrases.says(self._menu)
+            return own_words.says(self._menu)
         if name in ("stop", "wakeup", "empty"):
-            return phrases.SILENCE
-        return phrases.says(_UNASKED.get(name, NOT_UNDERSTOOD))
+            return own_words.SILENCE
+        return own_words.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
     def _parsed(self, input: Input, waiting: PendingAsk | None) -> dict[str, Any] | None:
         """Return what came parsed, also where it was typed with a prefix, but not as raw text."""
@@ -178,9 +178,9 @@ class Rounds:
 def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
     """What came parsed is none: what is wrong with it is said."""
     if waiting is None:
-        words = phrases.says(NOT_UNDERSTOOD, what)
+        words = own_words.says(NOT_UNDERSTOOD, what)
     else:
-        words = phrases.looks_for(waiting, NOT_UNDERSTOOD, what)
+        words = own_words.looks_for(waiting, NOT_UNDERSTOOD, what)
     return Decision(start=TurnStart(input=input, say=words), kept=waiting)
 
 
@@ -196,17 +196,17 @@ def round_of(begun: OpenedTurn) -> Round:
 
 
 _UNASKED: Final = {
-    "yes": phrases.AGREE,
-    "no": phrases.NO_WAY,
-    "maybe": phrases.MAYBE_WHAT,
-    "nevermind": phrases.CANNOT_HELP,
+    "yes": own_words.AGREE,
+    "no": own_words.NO_WAY,
+    "maybe": own_words.MAYBE_WHAT,
+    "nevermind": own_words.CANNOT_HELP,
     "debug": "I am waiting for nothing.",
-    "train": phrases.NO_TRAINING,
-    "makerule": phrases.NO_RULES,
-    "more": phrases.NO_MORE,
-    "back": phrases.NO_MORE,
-    "hello": phrases.HELLO,
-    "choice": phrases.NO_CHOICES,
-    "answer": phrases.NOTHING_ASKED,
-    "filter": phrases.NOTHING_ASKED,
+    "train": own_words.NO_TRAINING,
+    "makerule": own_words.NO_RULES,
+    "more": own_words.NO_MORE,
+    "back": own_words.NO_MORE,
+    "hello": own_words.HELLO,
+    "choice": own_words.NO_CHOICES,
+    "answer": own_words.NOTHING_ASKED,
+    "filter": own_words.NOTHING_ASKED,
 }

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from prolocutor.almond.programs.evaluating import Row
-from prolocutor.almond.programs.surroundings import EVENT, field_of
+from prolocutor.almond.programs.evaluating import ResultRow
+from prolocutor.almond.programs.resolving import EVENT, field_of
 from prolocutor.almond.thingtalk.manifests import Function
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.dialog import outputs
@@ -30,7 +30,7 @@ _UNIT: Final = {"C": " °C", "ms": " ms", "byte": " bytes", "Pa": " Pa"}
 _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictureUrl")
 
 
-def shown(rows: Sequence[Row]) -> list[Message]:
+def shown(rows: Sequence[ResultRow]) -> list[Message]:
     """Return the messages of results, of many the first ones."""
     if not rows:
         return [text(NOTHING)]
@@ -39,7 +39,7 @@ def shown(rows: Sequence[Row]) -> list[Message]:
     return messages if left <= 0 else [*messages, text(f"And {left:,} more.")]
 
 
-def messages_of(row: Row) -> list[Message]:
+def messages_of(row: ResultRow) -> list[Message]:
     """Return the messages of one result: as its manifest formats it, else its fields by name."""
     function = row.call.function if row.call is not None else None
     if function is not None and row.whole:
@@ -53,12 +53,12 @@ def messages_of(row: Row) -> list[Message]:
     return _plainly(row, function)
 
 
-def event_text(row: Row) -> str:
+def event_text(row: ResultRow) -> str:
     """Return a result as one text: what `$event` stands for."""
     return plain_text(messages_of(row))
 
 
-def objects(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def objects(rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return the fields of the results that are shown."""
     return [
         {name: value for name, value in row.fields.items() if not name.startswith(EVENT)}
@@ -146,7 +146,7 @@ def _inside(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) ->
     return given
 
 
-def _plainly(row: Row, function: Function | None) -> list[Message]:
+def _plainly(row: ResultRow, function: Function | None) -> list[Message]:
     """Return a result without a format of its own: pictures as such, all else by name."""
     types = _types(function)
     names = [name for name in row.fields if not name.startswith(EVENT)]

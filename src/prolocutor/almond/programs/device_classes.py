@@ -18,7 +18,7 @@ from prolocutor.almond.thingtalk.manifests import (
 )
 from prolocutor.almond.thingtalk.parsing import parse_classes
 from prolocutor.almond.thingtalk.types import NUMBER, STRING
-from prolocutor.almond.thingtalk.values import Array, String
+from prolocutor.almond.thingtalk.values import ArrayValue, StringValue
 from prolocutor.errors import ConfigError, ThingTalkError
 from prolocutor.pipeline.plan import Service
 
@@ -29,7 +29,7 @@ KIND: Final = "almond-device"
 """The kind of the records (`contracts/store.py`) of devices that people have set up."""
 
 
-class Devices:
+class DeviceClasses:
     """The classes that the skills of an assistant stand for."""
 
     def __init__(self, skills: Sequence[Service]) -> None:
@@ -88,9 +88,9 @@ def _declared(skill: Service) -> Iterable[Class]:
 
 
 def _ask(name: str) -> Function:
-    said = Annotation("prompt", String(f"What do you want to ask {name}?"), is_text=True)
-    shown = Annotation("formatted", Array((String("${response}"),)), is_text=True)
-    canonical = Annotation("canonical", String(f"ask {name}"), is_text=True)
+    said = Annotation("prompt", StringValue(f"What do you want to ask {name}?"), is_text=True)
+    shown = Annotation("formatted", ArrayValue((StringValue("${response}"),)), is_text=True)
+    canonical = Annotation("canonical", StringValue(f"ask {name}"), is_text=True)
     return Function(
         ASK,
         "query",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Trouble(Exception):
+class ProgramFailure(Exception):
     """A statement cannot be done: `app` is who had the trouble ("": the program itself)."""
 
     def __init__(self, app: str, what: str) -> None:
@@ -18,7 +18,7 @@ class Trouble(Exception):
         return f"{self.app} had an error: {self.what}."
 
 
-class Unsaid(Trouble):
+class MissingField(ProgramFailure):
     """One result does not say what the next call of the chain needs; the others may."""
 
     def __init__(self, name: str) -> None:

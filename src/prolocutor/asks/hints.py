@@ -6,7 +6,7 @@ from typing import Final
 
 from prolocutor.dialog.rounds import Ask
 
-NOT_ASKED: Final = "Sorry, but that's not what I asked."
+NOT_ASKED: Final = "Sorry, but that's not what I context."
 NOT_UNDERSTOOD: Final = "Sorry, I did not understand that."
 EXTRA: Final = "pip install 'prolocutor[asks]'"
 
@@ -28,12 +28,12 @@ _WANTED: Final[dict[Ask, str]] = {
 }
 
 
-def wanted(kind: Ask) -> str:
+def hint_for(kind: Ask) -> str:
     """Return the sentence that says what an ask of this kind looks for."""
     return _WANTED[kind]
 
 
-def missing(what: str, instead: str) -> str:
+def extra_hint(what: str, instead: str) -> str:
     """Return the sentence that says which answers need an extra, and what does without it.
 
     >>> missing("Numbers in words", "digits")

@@ -1,0 +1,64 @@
+"""Reads answers: the table of what reads each kind of ask."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from prolocutor.asks import (
+    choice,
+    contact,
+    date,
+    email_address,
+    generic,
+    location,
+    number,
+    phone_number,
+    picture,
+    time,
+    yesno,
+)
+from prolocutor.asks.answers import AnswerContext, Outcome
+from prolocutor.asks.verbatim import COMMAND, PASSWORD, RAW_STRING
+from prolocutor.dialog.rounds import Ask
+
+
+class AnswerReader(Protocol):
+    """Reads answers to one kind of ask: one of this package's modules, or an object."""
+
+    def read(self, text: str, context: AnswerContext, /) -> Outcome:
+        """Read a text."""
+
+    def take(self, type_name: str, value: Any, context: AnswerContext, /) -> Outcome:
+        """Take a value that came parsed."""
+
+
+_READERS: Final[dict[Ask, AnswerReader]] = {
+    "yesno": yesno,
+    "number": number,
+    "date": date,
+    "time": time,
+    "location": location,
+    "phone_number": phone_number,
+    "email_address": email_address,
+    "contact": contact,
+    "picture": picture,
+    "password": PASSWORD,
+    "raw_string": RAW_STRING,
+    "choice": choice,
+    "command": COMMAND,
+    "generic": generic,
+}
+
+
+def read(kind: Ask, text: str, context: AnswerContext) -> Outcome:
+    """Read a text as an answer to an ask of this kind. It never raises."""
+    return _READERS[kind].read(text, context)
+
+
+def from_value(kind: Ask, type_name: str | None, value: Any, context: AnswerContext) -> Outcome:
+    """Take a value that came parsed as an answer to an ask of this kind.
+
+    `type_name` is the ask that such a value answers (`Intent.kind`): "number" for a number. Texts
+    (`raw_string`) are read where the ask is for something that is written as text.
+    """
+    return _READERS[kind].take(type_name or "", value, context)
