@@ -27,6 +27,8 @@ _AND_A_PART: Final = re.compile(
     r"(?P<part>half|third|quarter|fifth|tenth)s?"
 )
 _YEAR: Final = re.compile(r"^(1\d|20) (\d\d)$")
+_COMMA: Final = re.compile(r"\b(hundred|thousand|(?:m|b|tr)illion),")
+_ONE: Final = re.compile(r"^a (?=hundred|thousand|(?:m|b|tr)illion)")
 _TIMES: Final = {"two": 2, "three": 3}
 _COUNTED: Final = re.compile(r"(?P<number>.+?) (?:of (?:them|us|those|these)|(?P<noun>[^\W\d_]+))")
 _AROUND: Final = re.compile(
@@ -89,11 +91,12 @@ def _amount(said: str, deep: int = 0) -> int | float | Fraction | None:
         times = found["times"] or "1"
         share = Fraction(int(times) if times.isdigit() else _TIMES.get(times, 1))
         return None if count is None else count + share / _PARTS[found["part"]]
-    if found := _SCALED.fullmatch(said):
+    # Words as a whole go first: "six million seven thousand" is no 6,000,007 thousands.
+    spoken = _spoken(said)
+    if spoken is None and (found := _SCALED.fullmatch(said)):
         count = _amount(found["count"].removesuffix(" of a").removesuffix(" a"), deep + 1)
-        if count is not None:
-            return count * _SCALES[found["scale"]]
-    return _spoken(said)
+        return None if count is None else count * _SCALES[found["scale"]]
+    return spoken
 
 
 def _written(said: str) -> int | float | Fraction | None:
@@ -120,7 +123,18 @@ def _spoken(said: str) -> int | float | Fraction | None:
     """Read number words, as far as the extra is there."""
     if any(sign.isdigit() for sign in said) or libraries.text_to_num() is None:
         return None
-    words = said.removeprefix("a ") if said.startswith(("a hundred", "a thousand")) else said
+    words = _ONE.sub("one ", _COMMA.sub(r"\1", said))
+    # The library stops at billions.
+    head, trillion, rest = words.partition(" trillion")
+    if not trillion:
+        return _in_digits(words)
+    count, more = _in_digits(head), _in_digits(rest.strip().removeprefix("and ")) if rest else 0
+    if count is None or more is None or not more < 10**12:
+        return None
+    return count * 10**12 + more
+
+
+def _in_digits(words: str) -> int | float | Fraction | None:
     words = f"zero {words}" if words.startswith("point ") else words
     written = libraries.in_digits(words)
     return _written(_YEAR.sub(r"\1\2", written))

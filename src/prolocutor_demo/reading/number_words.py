@@ -20,7 +20,7 @@ _DENOMINATORS |= {"eighth": 8, "tenth": 10, "hundredth": 100}
 
 _WORD = "|".join(sorted({*_SMALL, *_SCALES}, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
-_AND = r"(?:(?:(?<=hundred )|(?<=thousand )|(?<=million ))and )?"
+_AND = r"(?:(?:(?<=hundred )|(?<=thousand )|(?<=illion ))and )?"
 _RUN = re.compile(
     rf"\b(?:(?P<a>an?) (?=(?:{_SCALE})\b))?"
     rf"(?P<run>(?:(?:{_WORD})|\d+(?:\.\d+)? ?(?=(?:{_SCALE})\b))(?:[ -]?{_AND}(?:{_WORD})\b)*)"

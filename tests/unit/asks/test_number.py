@@ -1,7 +1,7 @@
 """Numbers in digits and in words."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prolocutor.asks.answers import NotUnderstood, Understood
@@ -88,9 +88,12 @@ def test_decimals_come_back_as_they_were(number: object) -> None:
     assert value("number", str(number)) == float(str(number))
 
 
-@given(st.integers(-999_999_999, 999_999_999))
-def test_numbers_in_words_come_back_as_they_were(number: int) -> None:
-    assert value("number", in_words(number)) == number
+@given(
+    st.integers(-(10**15), 10**15), st.sampled_from([" ", " and "]), st.sampled_from([" ", ", "])
+)
+@example(629_007_000, " ", " ")
+def test_numbers_in_words_come_back_as_they_were(number: int, tens: str, groups: str) -> None:
+    assert value("number", in_words(number, tens, groups)) == number
 
 
 @given(st.integers(0, 999_999), st.lists(st.integers(0, 9), min_size=1, max_size=4))
@@ -123,15 +126,19 @@ SMALL = (
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 
-def in_words(number: int) -> str:
+SCALES = {10**12: "trillion", 10**9: "billion", 10**6: "million", 1000: "thousand"}
+
+
+def in_words(number: int, tens: str = " ", groups: str = " ") -> str:
+    """Write a number in words; `tens` stands after hundreds, `groups` between groups of three."""
     if number < 0:
-        return f"minus {in_words(-number)}"
+        return f"minus {in_words(-number, tens, groups)}"
     if number < 20:
         return SMALL[number]
     if number < 100:
         return "-".join([TENS[number // 10 - 2], *([SMALL[number % 10]] if number % 10 else [])])
-    for size, name in ((10**6, "million"), (1000, "thousand"), (100, "hundred")):
-        if number >= size:
-            rest = [in_words(number % size)] if number % size else []
-            return " ".join([in_words(number // size), name, *rest])
-    raise AssertionError
+    size = next((one for one in SCALES if number >= one), 100)
+    count, rest = divmod(number, size)
+    said = f"{in_words(count, tens, groups)} {SCALES.get(size, 'hundred')}"
+    between = tens if size == 100 or rest < 100 else groups
+    return said + (between + in_words(rest, tens, groups) if rest else "")
