@@ -1,10 +1,10 @@
-"""Plots: small SVG drawings made of text alone; everything that is not ours is escaped."""
+"""Plots as SVG, written as text; names and titles are escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isfinite, log, log10
 from typing import Final
 
 from prolocutor.parlai.metrics.estimates import Estimate
@@ -15,6 +15,17 @@ _LINE: Final = 22
 _BARS: Final = 20
 _HEIGHT: Final = 130
 _LONGEST: Final = 24
+
+# Of line plots: the height of the drawing and its margins, which hold axes and names.
+_TALL: Final = 320
+_LEFT: Final = 50
+_RIGHT: Final = 190
+_TOP: Final = 14
+_BOTTOM: Final = 40
+_COLORS: Final = 6
+_ROOM: Final = 40
+
+Points = Sequence[tuple[float, float]]
 
 
 def interval_plot(estimates: Mapping[str, Estimate], title: str) -> str:
@@ -42,7 +53,7 @@ def interval_plot(estimates: Mapping[str, Estimate], title: str) -> str:
 def histogram(
     values: Sequence[float], title: str, unit: str = "", *, ends: tuple[float, float] | None = None
 ) -> str:
-    """Draw how many values lie where, in about 20 bars of equal width, from one end to another."""
+    """Draw how many values lie where, in about 20 bars of equal width between `ends`."""
     seen = [value for value in values if isfinite(value)]
     if not seen:
         return ""
@@ -70,7 +81,7 @@ def histogram(
 
 
 def bar_plot(counts: Mapping[str, int], title: str) -> str:
-    """Draw counts by name as bars that lie."""
+    """Draw counts by name as horizontal bars."""
     if not counts:
         return ""
     most, width = max(counts.values()) or 1, _WIDTH - _LABEL - 70
@@ -86,8 +97,45 @@ def bar_plot(counts: Mapping[str, int], title: str) -> str:
     return _drawing(title, 12 + _LINE * len(counts), parts)
 
 
+def line_plot(
+    lines: Mapping[str, Points],
+    title: str,
+    across: str,
+    *,
+    ends: tuple[float, float] | None = None,
+    diagonal: bool = False,
+    logarithmic: bool = False,
+    joined: bool = True,
+) -> str:
+    """Draw lines of (x, y), y from 0 to 1, each with its name beside it; "" without a point."""
+    points = [point for line in lines.values() for point in line]
+    if not points:
+        return ""
+    low, high = ends or (min(x for x, _ in points), max(x for x, _ in points))
+    at = _Axis(low, high, logarithmic)
+    parts = [_level(level / 4) for level in range(5)]
+    marks = sorted({low, high, *(x for x, _ in points)})
+    parts += [
+        _text(at(x), _TALL - _BOTTOM + 16, f"{x:,.4g}", "tick middle") for x in _apart(marks, at)
+    ]
+    parts.append(_text((_LEFT + _WIDTH - _RIGHT) / 2, _TALL - 6, across, "tick middle"))
+    if diagonal:
+        parts.append(_path([(at(low), _up(low)), (at(high), _up(high))], "grid"))
+    for number, (name, line) in enumerate(lines.items()):
+        color = f"line c{number % _COLORS}"
+        if joined:
+            parts.append(_path([(at(x), _up(y)) for x, y in line], color))
+        for x, y in line:
+            label = f"<title>{escape(f'{name}: {x:.4g}, {y:.3f}')}</title>"
+            parts.append(_point(at(x), _up(y), color, label))
+        beside = _TOP + 14 + 18 * number
+        parts.append(_point(_WIDTH - _RIGHT + 14, beside - 4, color))
+        parts.append(_text(_WIDTH - _RIGHT + 24, beside, name, "start"))
+    return _drawing(title, max(_TALL, _TOP + 20 + 18 * len(lines)), parts)
+
+
 def _scale(least: float, most: float) -> tuple[float, float, float]:
-    """Return ends and width of bars so that they are round numbers."""
+    """Return low end, high end and width of a bar as round numbers."""
     if most <= least:
         return (0.0, 1.0, 1 / _BARS) if 0 <= least <= 1 else (least - 0.5, least + 0.5, 1.0)
     raw = (most - least) / _BARS
@@ -99,6 +147,49 @@ def _scale(least: float, most: float) -> tuple[float, float, float]:
 def _axis(at: float, x: float, top: float, bottom: float) -> str:
     line = f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{bottom}"/>'
     return line + _text(x, 16, f"{at:g}", "tick middle")
+
+
+class _Axis:
+    """The horizontal axis of a line plot: from a value to its place."""
+
+    def __init__(self, low: float, high: float, logarithmic: bool) -> None:
+        self._logarithmic = logarithmic and low > 0
+        self._low = self._of(low)
+        self._span = (self._of(high) - self._low) or 1.0
+
+    def __call__(self, x: float) -> float:
+        return _LEFT + (self._of(x) - self._low) / self._span * (_WIDTH - _LEFT - _RIGHT)
+
+    def _of(self, x: float) -> float:
+        return log(x) if self._logarithmic else x
+
+
+def _apart(marks: Sequence[float], at: _Axis) -> list[float]:
+    """Return the marks that leave room for the number of the one before."""
+    found: list[float] = []
+    for x in marks:
+        if not found or at(x) - at(found[-1]) >= _ROOM:
+            found.append(x)
+    return found
+
+
+def _up(y: float) -> float:
+    return _TALL - _BOTTOM - min(1.0, max(0.0, y)) * (_TALL - _TOP - _BOTTOM)
+
+
+def _level(level: float) -> str:
+    y = _up(level)
+    line = f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+    return line + _text(_LEFT - 6, y + 4, f"{level:.0%}", "tick")
+
+
+def _path(points: Points, kind: str) -> str:
+    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline class="{kind}" points="{joined}"/>'
+
+
+def _point(x: float, y: float, kind: str, inside: str = "") -> str:
+    return f'<circle class="{kind} point" cx="{x:.1f}" cy="{y:.1f}" r="4">{inside}</circle>'
 
 
 def _text(x: float, y: float, text: str, kind: str) -> str:

@@ -56,6 +56,13 @@ class RunReport(msgspec.Struct, kw_only=True):
     groups: dict[str, Estimates] = {}
     by: dict[str, int] = {}
 
+    def estimates(self) -> list[tuple[str, Estimate]]:
+        """Return all metrics and figures by name, those of a task as `task/name`."""
+        of_tasks = [
+            (f"{task}/{name}", one) for task, of in self.tasks.items() for name, one in of.items()
+        ]
+        return [*self.metrics.items(), *self.figures.items(), *of_tasks]
+
     def find(self, name: str) -> Estimate | None:
         """Return a metric or figure by name; a task's or group's by `task/name`."""
         part, slash, own = name.rpartition("/")

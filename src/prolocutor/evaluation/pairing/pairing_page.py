@@ -1,75 +1,38 @@
-"""Page: what was measured as one HTML file that needs nothing else, no script, no network.
-
-Questions, answers and names are escaped; the page's own policy lets no script run.
-"""
+"""The report page of a pairing measurement: table, plots, domains, who is chosen, errors."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from html import escape
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
-from prolocutor.evaluation.pairing.drawings import line_plot, matrix
+from prolocutor.evaluation.html_report import NUMBER, html_report, line, share_matrix, table
 from prolocutor.evaluation.pairing.learning_curve import LearningPoint
 from prolocutor.evaluation.pairing.measurement import Measurement
 from prolocutor.evaluation.pairing.method_rows import MethodChoice, MethodRow
+from prolocutor.evaluation.plots import line_plot
 
-_STYLES: Final = (
-    Path(__file__).parent.parent / "html_report.css",
-    Path(__file__).with_suffix(".css"),
-)
 _MOST_ERRORS: Final = 400
 _MOST_AGENTS: Final = 40
 _LONGEST: Final = 400
-_NUMBER: Final = ' class="number"'
 _HEAD: Final = (
     "method", "precision@1", "95 % interval", "calls", "cost", "wait, s", "ECE",
     "ECE of all", "AUROC", "ms", "difference",
 )  # fmt: skip
 
-_PAGE: Final = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p class="dim">{summary}</p>
-{table}
-<div class="plots">{plots}</div>
-{domains}
-{matrices}
-{errors}
-</body>
-</html>
-"""
-
 
 def page_of(found: Measurement, curve: Mapping[str, Sequence[LearningPoint]]) -> str:
-    """Write what was measured, and the learning curve, as one page."""
-    style = "\n".join(file.read_text("utf-8") for file in _STYLES)
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    page = _PAGE.format(
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'",
-        title=escape(f"Pairing on {found.data}"),
-        style=style,
-        summary=escape(_summary(found)),
-        table=_table(found),
-        plots="".join(_plots(found, curve)),
-        domains=_domains(found.rows),
-        matrices=_matrices(found),
-        errors=_errors(found),
-    )
-    return page.encode("utf-8", "replace").decode()
+    """Return the page of a measurement and its learning curve."""
+    body = [
+        _table(found),
+        f'<div class="plots">{"".join(_plots(found, curve))}</div>',
+        _domains(found.rows),
+        _matrices(found),
+        _errors(found),
+    ]
+    return html_report(f"Pairing on {found.data}", _summary(found), body)
 
 
 def best_of(rows: Sequence[MethodRow], stage: str) -> MethodRow | None:
@@ -96,11 +59,10 @@ def _table(found: Measurement) -> str:
         for one in found.published:
             if one.stage == stage:
                 shown = f"<td>published: {escape(one.method)}</td>"
-                shown += f"<td{_NUMBER}>{one.precision_at_1:.2%}</td>"
+                shown += f"<td{NUMBER}>{one.precision_at_1:.2%}</td>"
                 lines.append(f'<tr class="published">{shown}{"<td></td>" * (len(_HEAD) - 2)}</tr>')
         lines += [_line(row) for row in rows]
-    head = "".join(f"<th{_NUMBER if n else ''}>{name}</th>" for n, name in enumerate(_HEAD))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return table(_HEAD, lines)
 
 
 def _line(row: MethodRow) -> str:
@@ -120,8 +82,7 @@ def _line(row: MethodRow) -> str:
         f"{row.ms:.2f}",
         difference,
     )
-    shown = "".join(f"<td{_NUMBER}>{escape(cell)}</td>" for cell in cells)
-    return f"<tr><td>{escape(row.method)}</td>{shown}</tr>"
+    return line(row.method, cells)
 
 
 def _plots(found: Measurement, curve: Mapping[str, Sequence[LearningPoint]]) -> list[str]:
@@ -160,15 +121,8 @@ def _domains(rows: Sequence[MethodRow]) -> str:
     names = sorted({name for row in chosen for name in row.domains})
     if not names:
         return ""
-    head = "".join(f"<th{_NUMBER}>{escape(row.method)}</th>" for row in chosen)
-    lines = [
-        f"<tr><td>{escape(name)}</td>"
-        + "".join(f"<td{_NUMBER}>{row.domains.get(name, 0.0):.0%}</td>" for row in chosen)
-        + "</tr>"
-        for name in names
-    ]
-    body = "".join(lines)
-    return f"<h2>By domain</h2><table><tr><th>domain</th>{head}</tr>{body}</table>"
+    lines = [line(name, (f"{row.domains.get(name, 0.0):.0%}" for row in chosen)) for name in names]
+    return "<h2>By domain</h2>" + table(["domain", *(row.method for row in chosen)], lines)
 
 
 def _matrices(found: Measurement) -> str:
@@ -187,12 +141,12 @@ def _matrices(found: Measurement) -> str:
     known = frozenset(names)
     right = {pair: count / gold[pair[0]] for pair, count in both.items() if known >= {*pair}}
     taken = {pair: count / gold[pair[0]] for pair, count in chosen.items() if known >= {*pair}}
-    return matrix(
+    return share_matrix(
         right,
         names,
         "Who is right together",
         "Of the questions of a row's agent, the column's is right for so many.",
-    ) + matrix(
+    ) + share_matrix(
         taken,
         names,
         f"Who is chosen by {best.method}",

@@ -6,10 +6,11 @@ import re
 import msgspec
 
 from prolocutor.contracts.pairing import Labelled
-from prolocutor.evaluation.pairing.drawings import line_plot, matrix
+from prolocutor.evaluation.html_report import share_matrix
 from prolocutor.evaluation.pairing.learning_curve import curve_of
 from prolocutor.evaluation.pairing.measurement import MeasurementPlan, measure
 from prolocutor.evaluation.pairing.pairing_page import page_of
+from prolocutor.evaluation.plots import line_plot
 from tests.unit.evaluation.pairing.made import data
 
 EVIL = "<script>alert(1)</script>\ud800"
@@ -57,7 +58,7 @@ def test_a_drawing_without_points_is_none() -> None:
 
 
 def test_cells_are_darker_the_more_they_are() -> None:
-    found = matrix({("a", "b"): 0.72, ("a", "a"): 1.0}, ["a", "b"], "t", "told")
+    found = share_matrix({("a", "b"): 0.72, ("a", "a"): 1.0}, ["a", "b"], "t", "told")
 
     assert '<td class="share s7">72%</td>' in found
     assert '<td class="share s10">100%</td>' in found
