@@ -1,10 +1,14 @@
-"""Fitting: routers and rankers made ready by name, and priors of routers that have not learned from
-the question they judge."""
+"""Fitting: routers and rankers prepared by name, and by folds where questions are scored.
+
+What reads an answer is never trained on a question that it is scored on, nor on a near duplicate of
+it. Routers learn from the part of the data to learn from; where there is none, by folds too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from inspect import isawaitable
+from time import perf_counter
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -14,11 +18,13 @@ from prolocutor.contracts.pairing import (
     Encoder,
     Fit,
     Labelled,
+    Pairing,
     PairScorer,
     Ranker,
     Router,
     Training,
 )
+from prolocutor.evaluation.pairing.pairing_data import PairingData
 from prolocutor.pairing.catalog import load_ranker, load_router, needs_of
 from prolocutor.pairing.groups import folds_of, near_duplicates
 
@@ -31,14 +37,14 @@ _LABELS: Final = "labels"
 
 
 class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
-    """Models of others that some methods need."""
+    """External models that some methods need."""
 
     encoder: Encoder | None = None
     pair_scorer: PairScorer | None = None
     complete: Complete | None = None
 
     def training(self, **more: Any) -> Training:
-        """Make what a method is made ready from, with these models."""
+        """Return the training data of a method, with these models."""
         return Training(
             encoder=self.encoder, pair_scorer=self.pair_scorer, complete=self.complete, **more
         )
@@ -48,17 +54,17 @@ NO_MODELS: Final = PairingModels()
 
 
 def needs_no_labels(name: str, role: Role) -> bool:
-    """Return whether a router or ranker does without labels, so that it is shown none."""
+    """Return whether a router or ranker works without labels; it is then given none."""
     return _LABELS not in needs_of(name, role)
 
 
 async def fitted_router(name: str, training: Training) -> Router:
-    """Make a router ready; one that does without labels is shown none."""
+    """Return a router, fitted; one that works without labels is given none."""
     return await _fitted(load_router(name), needs_no_labels(name, "router"), training)
 
 
 async def fitted_ranker(name: str, training: Training) -> Ranker:
-    """Make a ranker ready; one that does without labels is shown none."""
+    """Return a ranker, fitted; one that works without labels is given none."""
     return await _fitted(load_ranker(name), needs_no_labels(name, "ranker"), training)
 
 
@@ -85,8 +91,72 @@ async def probabilities(router: Router, one: Labelled) -> dict[str, float]:
 
 
 async def settled(found: Made | Awaitable[Made]) -> Made:
-    """Return what was found, waited for where it is by somebody who had to wait."""
+    """Return a result, awaited where a method returns an awaitable."""
     return await found if isawaitable(found) else found
+
+
+class FoldedMethods:
+    """Routers and rankers fitted once a fold; none has seen a question of its own fold.
+
+    `prior` names the router whose probabilities rankers are given in training.
+    """
+
+    def __init__(
+        self, data: PairingData, *, prior: str | None, folds: int, seed: int, models: PairingModels
+    ) -> None:
+        self._data, self._prior, self._models = data, prior, models
+        self._number, self._seed = folds, seed
+        self.groups = near_duplicates([one.question.text for one in data.test])
+        self.folds = folds_of(self.groups, folds, seed)
+
+    def known(self, fold: int) -> list[Labelled]:
+        """Return what routers may learn from when they choose for a fold."""
+        if self._data.learn:
+            return self._data.learn
+        return [one for one, its in zip(self._data.test, self.folds, strict=True) if its != fold]
+
+    async def routed(self, name: str) -> list[tuple[Sequence[Pairing], float]]:
+        """Route every question by a router that has not seen it; give pairings and seconds."""
+        routers: dict[int, Router] = {}
+        for fold in sorted(set(self.folds)):
+            if fold and self._data.learn:
+                routers[fold] = routers[0]
+            else:
+                routers[fold] = await fitted_router(name, self._training(self.known(fold)))
+        found = []
+        for one, fold in zip(self._data.test, self.folds, strict=True):
+            start = perf_counter()
+            pairs = await settled(routers[fold].route(one.question))
+            found.append((pairs, perf_counter() - start))
+        return found
+
+    async def rankers(self, name: str, priors: Priors) -> list[Ranker]:
+        """Return for every question a ranker that has not seen it; `priors` are the questions'."""
+        free = needs_no_labels(name, "ranker")
+        learned = [] if free else await self._unseen(self._data.learn)
+        rankers = {}
+        for fold in sorted(set(self.folds)):
+            others = [place for place, its in enumerate(self.folds) if its != fold]
+            known = [self._data.test[place] for place in others]
+            if free:
+                given = []
+            elif self._data.learn:
+                given = [priors[place] for place in others]
+            else:
+                given = await self._unseen(known)
+            training = self._training([*self._data.learn, *known], [*learned, *given])
+            rankers[fold] = await fitted_ranker(name, training)
+        return [rankers[fold] for fold in self.folds]
+
+    async def _unseen(self, labelled: Sequence[Labelled]) -> Priors:
+        if self._prior is None:
+            return [{} for _ in labelled]
+        return await unseen_priors(self._prior, self._training(labelled), self._number)
+
+    def _training(self, labelled: Sequence[Labelled], priors: Priors | None = None) -> Training:
+        return self._models.training(
+            cards=self._data.cards, labelled=labelled, priors=priors or [], seed=self._seed
+        )
 
 
 async def _fitted(fit: Fit[Method], free: bool, training: Training) -> Method:
