@@ -15,7 +15,8 @@ from prolocutor.cli.score_progress import progress
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.episodes import episodes_of_tasks
 from prolocutor.evaluation.evaluation_data import EvaluationData
-from prolocutor.evaluation.run_folder import REPORT, RunFolder, rows_in_order, write_json
+from prolocutor.evaluation.owned_folder import write_json
+from prolocutor.evaluation.run_folder import REPORT, RunFolder, rows_in_order
 from prolocutor.evaluation.run_report import FIGURES, Aggregate, RunReport, report_of
 from prolocutor.evaluation.runner import Runner, RunOptions
 from prolocutor.evaluation.scoring import TeacherScorer, foreseen

@@ -5,15 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from prolocutor.evaluation.example_rows import rewriting
-from prolocutor.evaluation.run_folder import (
-    REPORT,
-    ROWS,
-    RUN,
-    load_run,
-    owned,
-    rows_in_order,
-    write_json,
-)
+from prolocutor.evaluation.owned_folder import owned, write_json
+from prolocutor.evaluation.run_folder import REPORT, ROWS, RUN, load_run, rows_in_order
 from prolocutor.evaluation.run_report import Aggregate, RunReport, aggregate_of, report_of
 from prolocutor.evaluation.scoring import TeacherScorer
 
@@ -28,7 +21,7 @@ def rescore(
     load_run(path)
     with owned(path):
         run = load_run(path)
-        names = metrics or str(run.configuration.get("metrics") or "default")
+        names = metrics or run.metrics
         scorer = TeacherScorer(names)
         rows = rewriting(path / ROWS, map(scorer.rescored, rows_in_order(path)))
         mean = aggregate or aggregate_of(run)

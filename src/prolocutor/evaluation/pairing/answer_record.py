@@ -22,9 +22,9 @@ import msgspec
 from prolocutor.contracts.pairing import Call, Card, Question
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
+from prolocutor.evaluation.owned_folder import check_new, owned, write_json
 from prolocutor.evaluation.pairing.agent_asker import AgentReplies
 from prolocutor.evaluation.pairing.pairing_data import Message, question_of
-from prolocutor.evaluation.run_folder import owned, write_json
 
 ASKED: Final = "asked.jsonl"
 RECORD: Final = "record.json"
@@ -162,9 +162,7 @@ def _define(path: Path, agents: Mapping[str, str], annotators: str) -> None:
     """Note who is asked; refuse what was asked otherwise before."""
     file = path / RECORD
     if not file.exists():
-        if any(not one.name.endswith(".new") for one in path.iterdir()):
-            what = f"{path}: this folder holds other things; choose another one with {_OPTION}"
-            raise BadInput(what)
+        check_new(path, option=_OPTION)
         before = RecordDefinition(agents={}, annotators=annotators, started=timestamp())
     else:
         try:
