@@ -1,4 +1,4 @@
-"""Tells jokes for programmers and about Chuck Norris, each person none twice in a long while."""
+"""Jokes for programmers and about Chuck Norris, each person none twice in a long while."""
 
 import functools
 import hashlib

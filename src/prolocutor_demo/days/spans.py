@@ -57,7 +57,7 @@ def shifted(start: dt.date, span: Span, *, past: bool) -> dt.date:
 def length(first: dt.date, last: dt.date, unit: str) -> str:
     """How many of the unit from first to last: "5 weeks", "7 months and 11 days".
 
-    Without a unit it is told in years, months and days. Working days include both ends.
+    Without a unit it is in years, months and days. Working days include both ends.
     """
     days = (last - first).days
     gone = relativedelta(last, first)

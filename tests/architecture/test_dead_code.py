@@ -1,0 +1,97 @@
+"""No function, method or class is left over that nothing names any more."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import vulture
+
+ROOT = Path(__file__).parents[2]
+KINDS = {"class", "function", "import", "method", "property"}
+
+PARLAI = "part of ParlAI's interface, by which its own code calls ours"
+ALLOWED = {
+    "AsyncWorld": "a world for Python users, in which many episodes run at once",
+    "FunctionData": "a teacher for Python users, out of a function",
+    "SelfChatWorld": "a world for Python users, in which two agents talk",
+    "Teacher": "the promise that data sets of others keep",
+    "add_cmdline_args": PARLAI,
+    "add_metrics": PARLAI,
+    "as_float": PARLAI,
+    "as_int": PARLAI,
+    "batch_respond": PARLAI,
+    "beam_texts": PARLAI,
+    "create_index": "part of the interface of MongoDB's driver",
+    "distinct": "part of the interface of MongoDB's driver",
+    "dotted_name": "the name under which another process imports a function",
+    "extended": PARLAI,
+    "format_commands": "called by Click",
+    "get_acts": PARLAI,
+    "get_agents": PARLAI,
+    "get_command": "called by Click",
+    "get_model_agent": PARLAI,
+    "get_task_agent": PARLAI,
+    "insert_one": "part of the interface of MongoDB's driver",
+    "is_training": PARLAI,
+    "json_safe_payload": PARLAI,
+    "lex": "called by Lark",
+    "list_commands": "called by Click",
+    "process_request": "called by Agent Squad",
+    "read_candidates": "reads the file of candidates that ParlAI's tasks name",
+    "respond": PARLAI,
+    "text_candidates": PARLAI,
+    "update_one": "part of the interface of MongoDB's driver",
+    "upgrade_opt": PARLAI,
+}
+"""What others call by its name, and why nothing here does."""
+
+
+def test_nothing_is_left_over_that_nobody_names() -> None:
+    assert [one for name, one in unused() if name not in ALLOWED] == []
+
+
+def test_what_nobody_names_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "left.py"
+    file.write_text("def over():\n    pass\n\n\nclass Used:\n    pass\n\n\nUsed()\n")
+
+    assert [name for name, _ in unused([file], mentioned=set())] == ["over"]
+
+
+def unused(
+    files: list[Path] | None = None, mentioned: set[str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Return the name and the place of all that is neither used in code nor named in a string."""
+    named = mentioned_names() if mentioned is None else mentioned
+    search = vulture.Vulture(ignore_decorators=["@*.command"])
+    search.scavenge(files or [ROOT / "src", ROOT / "bench"])
+    for item in search.get_unused_code(min_confidence=60):
+        is_special = item.name.startswith("__") and item.name.endswith("__")
+        if item.typ in KINDS and item.name not in named and not is_special:
+            yield item.name, f"{item.filename}:{item.first_lineno}: {item.typ} {item.name}"
+
+
+def mentioned_names() -> set[str]:
+    """Return what catalogs, assistants' files, grammars, pages and tests of plug-ins name."""
+    found: set[str] = set()
+    for file in (ROOT / "tests").rglob("*.py"):  # what authors of plug-ins test with
+        for line in re.findall(
+            r"^from prolocutor\.testing\S* import .+|prolocutor\.testing\S*",
+            file.read_text("utf-8"),
+            re.MULTILINE,
+        ):
+            found |= set(re.findall(r"\w+", line))
+    for folder in (ROOT / "src", ROOT / "bench"):
+        for file in folder.rglob("*"):
+            if file.suffix in {".yaml", ".lark"}:
+                found |= set(re.findall(r"\w+", file.read_text("utf-8")))
+            elif file.suffix == ".py":
+                # The kits name the functions that they call by one word.
+                name = r"(?:^|[.:])(\w+)$" if "testing" in file.parts else r"[.:](\w+)$"
+                for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        found |= set(re.findall(name, node.value))
+    for page in (ROOT / "docs").rglob("*.md"):
+        for code in re.findall(r"`[^`]+`", page.read_text("utf-8")):
+            found |= set(re.findall(r"\w+", code))
+    return found
