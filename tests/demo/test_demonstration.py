@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.dialog.outputs import ASKS, KINDS, checked_ask, checked_messages
+from prolocutor.dialog.messages import ASKS, KINDS, checked_ask, checked_messages
 from prolocutor_demo.demonstration import WORDS, answer
 
 

@@ -16,8 +16,9 @@ from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.effects import closing_of, waiting_for
 from prolocutor.contracts.programs import ProgramRunner
 from prolocutor.contracts.store import AgendaEntry, Delivery, Store
-from prolocutor.dialog import notices, outputs, rounds
+from prolocutor.dialog import notices, rounds
 from prolocutor.dialog.ids import new_ids, timestamp
+from prolocutor.dialog.messages import checked_messages, with_owner
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import DAY, next_time
 from prolocutor.dialog.rounds import PendingAsk, Round
@@ -127,8 +128,8 @@ class AgendaDelivery:
     def _of_notice(self, entry: AgendaEntry, notice: Notice, now: float) -> DueOutcome:
         if notice.said:
             return DueOutcome()
-        messages = outputs.checked_messages(notice.messages)
-        messages = outputs.with_owner(messages, notice.skill)
+        messages = checked_messages(notice.messages)
+        messages = with_owner(messages, notice.skill)
         waiting = None
         if notice.ask is not None and notice.skill in self._skills:
             waiting = waiting_for(messages, notice.ask, notice.skill, context=notice.context)

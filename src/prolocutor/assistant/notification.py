@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.dialog import notices, outputs, plain
+from prolocutor.dialog import notices, plain
 from prolocutor.dialog.ids import new_id
+from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, BadReply
 
@@ -48,7 +49,7 @@ def notification(
         raise BadInput(f"a key is a text of 1 to {MAX_KEY} characters", field="key")
     said = _checked(messages)
     try:
-        outputs.checked_ask(ask)
+        checked_ask(ask)
     except BadReply as error:
         raise BadInput(str(error), field="ask") from None
     try:
@@ -100,7 +101,7 @@ def _checked(messages: Any) -> list[dict[str, Any]]:
     given = [{"type": "text", "text": one} if isinstance(one, str) else one for one in messages]
     try:
         plain.check(given)
-        return outputs.checked_messages(given)
+        return checked_messages(given)
     except BadReply as error:
         raise BadInput(str(error), field="messages") from None
 

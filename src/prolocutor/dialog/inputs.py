@@ -38,7 +38,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What the assistant says of itself: messages (`dialog/outputs.py`), and an ask for more.
+    """What the assistant says of itself: messages (`dialog/messages.py`), and an ask for more.
 
     `skill` is the service that the words are said for, "" for the assistant itself. Without
     messages it says nothing: the turn ends in silence.

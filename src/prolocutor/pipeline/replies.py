@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from prolocutor.contracts.selection import Selection
-from prolocutor.dialog import outputs
+from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import schedule
@@ -99,7 +99,7 @@ def choice(value: Any, known: Callable[[str], bool]) -> SelectorChoice:
         attributes=_object(value, "attributes", "$"),
         annotations=_object(value, "annotations", "$"),
         messages=None if messages is None else _with_text(messages, text, "$"),
-        ask=outputs.checked_ask(value.get("ask")),
+        ask=checked_ask(value.get("ask")),
     )
 
 
@@ -141,7 +141,7 @@ _RICH: Final = frozenset({"messages", "ask", "schedule", "unschedule"})
 def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
     """Check what is more than text, and complete it: text or messages stand for one another."""
     item = {**item}
-    outputs.checked_ask(item.get("ask"), f"{path}.ask")
+    checked_ask(item.get("ask"), f"{path}.ask")
     messages = _list(item, "messages", path)
     if messages:
         text = item.get("text")
@@ -156,7 +156,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
 
 def _with_text(messages: list[Any], text: str, path: str) -> list[dict[str, Any]]:
     """Check messages; a text that none of them says comes first."""
-    checked = outputs.checked_messages(messages, f"{path}.messages")
+    checked = checked_messages(messages, f"{path}.messages")
     if text.strip() and checked and not any(map(_is_text, checked)):
         return [{"type": "text", "text": text}, *checked]
     return checked

@@ -8,7 +8,8 @@ from math import isfinite
 from typing import Any, Final
 
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.dialog import notices, outputs
+from prolocutor.dialog import notices
+from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import EVERY, LATEST, zone_of
 from prolocutor.errors import BadReply
@@ -95,8 +96,8 @@ def _check_line(line: Any, path: str) -> None:
     messages = line.get("messages")
     if not isinstance(messages, list) or not messages:
         raise BadReply("expected at least one message", path=f"{path}.messages")
-    line["messages"] = outputs.checked_messages(messages, f"{path}.messages")
-    outputs.checked_ask(line.get("ask"), f"{path}.ask")
+    line["messages"] = checked_messages(messages, f"{path}.messages")
+    checked_ask(line.get("ask"), f"{path}.ask")
     _check_recurrence(line, path)
 
 

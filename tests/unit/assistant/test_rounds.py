@@ -16,7 +16,7 @@ from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.dialog.outputs import ASKS
+from prolocutor.dialog.messages import ASKS
 from prolocutor.dialog.rounds import Round
 from prolocutor.errors import BadInput, Conflict, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service

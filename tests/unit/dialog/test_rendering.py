@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.dialog.outputs import KINDS, checked_messages
+from prolocutor.dialog.messages import KINDS, checked_messages
 from prolocutor.dialog.rendering import plain_text, said_as_text
 
 MESSAGES: dict[str, tuple[dict[str, Any], str]] = {

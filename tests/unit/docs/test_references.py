@@ -24,7 +24,7 @@ from prolocutor.contracts.channel import Route
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.outputs import ASKS, KINDS
+from prolocutor.dialog.messages import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import TurnMetrics

@@ -10,7 +10,7 @@ from prolocutor.almond.programs.evaluating import ResultRow
 from prolocutor.almond.programs.resolving import EVENT, field_of
 from prolocutor.almond.thingtalk.manifests import Function
 from prolocutor.almond.thingtalk.types import Type
-from prolocutor.dialog import outputs
+from prolocutor.dialog.messages import checked_messages
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply
 
@@ -116,7 +116,7 @@ def _formatted(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type])
         if message is None:
             continue
         try:
-            messages += outputs.checked_messages([message])
+            messages += checked_messages([message])
         except BadReply:
             continue
     return messages

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
-from prolocutor.dialog import outputs, plain, rounds
+from prolocutor.dialog import plain, rounds
+from prolocutor.dialog.messages import with_owner
 from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 from prolocutor.pipeline import schedule
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
@@ -101,7 +102,7 @@ def is_told(decision: Decision, reply: DraftReply) -> bool:
 
 
 def _mark_buttons(draft: Draft, reply: DraftReply) -> None:
-    marked = outputs.with_owner(reply.messages, reply.active_skill)
+    marked = with_owner(reply.messages, reply.active_skill)
     if marked is not reply.messages:
         draft.show(marked, reply.ask)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prolocutor.almond.programs.executor import Executor
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
-from prolocutor.dialog import outputs
+from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.errors import ServiceLate
 from prolocutor.stores.memory import MemoryStore
 from tests.unit.almond.programs.gadgets import Gadgets, begun, service
@@ -133,8 +133,8 @@ class Gives:
 def test_a_run_ends_in_words(source: str, reply: Any) -> None:
     run = asyncio.run(_run(source, reply))
     assert run.words.messages
-    assert outputs.checked_messages(run.words.messages)
-    assert outputs.checked_ask(run.words.ask) == run.words.ask
+    assert checked_messages(run.words.messages)
+    assert checked_ask(run.words.ask) == run.words.ask
 
 
 async def _run(source: str, reply: Any) -> ProgramRun:

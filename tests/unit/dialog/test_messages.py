@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from prolocutor.dialog import outputs
+from prolocutor.dialog.messages import ASKS, KINDS, checked_ask, checked_messages, with_owner
 from prolocutor.errors import BadReply
 
 GOOD: list[dict[str, Any]] = [
@@ -34,37 +35,57 @@ GOOD: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("message", GOOD, ids=lambda one: one["type"])
 def test_a_message_of_each_kind_is_taken_as_it_is(message: dict[str, Any]) -> None:
-    assert outputs.checked_messages([{**message, "own": 1}]) == [{**message, "own": 1}]
+    assert checked_messages([{**message, "own": 1}]) == [{**message, "own": 1}]
 
 
 @pytest.mark.parametrize("message", GOOD, ids=lambda one: one["type"])
 def test_a_message_that_lacks_something_is_refused_by_its_path(message: dict[str, Any]) -> None:
-    for key in outputs.KINDS[message["type"]]:
+    for field in msgspec.structs.fields(KINDS[message["type"]]):
+        key = field.encode_name
+        if not field.required:
+            continue
         lacking = {name: value for name, value in message.items() if name != key}
         with pytest.raises(BadReply) as caught:
-            outputs.checked_messages([lacking])
+            checked_messages([lacking])
         assert caught.value.path == f"$.messages[0].{key}"
 
 
+@pytest.mark.parametrize(
+    ("message", "path"),
+    [
+        ({"type": "picture", "url": 5}, "$.messages[1].url"),
+        ({"type": "rdl", "rdl": {}}, "$.messages[1].rdl.webCallback"),
+        ({"type": "choice", "title": "a", "idx": True}, "$.messages[1].idx"),
+        ({"type": "smoke"}, "$.messages[1].type"),
+        ({}, "$.messages[1].type"),
+        ("hi", "$.messages[1]"),
+    ],
+)
+def test_a_fault_in_a_message_is_named_by_its_path(message: Any, path: str) -> None:
+    with pytest.raises(BadReply) as refused:
+        checked_messages([{"type": "text", "text": "a"}, message])
+    assert refused.value.path == path
+
+
 def test_a_link_may_be_called_so() -> None:
-    [link] = outputs.checked_messages([{"type": "link", "title": "a", "link": "b"}])
+    [link] = checked_messages([{"type": "link", "title": "a", "link": "b"}])
     assert link == {"type": "link", "title": "a", "url": "b"}
 
 
-@pytest.mark.parametrize("ask", [*sorted(outputs.ASKS), None])
+@pytest.mark.parametrize("ask", [*sorted(ASKS), None])
 def test_the_asks_are_known(ask: str | None) -> None:
-    assert outputs.checked_ask(ask) == ask
+    assert checked_ask(ask) == ask
 
 
 @pytest.mark.parametrize("ask", ["", "Number", 5, [], {}, True])
 def test_what_is_no_ask_is_refused(ask: Any) -> None:
     with pytest.raises(BadReply, match="there are"):
-        outputs.checked_ask(ask)
+        checked_ask(ask)
 
 
 def owned(json: Any) -> Any:
     """Return what a skill's button carries when it is shown."""
-    [button] = outputs.with_owner([{"type": "button", "title": "a", "json": json}], "shop")
+    [button] = with_owner([{"type": "button", "title": "a", "json": json}], "shop")
     return button["json"]
 
 
@@ -100,4 +121,4 @@ def test_a_button_with_a_command_of_the_assistants_is_nobodys(json: Any) -> None
 
 def test_messages_without_a_button_are_not_touched() -> None:
     messages = [{"type": "text", "text": "a"}]
-    assert outputs.with_owner(messages, "shop") is messages
+    assert with_owner(messages, "shop") is messages

@@ -1,0 +1,213 @@
+"""What the assistant can send: the kinds of messages of Almond's dialog API.
+
+Each kind is a Struct; `RichMessage` is their union, told apart by `type`. A skill may give them or
+dicts of the same keys. They are stored as dicts, so keys that a kind does not know are kept.
+Source: the Almond Dialog API, and what its servers send since (`audio`, `video`, `sound`,
+`new-program`).
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any, Final, get_args
+
+import msgspec
+
+from prolocutor.dialog.plain import decode
+from prolocutor.dialog.rounds import Ask
+from prolocutor.errors import BadReply
+
+
+class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True):
+    """What a message of any kind may have; None stands for nothing.
+
+    `alt` describes a picture in words, `idx` is the number of a choice (given by the assistant),
+    `exclusive` stops other sounds, `state` belongs to a link.
+    """
+
+    alt: str | None = None
+    idx: int | None = None
+    exclusive: bool | None = None
+    state: dict[str, Any] | None = None
+
+
+class Text(_Common, tag="text"):
+    """A text."""
+
+    text: str
+
+
+class Picture(_Common, tag="picture"):
+    """A picture at an address."""
+
+    url: str
+
+
+class Audio(_Common, tag="audio"):
+    """A recording at an address."""
+
+    url: str
+
+
+class Video(_Common, tag="video"):
+    """A film at an address."""
+
+    url: str
+
+
+class RichLink(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Where a rich deep link leads (`web_callback`, an address), its title and text."""
+
+    web_callback: str
+    display_title: str | None = None
+    display_text: str | None = None
+
+
+class Rdl(_Common, tag="rdl"):
+    """A rich deep link: a card with a title and a text that leads to an address."""
+
+    rdl: RichLink
+
+
+class Result(_Common, tag="result"):
+    """The result of a program as data, and as text for clients that cannot show it."""
+
+    result: dict[str, Any]
+    fallback: str
+
+
+class Sound(_Common, tag="sound"):
+    """A sound by its name in the freedesktop sound theme."""
+
+    name: str
+
+
+class Choice(_Common, tag="choice"):
+    """One of several things to choose from: its title, and a longer text."""
+
+    title: str
+    text: str | None = None
+
+
+class Button(_Common, tag="button"):
+    """A button; what it carries (`json`) comes back to the skill when it is pressed."""
+
+    title: str
+    json: dict[str, Any] | str
+
+
+class Link(_Common, tag="link"):
+    """A link with a title."""
+
+    title: str
+    url: str
+
+
+class NewProgram(_Common, tag="new-program", rename="camel"):
+    """A program that was started: its code, and the results and errors so far."""
+
+    unique_id: str
+    name: str
+    code: str
+    results: list[Any]
+    errors: list[Any]
+
+
+RichMessage = (
+    Text | Picture | Audio | Video | Rdl | Result | Sound | Choice | Button | Link | NewProgram
+)
+
+KINDS: Final[dict[str, type[msgspec.Struct]]] = {
+    str(kind.__struct_config__.tag): kind for kind in get_args(RichMessage)
+}
+"""The Struct of each `type`."""
+
+ASKS: Final[frozenset[str]] = frozenset(get_args(Ask))
+
+
+def checked_messages(value: list[Any], path: str = "$.messages") -> list[dict[str, Any]]:
+    """Check messages and complete them: choices are numbered from 0, `link` stands for `url`.
+
+    `BadReply` names the path of the first that is none.
+    """
+    messages = [_checked(one, f"{path}[{position}]") for position, one in enumerate(value)]
+    choices = (one for one in messages if one["type"] == "choice")
+    for position, choice in enumerate(choices):
+        choice["idx"] = position
+    return messages
+
+
+def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
+    """Check an ask; `BadReply` where there is none of this name."""
+    if value is None:
+        return None
+    try:
+        ask: Ask = msgspec.convert(value, Ask)
+    except msgspec.ValidationError:
+        known = ", ".join(get_args(Ask))
+        raise BadReply(f"no ask is called {value!r:.80}; there are {known}", path=path) from None
+    return ask
+
+
+def with_owner(messages: list[dict[str, Any]], skill: str) -> list[dict[str, Any]]:
+    """Return messages whose buttons name their owner: what they carry comes back to that skill.
+
+    A button that carries a command (a program, bookkeeping) or an owner stays as it is. A text that
+    is no JSON object becomes the `payload` of one.
+    """
+    if not skill or not any(one["type"] == "button" for one in messages):
+        return messages
+    return [
+        {**one, "json": _owned(one["json"], skill)} if one["type"] == "button" else one
+        for one in messages
+    ]
+
+
+def _owned(json: Any, skill: str) -> Any:
+    if isinstance(json, str):
+        with suppress(ValueError):
+            json = decode(json)
+    if not isinstance(json, dict):
+        return {"payload": json, "skill": skill}
+    if "skill" in json or "program" in json or _is_command(json.get("code")):
+        return json
+    return {**json, "skill": skill}
+
+
+def _is_command(code: Any) -> bool:
+    """Return whether code is the assistant's own: bookkeeping, or a program in ThingTalk."""
+    tokens = code.split() if isinstance(code, str) else code
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+        return False
+    return tokens[:1] == ["bookkeeping"] or any(token.startswith(("$", "@")) for token in tokens)
+
+
+def _checked(given: Any, path: str) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise BadReply("expected a message, an object with a type", path=path)
+    message: dict[str, Any] = {**given}
+    kind = message.get("type")
+    if not isinstance(kind, str) or kind not in KINDS:
+        what = f"no message is of type {kind!r:.80}; there are {', '.join(KINDS)}"
+        raise BadReply(what, path=f"{path}.type")
+    if kind == "link" and "url" not in message and "link" in message:
+        message["url"] = message.pop("link")
+    try:
+        msgspec.convert(message, KINDS[kind])
+    except msgspec.ValidationError as error:
+        what, place = _fault(str(error))
+        raise BadReply(f"a {kind} message: {what}", path=f"{path}{place}") from None
+    return message
+
+
+def _fault(text: str) -> tuple[str, str]:
+    """Return what msgspec found, and where: the path of the value below the message."""
+    what, _, at = text.partition(" - at ")
+    place = at.strip("`").removeprefix("$")
+    if missing := _MISSING.match(what):
+        return f"{missing[1]} is missing", f"{place}.{missing[1]}"
+    return what[:1].lower() + what[1:].replace("`", ""), place
+
+
+_MISSING: Final = re.compile(r"Object missing required field `(.+)`")
