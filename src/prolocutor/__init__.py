@@ -12,14 +12,33 @@ if TYPE_CHECKING:
     from prolocutor.assistant.notification import permission_request as permission_request
     from prolocutor.assistant.runner import run as run
     from prolocutor.assistant.turn_result import TurnResult as TurnResult
+    from prolocutor.contracts.pairing import Card as Card
     from prolocutor.contracts.selection import Selection as Selection
     from prolocutor.contracts.selection import enough as enough
     from prolocutor.dialog.dialog import Dialog as Dialog
+    from prolocutor.dialog.messages import Audio as Audio
+    from prolocutor.dialog.messages import Button as Button
+    from prolocutor.dialog.messages import Choice as Choice
+    from prolocutor.dialog.messages import Link as Link
+    from prolocutor.dialog.messages import NewProgram as NewProgram
+    from prolocutor.dialog.messages import Picture as Picture
+    from prolocutor.dialog.messages import Rdl as Rdl
+    from prolocutor.dialog.messages import Result as Result
+    from prolocutor.dialog.messages import RichLink as RichLink
+    from prolocutor.dialog.messages import RichMessage as RichMessage
+    from prolocutor.dialog.messages import Sound as Sound
+    from prolocutor.dialog.messages import Text as Text
+    from prolocutor.dialog.messages import Video as Video
     from prolocutor.dialog.profiles import Bot as Bot
     from prolocutor.dialog.profiles import Human as Human
+    from prolocutor.dialog.rounds import Ask as Ask
+    from prolocutor.dialog.turn_request import AskAnswer as AskAnswer
+    from prolocutor.dialog.turn_request import TurnRequest as TurnRequest
     from prolocutor.dialog.utterances import BotUtterance as BotUtterance
     from prolocutor.dialog.utterances import HumanUtterance as HumanUtterance
     from prolocutor.dialog.utterances import Hypothesis as Hypothesis
+    from prolocutor.dialog.utterances import ScheduledMessage as ScheduledMessage
+    from prolocutor.dialog.utterances import SelectorReply as SelectorReply
     from prolocutor.errors import ProlocutorError as ProlocutorError
     from prolocutor.parlai.message import Message as Message
     from prolocutor.pipeline.plan import Breaker as Breaker
@@ -28,27 +47,46 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PLACES = {
+_MODULES = {
+    "Ask": "prolocutor.dialog.rounds",
+    "AskAnswer": "prolocutor.dialog.turn_request",
     "Assistant": "prolocutor.assistant.assistant",
-    "BotUtterance": "prolocutor.dialog.utterances",
+    "Audio": "prolocutor.dialog.messages",
     "Bot": "prolocutor.dialog.profiles",
+    "BotUtterance": "prolocutor.dialog.utterances",
     "Breaker": "prolocutor.pipeline.plan",
+    "Button": "prolocutor.dialog.messages",
+    "Card": "prolocutor.contracts.pairing",
+    "Choice": "prolocutor.dialog.messages",
     "Dialog": "prolocutor.dialog.dialog",
     "Human": "prolocutor.dialog.profiles",
     "HumanUtterance": "prolocutor.dialog.utterances",
     "Hypothesis": "prolocutor.dialog.utterances",
+    "Link": "prolocutor.dialog.messages",
     "Message": "prolocutor.parlai.message",
+    "NewProgram": "prolocutor.dialog.messages",
+    "Picture": "prolocutor.dialog.messages",
     "Pipeline": "prolocutor.pipeline.plan",
     "ProlocutorError": "prolocutor.errors",
+    "Rdl": "prolocutor.dialog.messages",
+    "Result": "prolocutor.dialog.messages",
+    "RichLink": "prolocutor.dialog.messages",
+    "RichMessage": "prolocutor.dialog.messages",
+    "ScheduledMessage": "prolocutor.dialog.utterances",
     "Selection": "prolocutor.contracts.selection",
+    "SelectorReply": "prolocutor.dialog.utterances",
     "Service": "prolocutor.pipeline.plan",
+    "Sound": "prolocutor.dialog.messages",
+    "Text": "prolocutor.dialog.messages",
+    "TurnRequest": "prolocutor.dialog.turn_request",
     "TurnResult": "prolocutor.assistant.turn_result",
+    "Video": "prolocutor.dialog.messages",
     "enough": "prolocutor.contracts.selection",
     "permission_request": "prolocutor.assistant.notification",
     "run": "prolocutor.assistant.runner",
 }
 
-__all__ = ["__version__", *sorted(_PLACES)]
+__all__ = ["__version__", *sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
@@ -56,11 +94,11 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module("prolocutor.knowledge")
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'prolocutor' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_PLACES[name]), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

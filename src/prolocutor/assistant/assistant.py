@@ -17,7 +17,7 @@ from prolocutor.assistant.bounds import check_number, check_text
 from prolocutor.assistant.feed import FeedListeners, FeedMessage
 from prolocutor.assistant.input_checks import MAX_TEXT, check_name, checked_dialog, checked_input
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
-from prolocutor.assistant.notification import Message, notification
+from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_told
@@ -235,7 +235,7 @@ class Assistant:
     async def notify(
         self,
         user: str,
-        messages: Message | Sequence[Message],
+        messages: AnyMessage | Sequence[AnyMessage],
         ask: str | None = None,
         *,
         skill: str = "",

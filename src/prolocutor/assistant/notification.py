@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
+import msgspec
+
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import notices, plain
 from prolocutor.dialog.ids import new_id
-from prolocutor.dialog.messages import checked_ask, checked_messages
+from prolocutor.dialog.messages import RichMessage, checked_ask, checked_messages
 from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, BadReply
 
@@ -19,13 +21,13 @@ NOTIFICATIONS: Final = "@notify"
 MAX_KEY: Final = 200
 MAX_MESSAGES: Final = 100
 
-Message = str | dict[str, Any]
+AnyMessage = str | RichMessage | dict[str, Any]
 
 
 def notification(
     user: str,
     dialog: str,
-    messages: Message | Sequence[Message],
+    messages: AnyMessage | Sequence[AnyMessage],
     *,
     ask: str | None,
     skill: str,
@@ -94,14 +96,13 @@ def permission_request(person: str, what: str) -> list[dict[str, Any]]:
 
 
 def _checked(messages: Any) -> list[dict[str, Any]]:
-    if isinstance(messages, str | dict):
+    if isinstance(messages, str | dict | msgspec.Struct):
         messages = [messages]
     if not isinstance(messages, list | tuple) or not 0 < len(messages) <= MAX_MESSAGES:
         raise BadInput(f"messages are a list of 1 to {MAX_MESSAGES}, or a text", field="messages")
     given = [{"type": "text", "text": one} if isinstance(one, str) else one for one in messages]
     try:
-        plain.check(given)
-        return checked_messages(given)
+        return checked_messages(plain.check(given).value)
     except BadReply as error:
         raise BadInput(str(error), field="messages") from None
 

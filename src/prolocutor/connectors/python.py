@@ -17,6 +17,7 @@ from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, check
+from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class PythonConnector:
         max_threads: int = 64,
     ) -> None:
         self.name = name
-        self._target = target
+        self._target = taking_dicts(target)
         self._batched = batched
         self._awaited = _is_async(target)
         self._inline = inline

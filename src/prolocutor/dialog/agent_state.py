@@ -7,7 +7,7 @@ known are kept (in `extra`) and written back.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import Dialog
@@ -195,35 +195,25 @@ def bot_utterance_from_state(state: State) -> BotUtterance:
 
 
 def hypothesis_to_state(hypothesis: Hypothesis) -> State:
-    """Return the agent state of a hypothesis; attributes that were not given stay absent."""
-    state: State = {
+    """Return the agent state of a hypothesis; what was not given stays absent."""
+    given: State = plain.without_structs(hypothesis)
+    return {
         "skill_name": hypothesis.skill_name,
         "annotations": hypothesis.annotations,
         "text": hypothesis.text,
         "confidence": hypothesis.confidence,
+        **given,
     }
-    if hypothesis.human_attributes is not None:
-        state["human_attributes"] = hypothesis.human_attributes
-    if hypothesis.bot_attributes is not None:
-        state["bot_attributes"] = hypothesis.bot_attributes
-    if hypothesis.hypothesis_id:
-        state["hypothesis_id"] = hypothesis.hypothesis_id
-    return {**state, **hypothesis.extra}
 
 
 def hypothesis_from_state(state: State) -> Hypothesis:
     """Read a hypothesis from agent state."""
-    rest = dict(state)
-    return Hypothesis(
-        skill_name=rest.pop("skill_name", ""),
-        text=rest.pop("text", ""),
-        confidence=rest.pop("confidence"),
-        hypothesis_id=rest.pop("hypothesis_id", ""),
-        annotations=rest.pop("annotations", {}),
-        human_attributes=rest.pop("human_attributes", None),
-        bot_attributes=rest.pop("bot_attributes", None),
-        extra=rest,
-    )
+    known = {key: value for key, value in state.items() if key in _HYPOTHESIS}
+    extra = {key: value for key, value in state.items() if key not in _HYPOTHESIS}
+    return Hypothesis(**{"text": "", **known}, extra=extra)
+
+
+_HYPOTHESIS: Final = frozenset(Hypothesis.__struct_fields__) - {"extra"}
 
 
 def _of(dialog: Dialog, kind: type[Any]) -> list[Any]:

@@ -22,9 +22,12 @@ from prolocutor.errors import BadReply
 class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True):
     """What a message of any kind may have; None stands for nothing.
 
-    `alt` describes a picture in words, `idx` is the number of a choice (given by the assistant),
+    `icon` is the name of the service whose icon is shown (the speaker's own if None), `alt`
+    describes a picture in words, `idx` is the number of a choice (given by the assistant),
     `exclusive` stops other sounds, `state` belongs to a link.
     """
+
+    icon: str | None = None
 
     alt: str | None = None
     idx: int | None = None
@@ -57,11 +60,12 @@ class Video(_Common, tag="video"):
 
 
 class RichLink(msgspec.Struct, rename="camel", omit_defaults=True):
-    """Where a rich deep link leads (`web_callback`, an address), its title and text."""
+    """Where a rich deep link leads (`web_callback`, an address), its title, text and picture."""
 
     web_callback: str
     display_title: str | None = None
     display_text: str | None = None
+    picture_url: str | None = None
 
 
 class Rdl(_Common, tag="rdl"):

@@ -1,12 +1,15 @@
 """What JSON can say: values are checked and encoded here before they go anywhere.
 
 msgspec writes NaN as null, merges the keys 1 and "1" and takes dates for strings without a word,
-so a value counts as plain only if decoding what was encoded gives an equal value.
+so a value counts as plain only if decoding what was encoded gives an equal value. A Struct stands
+for its JSON object, which differs from it, so that values without Structs are encoded once only.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 import re
 from typing import Any, Final
 
@@ -38,12 +41,13 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     """Encode `value` to JSON and decode it again; `BadReply` names the path of what JSON can't say.
 
     Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types,
-    more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists.
+    more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
+    `Hypothesis`) the objects that they stand for.
     """
     try:
         encoded = encode(value)
     except Exception:
-        _explain(value, max_depth)
+        _explain(without_structs(value), max_depth)
         raise BadReply("cannot be written as JSON") from None
     if len(encoded) > max_bytes:
         raise BadReply(f"{len(encoded):,} bytes, more than the {max_bytes:,} allowed")
@@ -51,8 +55,50 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
         _explain(value, max_depth)
     decoded = decode(encoded)
     if decoded != value:
+        objects = without_structs(value)
+        if objects is not value:
+            return check(objects, max_bytes=max_bytes, max_depth=max_depth)
         _explain(value, max_depth)
     return Plain(decoded, encoded)
+
+
+def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Return a value whose Structs are JSON objects; the same value if it holds none.
+
+    A Struct that has `json_members` says itself what its object is.
+    """
+    if depth == 0:
+        return value
+    if isinstance(value, msgspec.Struct):
+        own = getattr(value, "json_members", None)
+        return without_structs(members(value) if own is None else own(), depth - 1)
+    if isinstance(value, dict):
+        inner = {key: without_structs(one, depth - 1) for key, one in value.items()}
+        return inner if any(inner[key] is not one for key, one in value.items()) else value
+    if isinstance(value, list | tuple):
+        items = [without_structs(one, depth - 1) for one in value]
+        return items if any(map(operator.is_not, items, value)) else value
+    return value
+
+
+def members(struct: msgspec.Struct) -> dict[str, Any]:
+    """Return the members of a Struct's JSON object, as msgspec names, tags and omits them."""
+    config = struct.__struct_config__
+    found = {config.tag_field: config.tag} if config.tag_field is not None else {}
+    for field in _fields(type(struct)):
+        value = getattr(struct, field.name)
+        if not (config.omit_defaults and _is_default(value, field)):
+            found[field.encode_name] = value
+    return found
+
+
+_fields: Final = functools.lru_cache(maxsize=256)(msgspec.structs.fields)
+
+
+def _is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return value in ([], {}) and value == field.default_factory()
+    return value is field.default
 
 
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:

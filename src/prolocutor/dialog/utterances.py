@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 
+from prolocutor.dialog import plain
+from prolocutor.dialog.messages import RichMessage
 from prolocutor.dialog.profiles import Bot, Human
+from prolocutor.dialog.rounds import Ask
+
+Object = dict[str, Any]
+"""A JSON object whose keys are free: annotations, attributes."""
 
 
-class Hypothesis(msgspec.Struct, kw_only=True):
-    """One candidate reply of one skill.
+class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"in_": "in"}):
+    """Messages for later: `at` a time (ISO 8601 or UNIX seconds), or `in_` seconds from now.
 
-    `hypothesis_id` is `<skill>.<position>`, given by the engine; every key that the skill added of
-    its own is in `extra`.
+    `key` names the entry, so that it can be replaced or taken back. `every` (day, weekday, week,
+    month or year) brings it again by the clock of `timezone`. `ask` makes it a question.
+    """
+
+    key: str
+    messages: Sequence[RichMessage | Object]
+    at: str | float | None = None
+    in_: float | None = None
+    ask: Ask | None = None
+    every: Literal["day", "weekday", "week", "month", "year"] | None = None
+    timezone: str | None = None
+
+
+class _HypothesisDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
+    skill_name: str = ""
+    hypothesis_id: str = ""
+    annotations: Object = {}
+    human_attributes: Object | None = None
+    bot_attributes: Object | None = None
+    attributes: Object | None = None
+    messages: Sequence[RichMessage | Object] | None = None
+    ask: Ask | None = None
+    can_continue: bool | str | None = None
+    schedule: Sequence[ScheduledMessage | Object] | None = None
+    unschedule: Sequence[str] | None = None
+    extra: Object = {}
+
+
+class Hypothesis(_HypothesisDetails):
+    """One candidate reply of one skill: `Hypothesis("hi", 0.9)`.
+
+    A skill gives what it wants to say and how sure it is; beside that `human_attributes` and
+    `bot_attributes` to remember, `attributes` of the reply, rich `messages` (the text may then be
+    ""), an `ask` for an answer of one kind, whether it `can_continue` with the next input, messages
+    to `schedule` and keys of those to `unschedule`. Keys of its own go into `extra`.
+
+    In a dialog the engine adds `skill_name` and `hypothesis_id` (`<skill>.<position>`), and
+    candidate annotators the `annotations`.
+    """
+
+    text: str
+    confidence: float
+
+    def json_members(self) -> Object:
+        """Return the members of its JSON object that say something, those of `extra` included."""
+        members = plain.members(self)
+        members.update(members.pop("extra", {}))
+        if not self.text and self.messages:
+            del members["text"]
+        return members
+
+
+class _SelectorDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
+    hypothesis: str | None = None
+    hypotheses: Sequence[str] | None = None
+    human_attributes: Object | None = None
+    bot_attributes: Object | None = None
+    attributes: Object | None = None
+    annotations: Object | None = None
+    messages: Sequence[RichMessage | Object] | None = None
+    ask: Ask | None = None
+
+
+class SelectorReply(_SelectorDetails):
+    """What a response selector chose: a skill's text, or a text composed of several.
+
+    `hypothesis` is the id of the chosen one, `hypotheses` those that a composed text is made of;
+    without either, the first hypothesis with this skill and text counts.
     """
 
     skill_name: str
     text: str
     confidence: float
-    hypothesis_id: str = ""
-    annotations: dict[str, Any] = {}
-    human_attributes: dict[str, Any] | None = None
-    bot_attributes: dict[str, Any] | None = None
-    extra: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, chosen: Hypothesis) -> SelectorReply:
+        """Choose a hypothesis as it is."""
+        return cls(
+            chosen.skill_name,
+            chosen.text,
+            chosen.confidence,
+            hypothesis=chosen.hypothesis_id or None,
+        )
 
 
 class HumanUtterance(msgspec.Struct, kw_only=True):
@@ -33,10 +111,10 @@ class HumanUtterance(msgspec.Struct, kw_only=True):
     text: str
     user: Human
     date_time: str
-    annotations: dict[str, Any] = {}
+    annotations: Object = {}
     hypotheses: list[Hypothesis] = []
-    attributes: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
+    attributes: Object = {}
+    extra: Object = {}
 
 
 class BotUtterance(msgspec.Struct, kw_only=True):
@@ -49,6 +127,6 @@ class BotUtterance(msgspec.Struct, kw_only=True):
     confidence: float
     user: Bot
     date_time: str
-    annotations: dict[str, Any] = {}
-    attributes: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
+    annotations: Object = {}
+    attributes: Object = {}
+    extra: Object = {}

@@ -21,6 +21,7 @@ from typing import Any, Final
 import uvicorn
 
 from prolocutor.dialog.plain import check, decode, encode
+from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,8 @@ class FunctionHost:
     """An ASGI application that answers with one function, async or plain."""
 
     def __init__(self, target: Callable[..., Any], *, batch: bool = False) -> None:
-        self._target = target
+        self._is_async = _is_async(target)
+        self._target = taking_dicts(target)
         self._batch = batch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +78,7 @@ class FunctionHost:
             return _error(500, _text(error))
 
     async def _ask(self, request: Any) -> bytes:
-        if _is_async(self._target):
+        if self._is_async:
             reply = await self._target(request)
         else:
             reply = await _in_thread(self._target, request)

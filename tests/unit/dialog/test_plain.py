@@ -5,11 +5,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prolocutor.dialog import plain
+from prolocutor.dialog.messages import Button, Text
+from prolocutor.dialog.utterances import Hypothesis, ScheduledMessage, SelectorReply
 from prolocutor.errors import BadReply
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -167,3 +170,81 @@ def test_whatever_comes_over_a_wire_is_read_or_refused(data: bytes) -> None:
     except BadReply:
         return
     assert plain.decode(parsed.encoded) == parsed.value
+
+
+class Found(msgspec.Struct):
+    """What an annotator may return: a type of its own."""
+
+    score: float
+    inner: Any = None
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Hypothesis("hi", 0.5), {"text": "hi", "confidence": 0.5}),
+        (
+            [Hypothesis("hi", 0.5, can_continue=True, extra={"own": 1})],
+            [{"text": "hi", "confidence": 0.5, "can_continue": True, "own": 1}],
+        ),
+        (
+            Hypothesis("", 0.5, messages=[Text("a"), {"type": "text", "text": "b"}], ask="yesno"),
+            {
+                "confidence": 0.5,
+                "messages": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+                "ask": "yesno",
+            },
+        ),
+        (
+            {"text": "a", "confidence": 1.0, "messages": [Button("a", {"n": 1})]},
+            {
+                "text": "a",
+                "confidence": 1.0,
+                "messages": [{"type": "button", "title": "a", "json": {"n": 1}}],
+            },
+        ),
+        (
+            Hypothesis("a", 1, schedule=[ScheduledMessage(key="k", in_=5, messages=[Text("b")])]),
+            {
+                "text": "a",
+                "confidence": 1,
+                "schedule": [{"key": "k", "in": 5, "messages": [{"type": "text", "text": "b"}]}],
+            },
+        ),
+        (
+            SelectorReply("chat", "a", 0.5, hypotheses=("chat.0", "chat.1")),
+            {
+                "skill_name": "chat",
+                "text": "a",
+                "confidence": 0.5,
+                "hypotheses": ["chat.0", "chat.1"],
+            },
+        ),
+        ([Found(0.5, Found(1.0))], [{"score": 0.5, "inner": {"score": 1.0, "inner": None}}]),
+    ],
+)
+def test_a_struct_stands_for_its_object(value: Any, expected: Any) -> None:
+    assert plain.check(value).value == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (Hypothesis("hi", math.nan), "$.confidence"),
+        ([Hypothesis("hi", 0.5, attributes={"at": datetime.now(UTC)})], "$[0].attributes.at"),
+        (Found(0.5, object()), "$.inner"),
+        (Found(0.5, Found(0.5, {1: "one"})), "$.inner.inner"),
+        (Hypothesis("hi", 0.5, messages=[Text("\ud800")]), "$.messages[0].text"),
+    ],
+)
+def test_the_path_within_a_struct_is_named(value: Any, path: str) -> None:
+    with pytest.raises(BadReply) as refused:
+        plain.check(value)
+    assert refused.value.path == path
+
+
+def test_a_struct_that_holds_itself_is_refused() -> None:
+    found = Found(0.5)
+    found.inner = [found]
+    with pytest.raises(BadReply):
+        plain.check(found)

@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
 from prolocutor.dialog.plain import check, decode, encode
+from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply
 
 PR_SET_PDEATHSIG: Final = 1
@@ -38,6 +39,7 @@ def main(dotted: str, parent: str, form: str) -> None:
     except BaseException as error:
         _write(answers, _raised(error))
         return
+    target = taking_dicts(target)
     _write(answers, b'{"reply":true}')
     answer = _answer_batch if form == "batched" else _answer
     with asyncio.Runner() as runner:

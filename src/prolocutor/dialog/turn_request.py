@@ -1,0 +1,258 @@
+"""TurnRequest: what a service is shown of a turn, as a type instead of a plain dict."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, get_args, get_origin
+
+import msgspec
+
+from prolocutor.dialog import agent_state
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, new_id, timestamp
+from prolocutor.dialog.profiles import Bot, Human
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
+
+
+class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to what a skill asked for.
+
+    `value` by `kind`: bool (yesno); number; `YYYY-MM-DD`; `HH:MM:SS`; `{latitude, longitude,
+    display}`; `{idx, title}` (choice); else a text. `raw` is what the person wrote, `context` what
+    the skill sent along with its ask. `kind` is "cancelled" if the person does not answer.
+    """
+
+    kind: str
+    value: Any = None
+    raw: str | None = None
+    context: Any = None
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the person does not want to answer."""
+        return self.kind == "cancelled"
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self.__struct_fields__:
+            raise KeyError(key)
+        return getattr(self, key)
+
+
+class TurnRequest(Mapping[str, Any]):
+    """What a service is shown: the agent state up to this turn, read by attribute or by key.
+
+    A function that declares it gets it: `def parrot(turn: TurnRequest) -> Hypothesis`. Attributes
+    are typed and read when they are first used; `turn["utterances"]` is the same as JSON, with all
+    keys of the agent state. `turn.utterances` is a window of the dialog that ends with what the
+    human said now, `turn.text`.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, state: object) -> None:
+        if not isinstance(state, Mapping):
+            kind = type(state).__name__
+            raise TypeError(f"a TurnRequest shows the agent state, but the request is a {kind}")
+        self._state: Mapping[str, Any] = state
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        *,
+        user: str = "user",
+        annotations: Mapping[str, Any] | None = None,
+        answer: AskAnswer | None = None,
+        before: Sequence[str] = (),
+    ) -> TurnRequest:
+        """Make the request of a turn in which a person says `text`, to try a skill with.
+
+        `before` are the texts of earlier utterances, by the human and the bot in turn.
+        """
+        human, bot = Human(id=new_id(), user_external_id=user), Bot(id=new_id())
+        dialog = Dialog(
+            dialog_id=new_id(),
+            id=new_id(),
+            human=human,
+            bot=bot,
+            channel_type="python",
+            date_start=timestamp(),
+            utterances=[
+                _heard(said, human) if place % 2 == 0 else _said(said, bot)
+                for place, said in enumerate(before)
+            ],
+        )
+        dialog.utterances.append(_heard(text, human, annotations))
+        state = agent_state.dialog_to_state(dialog)
+        state |= {"turn_id": new_id(), "service": "skill"}
+        if answer is not None:
+            state["answer"] = msgspec.to_builtins(answer)
+        return cls(state)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._state)
+
+    def __len__(self) -> int:
+        return len(self._state)
+
+    def __repr__(self) -> str:
+        return f"<TurnRequest {self.text!r:.80} to {self.service}>"
+
+    @property
+    def text(self) -> str:
+        """What the human said in this turn."""
+        text: str = self._heard_state["text"]
+        return text
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """What annotators found in `text`, by the annotator's name."""
+        found: dict[str, Any] = self._heard_state["annotations"]
+        return found
+
+    @property
+    def turn_id(self) -> TurnId:
+        """The id of this turn, the same when the turn is run again."""
+        return TurnId(self._state.get("turn_id", ""))
+
+    @property
+    def service(self) -> str:
+        """The name of the service that is asked."""
+        return str(self._state.get("service", ""))
+
+    @property
+    def dialog_id(self) -> DialogId:
+        """The id of the dialog."""
+        return DialogId(self._state["dialog_id"])
+
+    @property
+    def utterance_id(self) -> UtteranceId:
+        """The id of what the human said in this turn."""
+        return UtteranceId(self._heard_state["utt_id"])
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the dialog."""
+        found: dict[str, Any] = self._state.get("attributes", {})
+        return found
+
+    @cached_property
+    def dialog(self) -> Dialog:
+        """The dialog with the window of its utterances."""
+        known = {key: value for key, value in self._state.items() if key not in _ADDED}
+        return agent_state.dialog_from_state(known)
+
+    @cached_property
+    def utterances(self) -> list[HumanUtterance | BotUtterance]:
+        """The last utterances, as many as the service's window; the last is this turn's."""
+        return [agent_state.utterance_from_state(one) for one in self._state["utterances"]]
+
+    @cached_property
+    def utterance(self) -> HumanUtterance:
+        """What the human said in this turn, with its attributes and annotations."""
+        return agent_state.human_utterance_from_state(self._heard_state)
+
+    @cached_property
+    def human(self) -> Human:
+        """The human as known at this moment."""
+        return agent_state.human_from_state(self._state["human"])
+
+    @cached_property
+    def bot(self) -> Bot:
+        """The assistant's side of the dialog."""
+        return agent_state.bot_from_state(self._state["bot"])
+
+    @cached_property
+    def answer(self) -> AskAnswer | None:
+        """The answer to what this skill asked for, None if it asked for nothing."""
+        given = self._state.get("answer")
+        return None if given is None else msgspec.convert(given, AskAnswer)
+
+    @cached_property
+    def hypothesis(self) -> Hypothesis:
+        """The hypothesis that a candidate annotator is asked about."""
+        return agent_state.hypothesis_from_state(self._state["hypothesis"])
+
+    @cached_property
+    def hypotheses(self) -> list[Hypothesis]:
+        """The hypotheses that a response selector chooses from; empty for other services."""
+        given = self._state.get("hypotheses") or ()
+        return [agent_state.hypothesis_from_state(one) for one in given]
+
+    @property
+    def _heard_state(self) -> dict[str, Any]:
+        for one in reversed(self._state["utterances"]):
+            if not agent_state.is_bot(one):
+                found: dict[str, Any] = one
+                return found
+        raise LookupError("the request shows nothing that a human said")
+
+
+_ADDED: Final = frozenset({"turn_id", "service", "answer", "hypothesis", "hypotheses"})
+"""What a request has beside the agent state of the dialog."""
+
+
+def _heard(text: str, human: Human, annotations: Mapping[str, Any] | None = None) -> HumanUtterance:
+    return HumanUtterance(
+        utt_id=new_id(),
+        text=text,
+        user=human,
+        date_time=timestamp(),
+        annotations=dict(annotations or {}),
+    )
+
+
+def _said(text: str, bot: Bot) -> BotUtterance:
+    return BotUtterance(
+        utt_id=new_id(),
+        text=text,
+        orig_text=text,
+        active_skill="skill",
+        confidence=1.0,
+        user=bot,
+        date_time=timestamp(),
+    )
+
+
+def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that takes plain dicts and gives `target` what it declares.
+
+    One whose first parameter is a `TurnRequest` (or a list of them) gets such; any other function
+    is returned as it is. To be called once for each service.
+    """
+    declared = _declared(target)
+    if declared is TurnRequest:
+        return lambda request: target(TurnRequest(request))
+    if get_origin(declared) in (list, Sequence) and get_args(declared) == (TurnRequest,):
+        return lambda requests: target([TurnRequest(one) for one in requests])
+    return target
+
+
+def _declared(target: Callable[..., Any]) -> Any:
+    """Return the type of the first parameter; None if there is none that can be known."""
+    try:
+        try:
+            signature = inspect.signature(target, eval_str=True)
+        except NameError:  # a name that is imported for the type checker alone
+            signature = inspect.signature(target)
+    except Exception:  # the annotations of somebody's function may raise anything
+        return None
+    parameters = list(signature.parameters.values())
+    written = parameters[0].annotation if parameters else None
+    if isinstance(written, str):
+        return _BY_NAME.get(_MODULES.sub("", written))
+    return written
+
+
+_MODULES: Final = re.compile(r"\s|\w+\.")
+_BY_NAME: Final = {
+    "TurnRequest": TurnRequest,
+    "list[TurnRequest]": list[TurnRequest],
+    "Sequence[TurnRequest]": list[TurnRequest],
+}
