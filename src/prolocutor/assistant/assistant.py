@@ -30,7 +30,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect, make_programs
 from prolocutor.contracts.observer import Observer, Rated, RatingObserver
-from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, UnfinishedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
@@ -266,13 +266,14 @@ class Assistant:
         return await self._enqueue(user, lambda: self._ringer.notify(entry))
 
     async def start_program(
-        self, user: str, code: str, about: dict[str, str | None]
-    ) -> dict[str, Any]:
+        self, user: str, code: str, info: ProgramInfo | None = None
+    ) -> CreatedProgram:
         """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
-        created = await self._enqueue(user, lambda: self.programs.create(user, code, about))
+        info = info or ProgramInfo()
+        created = await self._enqueue(user, lambda: self.programs.create(user, code, info))
         for entry in created.entries:
             self._ringer.expect(entry.due)
-        return created.report
+        return created
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
         """Return what a dialog waits for now, None if nothing is asked for."""

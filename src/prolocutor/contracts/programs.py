@@ -1,4 +1,4 @@
-"""Programs: who runs the programs that people send, and takes what they ask for on the way."""
+"""Programs: what runs the programs that people send in place of words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from prolocutor.dialog.inputs import DirectReply
 
 
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that is to be run in a turn, or to be gone on with.
+    """A program to run in a turn, or to continue.
 
     `parsed` is what the person sent: `{code, entities, slots?, slotTypes?, example_id?}` or
-    `{program}`. Where the program asked for something, `context` is what it had left with its ask
-    and `answer` what came (`{"kind", "value", "raw"}`); `parsed` is then empty.
+    `{program}`. If the program asked for something, `context` is the one of its `ProgramRun` and
+    `answer` the answer (`{"kind", "value", "raw"}`); `parsed` is then empty.
     """
 
     begun: OpenedTurn
@@ -26,11 +26,12 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a program says (its words may ask), and what it puts on the agenda and takes off it.
+    """What a run says, and how it changes the agenda.
 
-    `context` is kept with the ask and given back with the answer. `code` and `entities` are the
-    context of the ask that clients are sent. `human_attributes` are kept of the person, in a turn.
-    `refused`: what came is no program.
+    `words` may ask for something; `context` is then stored with the ask and comes back with the
+    answer, `code` and `entities` are shown to clients beside the ask. `entries` go on the agenda,
+    `struck` (skill and key) come off it. `human_attributes` are stored in the person's profile.
+    `refused`: what was sent is no program.
     """
 
     words: DirectReply
@@ -43,41 +44,77 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     refused: bool = False
 
 
-class ProgramCreated(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a program that was started outside of dialogs.
+class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program is shown to its person; None for what the program itself decides."""
 
-    `report` is what the caller gets, as JSON: `{uniqueId, description, code, icon, results,
-    errors}`, one result per statement. `entries` are on the agenda already.
+    name: str | None = None
+    description: str | None = None
+    icon: str | None = None
+
+
+class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one statement of a program found.
+
+    `raw` are the results as objects, `type` is the function that gave them (`com.xkcd:get_comic`),
+    `formatted` are the messages that show them.
     """
 
-    report: dict[str, Any]
+    raw: list[dict[str, Any]]
+    type: str | None
+    formatted: list[dict[str, Any]]
+
+
+class CreatedProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a program that was started outside of dialogs.
+
+    `results` has an item for each statement that ran. With `errors` and an empty `id` the program
+    was refused. `entries` are on the agenda already.
+    """
+
+    id: str
+    description: str
+    code: str
+    icon: str | None = None
+    results: list[StatementResult] = []
+    errors: list[str] = []
     entries: Sequence[AgendaEntry] = ()
+
+
+class RunningProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that goes on between turns; `error` says why its last run failed."""
+
+    id: str
+    name: str
+    description: str
+    code: str
+    icon: str | None = None
+    error: str | None = None
 
 
 class ProgramRunner(Protocol):
     """Runs programs, each within a turn of its person. A turn that was cut off runs them again."""
 
     async def run(self, start: ProgramStart) -> ProgramRun:
-        """Run a program, or go on with one. What is wrong with it is said, not raised."""
+        """Run or continue a program. Its errors are said in `words`, not raised."""
 
     async def due(self, entry: AgendaEntry) -> ProgramRun:
-        """Do what an entry of the agenda is for that a program left there (`Notice.program`).
+        """Run the program of an agenda entry (`Notice.program`) that has come due.
 
-        What it raises puts the entry off. Without words nothing is said. The entry is taken off
-        the agenda with what is said; one of `entries` may take its place."""
+        The entry is removed when what the program says is delivered; one of `entries` may take its
+        place. An exception postpones the entry."""
 
 
 class Programs(ProgramRunner, Protocol):
     """Runs programs, and starts, lists and stops those that go on between turns."""
 
-    async def create(self, user: str, code: str, about: dict[str, str | None]) -> ProgramCreated:
-        """Run a program that lacks nothing, or start it if it goes on, outside of dialogs.
+    async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
+        """Run a program that lacks no values, or start it if it goes on, outside of dialogs.
 
-        `about` has its `name`, `description` and `icon`. Called between the turns of the person.
+        Must be called between the turns of the person.
         """
 
-    async def apps(self, user: str) -> list[dict[str, Any]]:
-        """Return the running programs of a person, as JSON for clients."""
+    async def apps(self, user: str) -> list[RunningProgram]:
+        """Return the running programs of a person."""
 
-    async def delete(self, user: str, unique_id: str) -> bool:
-        """Stop a running program for good; False if there is none of this id."""
+    async def delete(self, user: str, program_id: str) -> bool:
+        """Stop a running program for good; return False if there is none of this id."""

@@ -53,8 +53,8 @@ async def test_what_a_program_finds_is_told_as_a_result(base: str) -> None:
     assert (message["type"], message["text"]) == ("text", "carol: news")
     assert raw.items() >= {"text": "news", "author": "carol"}.items()
     assert found == {
-        "appId": app["uniqueId"],
-        "icon": app["icon"],
+        "appId": app.id,
+        "icon": app.icon,
         "type": "com.twitter:home_timeline",
     }
 
@@ -88,7 +88,7 @@ async def test_what_goes_wrong_is_told_as_an_error() -> None:
         told = await results.receive()
         [app] = await door.assistant.programs.apps(LOCAL)
 
-    assert told["error"]["appId"] == app["uniqueId"]
+    assert told["error"]["appId"] == app.id
     assert isinstance(told["error"]["error"], str)
 
 

@@ -46,12 +46,7 @@ class LinkPages:
             "<h2>Skills and devices</h2>",
             _listed([(device["name"], device["description"], "") for device in devices]),
             "<h2>Running programs</h2>",
-            _listed(
-                [
-                    (str(app["name"]), str(app["code"]), button("id", app["uniqueId"], "Stop"))
-                    for app in running
-                ]
-            ),
+            _listed([(app.name, app.code, button("id", app.unique_id, "Stop")) for app in running]),
         )
 
     async def stopped(self, request: HttpRequest) -> HttpResponse:

@@ -9,7 +9,7 @@ from prolocutor.almond.programs.resolving import Fields, ValueResolver
 from prolocutor.almond.thingtalk.tree import Always, And, Compare, Condition, DontCare, Not, Or
 
 
-def holds(condition: Condition, fields: Fields, surroundings: ValueResolver) -> bool:
+def holds(condition: Condition, fields: Fields, resolver: ValueResolver) -> bool:
     """Return whether a condition is true. What a result does not say makes no comparison true."""
     match condition:
         case Always(value):
@@ -17,28 +17,28 @@ def holds(condition: Condition, fields: Fields, surroundings: ValueResolver) -> 
         case DontCare():
             return True
         case Not(inner):
-            return not holds(inner, fields, surroundings)
+            return not holds(inner, fields, resolver)
         case And(inner):
-            return all(holds(one, fields, surroundings) for one in inner)
+            return all(holds(one, fields, resolver) for one in inner)
         case Or(inner):
-            return any(holds(one, fields, surroundings) for one in inner)
+            return any(holds(one, fields, resolver) for one in inner)
         case Compare(left, operator, right):
             return compare(
-                surroundings.value(left, fields),
+                resolver.value(left, fields),
                 operator,
-                surroundings.value(right, fields),
-                surroundings,
+                resolver.value(right, fields),
+                resolver,
             )
 
 
-def compare(left: Any, operator: str, right: Any, surroundings: ValueResolver) -> bool:
+def compare(left: Any, operator: str, right: Any, resolver: ValueResolver) -> bool:
     """Compare two values of JSON as an operator of ThingTalk says."""
     if left is None or right is None:
         return False
     if operator == "==":
-        return _same(left, right, surroundings)
+        return _same(left, right, resolver)
     if operator in _ORDERS:
-        first, second = order_of(left, surroundings), order_of(right, surroundings)
+        first, second = order_of(left, resolver), order_of(right, resolver)
         if first is None or second is None or not _go_together(first[0], second[0]):
             return False
         return _ORDERS[operator](first[1], second[1])
@@ -46,13 +46,13 @@ def compare(left: Any, operator: str, right: Any, surroundings: ValueResolver) -
         return _TEXTS[operator](_folded(left), _folded(right))
     match operator:
         case "contains":
-            return any(_same(one, right, surroundings) for one in _listed(left))
+            return any(_same(one, right, resolver) for one in _listed(left))
         case "contains~":
             return any(_folded(right) in _folded(one) for one in _listed(left))
         case "~contains":
             return any(_folded(one) in _folded(right) for one in _listed(left))
         case "in_array":
-            return any(_same(left, one, surroundings) for one in _listed(right))
+            return any(_same(left, one, resolver) for one in _listed(right))
         case "in_array~":
             return any(_folded(one) in _folded(left) for one in _listed(right))
         case "~in_array":
@@ -60,7 +60,7 @@ def compare(left: Any, operator: str, right: Any, surroundings: ValueResolver) -
     return False
 
 
-def order_of(value: Any, surroundings: ValueResolver) -> tuple[str, Any] | None:
+def order_of(value: Any, resolver: ValueResolver) -> tuple[str, Any] | None:
     """Return what a value is ordered by: its kind, and a number, moment or text; None if nothing.
 
     Money is ordered within its currency; a plain number goes with any.
@@ -74,7 +74,7 @@ def order_of(value: Any, surroundings: ValueResolver) -> tuple[str, Any] | None:
         is_amount = isinstance(amount, int | float) and not isinstance(amount, bool)
         return (f"number {value.get('code', '')}".lower(), amount) if is_amount else None
     if isinstance(value, str):
-        moment = surroundings.moment(value)
+        moment = resolver.moment(value)
         return ("moment", moment) if moment is not None else ("text", value.casefold())
     return None
 
@@ -101,7 +101,7 @@ def _go_together(first: str, second: str) -> bool:
     return "number" in (first, second) and first.startswith("number") == second.startswith("number")
 
 
-def _same(left: Any, right: Any, surroundings: ValueResolver) -> bool:
+def _same(left: Any, right: Any, resolver: ValueResolver) -> bool:
     if isinstance(left, bool) != isinstance(right, bool):
         return False
     if left == right:
@@ -109,8 +109,8 @@ def _same(left: Any, right: Any, surroundings: ValueResolver) -> bool:
     if isinstance(left, dict) and isinstance(right, dict):
         return _same_place(left, right) if "display" in left | right else _same_money(left, right)
     if isinstance(left, str) and isinstance(right, str):
-        moment = surroundings.moment(left)
-        return moment is not None and moment == surroundings.moment(right)
+        moment = resolver.moment(left)
+        return moment is not None and moment == resolver.moment(right)
     return False
 
 

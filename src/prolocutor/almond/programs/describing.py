@@ -8,7 +8,7 @@ from prolocutor.almond.programs.failures import ProgramFailure
 from prolocutor.almond.programs.resolving import ValueResolver
 from prolocutor.almond.programs.result_messages import filled, said
 from prolocutor.almond.thingtalk.checked import CheckedStatement, ResolvedCall
-from prolocutor.almond.thingtalk.plain_values import time_text
+from prolocutor.almond.thingtalk.json_values import time_text
 from prolocutor.almond.thingtalk.printing_values import show_value
 from prolocutor.almond.thingtalk.tree import (
     AtTimerStream,
@@ -20,12 +20,12 @@ from prolocutor.almond.thingtalk.tree import (
 from prolocutor.almond.thingtalk.values import MeasureValue, TimeValue, Value
 
 
-def described(statement: CheckedStatement, surroundings: ValueResolver) -> str:
+def described(statement: CheckedStatement, resolver: ValueResolver) -> str:
     """Say what a statement does: "tweet with status “lol”, every hour"."""
     queries = statement.calls if statement.action is None else statement.calls[:-1]
-    things = [_called(each, surroundings) for each in queries]
+    things = [_called(each, resolver) for each in queries]
     if statement.action is not None:
-        what = _called(statement.action, surroundings)
+        what = _called(statement.action, resolver)
         if things:
             what += f" with {' and '.join(things)}"
     elif things:
@@ -54,10 +54,10 @@ def _when(statement: CheckedStatement, monitored: bool) -> str:
     return " whenever it changes" if monitored else ""
 
 
-def _called(call: ResolvedCall, surroundings: ValueResolver) -> str:
+def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
     """Say what a call does: its confirmation, else what it is called and its inputs."""
     function = call.function
-    given = {each.name: _said(each.value, surroundings) for each in call.call.arguments}
+    given = {each.name: _said(each.value, resolver) for each in call.call.arguments}
     types = {each.name: each.type for each in function.parameters}
     confirmation = _first(function.text("confirmation"))
     named = filled(confirmation, given, {}) if confirmation else None
@@ -73,13 +73,13 @@ def _called(call: ResolvedCall, surroundings: ValueResolver) -> str:
     return f"{name} with {' and '.join(parts)}" if parts else name
 
 
-def _said(value: Value, surroundings: ValueResolver) -> str | None:
+def _said(value: Value, resolver: ValueResolver) -> str | None:
     """Say what is given; what an earlier call gives by its name."""
     source = show_value(value)
     if isinstance(value, MeasureValue):
         return source
     try:
-        known: Any = surroundings.value(value, {})
+        known: Any = resolver.value(value, {})
     except ProgramFailure:
         known = None
     return f"“{said(known)}”" if known is not None else f"the {source.replace('_', ' ')}"

@@ -50,12 +50,12 @@ class Evaluation:
         self,
         calls: SkillCalls,
         resolved: Sequence[ResolvedCall],
-        surroundings: ValueResolver,
+        resolver: ValueResolver,
         events: list[ResultRow] | None = None,
     ) -> None:
         self._calls = calls
         self._resolved = {each.call: each for each in resolved}
-        self._surroundings = surroundings
+        self._surroundings = resolver
         self._events = events or []
 
     async def rows(self, expression: Expression, scope: Fields) -> list[ResultRow]:

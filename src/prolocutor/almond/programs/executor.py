@@ -1,4 +1,4 @@
-"""Executor: runs the programs that people send, asks for what they lack, keeps what goes on."""
+"""Executor: runs programs, asks for the values they lack, and starts those that go on."""
 
 from __future__ import annotations
 
@@ -12,21 +12,27 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.almond.programs import asking, reading, result_messages, telling
+from prolocutor.almond.programs import result_messages, running_apps
 from prolocutor.almond.programs.calling import SkillCalls
 from prolocutor.almond.programs.describing import described
 from prolocutor.almond.programs.device_classes import DeviceClasses
 from prolocutor.almond.programs.failures import ProgramFailure
-from prolocutor.almond.programs.filling import SlotFilling, program_in
+from prolocutor.almond.programs.filling import (
+    SlotFilling,
+    slot_of,
+    unknown_personal_value,
+    with_constants,
+)
 from prolocutor.almond.programs.program_user import ProgramUser, of_turn, unasked
 from prolocutor.almond.programs.running_apps import (
     MOST,
     PROGRAMS,
-    RunningApp,
+    AppState,
     app_of,
     entry_of,
     listed,
 )
+from prolocutor.almond.programs.sources import program_in, program_of, shown
 from prolocutor.almond.programs.statements import StatementOutcome, StatementRunner
 from prolocutor.almond.programs.streams import monitor_of, next_due
 from prolocutor.almond.thingtalk.checked import Checked, CheckedStatement
@@ -35,7 +41,13 @@ from prolocutor.almond.thingtalk.printing import show_statement
 from prolocutor.almond.thingtalk.tree import Program
 from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.caller import Caller
-from prolocutor.contracts.programs import ProgramCreated, ProgramRun, ProgramStart
+from prolocutor.contracts.programs import (
+    CreatedProgram,
+    ProgramInfo,
+    ProgramRun,
+    ProgramStart,
+    RunningProgram,
+)
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
@@ -45,7 +57,7 @@ from prolocutor.pipeline.plan import Service
 log = logging.getLogger(__name__)
 
 SHARE: Final = 0.8
-"""How much of a turn's deadline its program may take."""
+"""The share of a turn's deadline that its program may take."""
 
 
 class Executor:
@@ -69,35 +81,35 @@ class Executor:
     # -- in a turn --------------------------------------------------------------------------
 
     async def run(self, start: ProgramStart) -> ProgramRun:
-        """Run a program, or go on with one. What is wrong with it is said, not raised."""
+        """Run or continue a program. Its errors are said, not raised."""
         person, read = of_turn(start.begun), start.context is not None
         try:
-            await self._get_ready()
+            await self._load_manifests()
             filling = SlotFilling(person, self._devices.manifests)
             if start.context is None:
-                program = reading.program_of(start.parsed)
+                program = program_of(start.parsed)
                 read = True
                 ready = filling.begin(program)
             else:
                 ready = filling.go_on(start.context, (start.answer or {}).get("value"))
             return await self._run(ready, person) if isinstance(ready, Checked) else ready
         except ProlocutorError as error:
-            words = own_words.says(_refusal(reading.shown(start.parsed), error))
+            words = own_words.says(_refusal(shown(start.parsed), error))
             return ProgramRun(words=words, refused=not read)
 
     async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:
-        """Run the statements one after the other."""
+        """Run the statements in order; one that fails does not stop the others."""
         calls = self._calls(person)
         messages: list[dict[str, Any]] = []
         entries: list[AgendaEntry] = []
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
-            doer = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
+            runner = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
             try:
-                told, entry = await self._statement(statement, doer, person, number, running)
-            except ProgramFailure as trouble:
-                told, entry = [result_messages.text(trouble.sentence)], None
-            messages += told
+                said, entry = await self._statement(statement, runner, person, number, running)
+            except ProgramFailure as failure:
+                said, entry = [result_messages.text(failure.sentence)], None
+            messages += said
             if entry is not None:
                 entries.append(entry)
                 running += 1
@@ -111,60 +123,60 @@ class Executor:
     async def _statement(
         self,
         statement: CheckedStatement,
-        doer: StatementRunner,
+        runner: StatementRunner,
         person: ProgramUser,
         number: int,
         running: int,
     ) -> tuple[list[dict[str, Any]], AgendaEntry | None]:
-        """Do one statement, or start it if it goes on; give what is said and its entry."""
+        """Run one statement, or start it if it goes on; return its messages and its entry."""
         if statement.stream is None:
-            done = await doer.do(statement)
-            app = self._app(statement, doer, person, number, {})
-            return telling.announced(app, done), None
+            done = await runner.do(statement)
+            app = self._app(statement, runner, person, number, ProgramInfo())
+            return running_apps.announced(app, done), None
         if running >= MOST:
             raise ProgramFailure(
                 "", f"you have {MOST} programs running, which is the most; stop one at /apps"
             )
-        app, done, due = await self._started(statement, doer, person, number, {})
+        app, done, due = await self._started(statement, runner, person, number, ProgramInfo())
         going_to = result_messages.text(f"Okay, I'm going to {app.description}.")
         entry = entry_of(app, person.user, person.dialog_name, due)
-        return [going_to, *telling.announced(app, done)], entry
+        return [going_to, *running_apps.announced(app, done)], entry
 
     async def _started(
         self,
         statement: CheckedStatement,
-        doer: StatementRunner,
+        runner: StatementRunner,
         person: ProgramUser,
         number: int,
-        about: dict[str, str | None],
-    ) -> tuple[RunningApp, StatementOutcome, float]:
-        """Start a stream: a monitor looks at once. Gives the program and when it is due next."""
-        app = self._app(statement, doer, person, number, about)
+        info: ProgramInfo,
+    ) -> tuple[AppState, StatementOutcome, float]:
+        """Start a stream (a monitor looks at once); return its state, outcome and next time."""
+        app = self._app(statement, runner, person, number, info)
         (settled,) = check(program_in(app.code), self._devices.manifests).statements
-        due = next_due(settled, doer.surroundings, person.at)
+        due = next_due(settled, runner.resolver, person.at)
         if due is None:
             raise ProgramFailure("", "it would never come to that")
         done = StatementOutcome()
         if monitor_of(statement) is not None:
-            done = await doer.happened(statement, None)
+            done = await runner.happened(statement, None)
             app = replace(app, seen=done.seen, error=next(iter(done.errors), None), runs=1)
         return app, done, due
 
     def _app(
         self,
         statement: CheckedStatement,
-        doer: StatementRunner,
+        runner: StatementRunner,
         person: ProgramUser,
         number: int,
-        about: dict[str, str | None],
-    ) -> RunningApp:
+        info: ProgramInfo,
+    ) -> AppState:
         whole = Program(statements=(statement.statement,))
-        return RunningApp(
+        return AppState(
             id=f"{person.run_id}-{number}",
-            code=show_statement(asking.settled(whole, person).statements[0]),
-            name=about.get("name") or doer.name_of(statement),
-            description=about.get("description") or described(statement, doer.surroundings),
-            icon=about.get("icon") or doer.icon_of(statement),
+            code=show_statement(with_constants(whole, person).statements[0]),
+            name=info.name or runner.name_of(statement),
+            description=info.description or described(statement, runner.resolver),
+            icon=info.icon or runner.icon_of(statement),
             created=person.at,
             timezone=person.timezone,
         )
@@ -172,24 +184,24 @@ class Executor:
     # -- between turns ----------------------------------------------------------------------
 
     async def due(self, entry: AgendaEntry) -> ProgramRun:
-        """Do what an entry of the agenda is for that a program left there."""
+        """Run the program of an agenda entry that has come due."""
         now = self._clock()
-        await self._get_ready()
+        await self._load_manifests()
         try:
             app = app_of(entry)
             (statement,) = check(program_in(app.code), self._devices.manifests).statements
             run_id = f"{app.id}-{app.runs}"
             person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
             calls = self._calls(person)
-            doer = StatementRunner(self._devices, calls, app.id)
-            due = next_due(statement, doer.surroundings, now)
-            done = await doer.happened(statement, app.seen)
+            runner = StatementRunner(self._devices, calls, app.id)
+            due = next_due(statement, runner.resolver, now)
+            done = await runner.happened(statement, app.seen)
         except (ProlocutorError, ProgramFailure, msgspec.ValidationError, ValueError) as error:
             log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
             return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
-        failure = next(iter(done.errors), None)
-        app_after = replace(app, seen=done.seen, error=failure, runs=app.runs + 1)
-        messages = telling.notified(app, done)
+        last_error = next(iter(done.errors), None)
+        app_after = replace(app, seen=done.seen, error=last_error, runs=app.runs + 1)
+        messages = running_apps.notified(app, done)
         again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
         return ProgramRun(
             words=DirectReply(messages=messages),
@@ -197,54 +209,53 @@ class Executor:
             struck=calls.struck,
         )
 
-    async def apps(self, user: str) -> list[dict[str, Any]]:
-        """Return the running programs of a person, as Almond's clients list them."""
+    async def apps(self, user: str) -> list[RunningProgram]:
+        """Return the running programs of a person."""
         return [listed(app_of(entry)) for entry in await self._entries(user)]
 
-    async def delete(self, user: str, unique_id: str) -> bool:
+    async def delete(self, user: str, program_id: str) -> bool:
         """Stop a program for good; False if there is none of this id."""
-        return await self._store.strike(user, PROGRAMS, unique_id)
+        return await self._store.strike(user, PROGRAMS, program_id)
 
-    async def create(self, user: str, code: str, about: dict[str, str | None]) -> ProgramCreated:
+    async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
         """Run a program that lacks nothing, or start it if it is one statement that goes on.
 
-        `about` has its `name`, `description` and `icon`. An action is not asked to be confirmed.
-        Called between the turns of the person.
+        An action is not asked to be confirmed. Must be called between the turns of the person.
         """
         person = unasked(user, "main", new_id(), self._clock(), None, text=code)
-        made: list[tuple[RunningApp, StatementOutcome]] = []
+        made: list[tuple[AppState, StatementOutcome]] = []
         try:
-            await self._get_ready()
+            await self._load_manifests()
             calls = self._calls(person)
             for number, statement in enumerate(self._whole(code, person).statements):
-                doer = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
+                runner = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
                 if statement.stream is None:
-                    done = await doer.do(statement)
-                    app = self._app(statement, doer, person, number, about)
+                    done = await runner.do(statement)
+                    app = self._app(statement, runner, person, number, info)
                 else:
                     if len(await self._entries(user)) >= MOST:
                         raise BadInput(f"{MOST} programs are running; stop one first", field="code")
-                    app, done, due = await self._started(statement, doer, person, number, about)
+                    app, done, due = await self._started(statement, runner, person, number, info)
                     if not done.errors:
                         calls.entries.append(entry_of(app, user, "main", due))
                 made.append((app, done))
-            await self._put_down(user, calls)
+            await self._apply(user, calls)
         except (ProlocutorError, ProgramFailure) as error:
-            return ProgramCreated(report=telling.refused(code, about, error))
-        return ProgramCreated(report=telling.created(made), entries=calls.entries)
+            return running_apps.refused(code, info, error)
+        return running_apps.created(made, calls.entries)
 
-    async def _put_down(self, user: str, calls: SkillCalls) -> None:
-        """Change the agenda as a program wants it that no turn and no entry stands for."""
+    async def _apply(self, user: str, calls: SkillCalls) -> None:
+        """Apply the changes of a program to the agenda that no turn stores."""
         for skill, key in calls.struck:
             await self._store.strike(user, skill, key)
         for entry in calls.entries:
             await self._store.schedule(entry)
 
     def _whole(self, code: str, person: ProgramUser) -> Checked:
-        """Read a program; `BadInput` where it lacks something, or does too much at once."""
+        """Read a program; `BadInput` if it lacks a value or has a stream beside statements."""
         checked = check(program_in(code), self._devices.manifests)
-        place = asking.unknown_place(checked.program, person)
-        slots = [*checked.slots, *([asking.slot_of(place)] if place else [])]
+        personal = unknown_personal_value(checked.program, person)
+        slots = [*checked.slots, *([slot_of(personal)] if personal else [])]
         if slots:
             names = ", ".join(slot.name for slot in slots)
             raise BadInput(f"values are missing, which only a conversation asks for: {names}")
@@ -258,8 +269,8 @@ class Executor:
     def _devices(self) -> DeviceClasses:
         return DeviceClasses(self._skills)
 
-    async def _get_ready(self) -> None:
-        """Read the manifests, once, without holding up others."""
+    async def _load_manifests(self) -> None:
+        """Read the manifests once, in a thread: that takes too long for the event loop."""
         if "_devices" not in self.__dict__:
             await asyncio.to_thread(getattr, self, "_devices")
 

@@ -1,42 +1,54 @@
-"""Filling: asking for what a program lacks until it can be run, one thing in each turn."""
+"""Slot filling: asks for the values that a program lacks, one in each turn, and puts them in."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
+from msgspec.structs import replace
 
-from prolocutor.almond.programs import asking
 from prolocutor.almond.programs.describing import described
 from prolocutor.almond.programs.program_user import ProgramUser
-from prolocutor.almond.programs.resolving import ValueResolver
-from prolocutor.almond.thingtalk.checked import Checked, Slot
+from prolocutor.almond.programs.resolving import ValueResolver, known_of
+from prolocutor.almond.programs.sources import program_in
+from prolocutor.almond.thingtalk.checked import Checked, Slot, ask_of, fill
 from prolocutor.almond.thingtalk.checking import check
+from prolocutor.almond.thingtalk.json_values import typed
 from prolocutor.almond.thingtalk.manifests import Manifests
-from prolocutor.almond.thingtalk.parsing import parse
-from prolocutor.almond.thingtalk.printing import show
-from prolocutor.almond.thingtalk.printing_tokens import show_tokens
-from prolocutor.almond.thingtalk.slots import fill
-from prolocutor.almond.thingtalk.tree import Program
-from prolocutor.almond.thingtalk.values import ArrayValue
-from prolocutor.asks.hints import NOT_UNDERSTOOD
+from prolocutor.almond.thingtalk.nodes import SyntaxNode
+from prolocutor.almond.thingtalk.printing import show, show_tokens
+from prolocutor.almond.thingtalk.tree import Program, TimerStream
+from prolocutor.almond.thingtalk.types import LOCATION, TIME, Type
+from prolocutor.almond.thingtalk.values import (
+    ArrayValue,
+    ContextRef,
+    Instant,
+    NamedTime,
+    Now,
+    RelativeLocation,
+    Value,
+)
 from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.programs import ProgramRun
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.errors import BadInput
+from prolocutor.errors import ThingTalkError
+from prolocutor.reading import units
+
+Wants: TypeAlias = Literal["slot", "place", "more", "yes"]
 
 
 class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A program that waits for an answer: its source so far, and what the answer is for.
 
-    `wants` is "slot" (its first), "place" (its first value that the person's attributes should
-    tell), "more" (whether a list goes on) or "yes" (that it may run). `items` are the answers for a
+    `wants` is "slot" (the first one), "place" (the first value that the person's attributes do not
+    hold), "more" (whether a list goes on) or "yes" (a confirmation). `items` are the answers for a
     list so far.
     """
 
     code: str
-    wants: str
+    wants: Wants
     items: list[Any] = []
 
 
@@ -52,14 +64,14 @@ class SlotFilling:
         checked = check(program, self._manifests)
         if checked.slots:
             return self._ask(checked.program, checked.slots[0], "slot")
-        place = asking.unknown_place(checked.program, self._person)
+        place = unknown_personal_value(checked.program, self._person)
         if place is not None:
-            return self._ask(checked.program, asking.slot_of(place), "place")
+            return self._ask(checked.program, slot_of(place), "place")
         if confirmed or not any(each.confirm and each.action for each in checked.statements):
             return checked
-        surroundings = ValueResolver(self._person)
-        what = " and ".join(described(each, surroundings) for each in checked.statements)
-        question = asking.yes_or_no(f"Okay, so you want me to {what}. Is that right?")
+        resolver = ValueResolver(self._person)
+        what = " and ".join(described(each, resolver) for each in checked.statements)
+        question = yes_or_no(f"Okay, so you want me to {what}. Is that right?")
         half = PartialProgram(code=show(checked.program), wants="yes")
         return _asked(question, half, checked.program)
 
@@ -77,14 +89,14 @@ class SlotFilling:
         return self._filled(program, slots[0], half, answer) if slots else self.begin(program)
 
     def _placed(self, program: Program, answer: Any) -> Checked | ProgramRun:
-        place = asking.unknown_place(program, self._person)
+        place = unknown_personal_value(program, self._person)
         if place is None:
             return self.begin(program)
-        slot = asking.slot_of(place)
-        value = asking.value_of(slot.type, answer)
+        slot = slot_of(place)
+        value = value_of(slot.type, answer)
         if value is None:
             return self._ask(program, slot, "place", again=True)
-        return self.begin(asking.put_for(program, place, value))
+        return self.begin(replaced(program, place, value))
 
     def _filled(
         self, program: Program, slot: Slot, half: PartialProgram, answer: Any
@@ -94,40 +106,148 @@ class SlotFilling:
         if is_list and half.wants == "more":
             if answer is True:
                 return self._ask(program, slot, "slot", items=half.items)
-            values = [asking.value_of(slot.type, one) for one in half.items]
+            values = [value_of(slot.type, one) for one in half.items]
             known = tuple(value for value in values if value is not None)
             return self.begin(fill(program, 0, ArrayValue(known)))
-        value = asking.value_of(slot.type, answer)
+        value = value_of(slot.type, answer)
         if value is None:
             return self._ask(program, slot, "slot", items=half.items, again=True)
         if is_list:
             more = PartialProgram(code=half.code, wants="more", items=[*half.items, answer])
-            return _asked(asking.yes_or_no(asking.ANY_MORE), more, program)
+            return _asked(yes_or_no(ANY_MORE), more, program)
         return self.begin(fill(program, 0, value))
 
     def _ask(
         self,
         program: Program,
         slot: Slot,
-        wants: str,
+        wants: Wants,
         *,
         items: Sequence[Any] = (),
         again: bool = False,
     ) -> ProgramRun:
-        hint = asking.hint_for(slot.type) if again else ""
+        hint = hint_for(slot.type) if again else ""
         half = PartialProgram(code=show(program), wants=wants, items=list(items))
-        return _asked(asking.for_slot(slot, hint), half, program)
-
-
-def program_in(code: str) -> Program:
-    """Read the source of a program; `BadInput` where there is nothing to run in it."""
-    tree = parse(code)
-    if not isinstance(tree, Program) or not tree.statements:
-        raise BadInput(NOT_UNDERSTOOD, field="code")
-    return tree
+        return _asked(question_for(slot, hint), half, program)
 
 
 def _asked(words: DirectReply, half: PartialProgram, program: Program) -> ProgramRun:
     code, entities = show_tokens(program)
     context = msgspec.to_builtins(half)
     return ProgramRun(words=words, context=context, code=code, entities=entities)
+
+
+Tree = TypeVar("Tree", bound=SyntaxNode)
+PersonalValue = RelativeLocation | NamedTime | ContextRef
+
+ANY_MORE: Final = "Would you like to add more elements to the list?"
+
+
+def question_for(slot: Slot, hint: str = "") -> DirectReply:
+    """Ask for the value of a slot by its type, after a hint if the last answer was none."""
+    kind = slot.type.element if slot.type.name == "Array" and slot.type.element else slot.type
+    prompt = slot.prompt
+    if kind.name == "Measure" and not hint:
+        known = ", ".join(units.units_of(kind.of))
+        prompt = f"{prompt} (in {known})" if known else prompt
+    messages: list[dict[str, Any]] = [
+        {"type": "text", "text": one} for one in (hint, prompt) if one
+    ]
+    messages += [
+        {"type": "choice", "idx": place, "title": choice.replace("_", " ")}
+        for place, choice in enumerate(kind.choices)
+    ]
+    return DirectReply(messages=messages, ask=ask_of(slot.type))
+
+
+def yes_or_no(question: str) -> DirectReply:
+    """Ask a question of yes or no."""
+    return DirectReply(messages=[{"type": "text", "text": question}], ask="yesno")
+
+
+def value_of(kind: Type, answer: Any) -> Value | None:
+    """Make a value of a type out of an answer (`asks/`); None where it is none of that type."""
+    if kind.name == "Array" and kind.element is not None:
+        kind = kind.element
+    match kind.name, answer:
+        case "Enum", {"idx": int(place)} if 0 <= place < len(kind.choices):
+            answer = kind.choices[place]
+        case (("String" | "Any"), int() | float()):
+            answer = str(answer)
+        case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_of(unit):
+            return None
+    try:
+        return typed(answer, kind)
+    except ThingTalkError:
+        return None
+
+
+def hint_for(kind: Type) -> str:
+    """Say what an answer of a type looks like."""
+    if kind.name == "Array" and kind.element is not None:
+        kind = kind.element
+    if kind.name == "Measure":
+        known = ", ".join(units.units_of(kind.of))
+        return f"I am looking for a number with a unit: {known}."
+    if kind.name == "Currency":
+        return "I am looking for an amount of money, such as 5 usd."
+    return f"Sorry, that is no {kind.name.lower()} that I can use."
+
+
+def unknown_personal_value(program: Program, person: ProgramUser) -> PersonalValue | None:
+    """Return the first value of a program that the person's attributes should tell and do not."""
+    found: list[PersonalValue] = []
+
+    def see(node: Any) -> Any:
+        if isinstance(node, PersonalValue) and known_of(node, person) is None:
+            found.append(node)
+        return node
+
+    changed(program, see)
+    return found[0] if found else None
+
+
+def slot_of(place: PersonalValue) -> Slot:
+    """Return what is asked for where the person's attributes do not tell a value."""
+    match place:
+        case RelativeLocation("current_location"):
+            return Slot(place.name, LOCATION, "Where are you now?", "")
+        case RelativeLocation(name):
+            return Slot(name, LOCATION, f"What is your {name} location?", "")
+        case NamedTime(name):
+            return Slot(name, TIME, f"At what time is your {name}?", "")
+        case ContextRef(name, kind):
+            return Slot(name, kind, f"What is the {name.replace('_', ' ')}?", "")
+
+
+def with_constants(program: Program, person: ProgramUser) -> Program:
+    """Put constants in the place of what only now is known: the person's places, a timer's base."""
+
+    def put(node: Any) -> Any:
+        if isinstance(node, TimerStream) and isinstance(node.base, Now):
+            return replace(node, base=Instant(dt.datetime.fromtimestamp(person.at, dt.UTC)))
+        if isinstance(node, PersonalValue):
+            value = value_of(slot_of(node).type, known_of(node, person))
+            return node if value is None else value
+        return node
+
+    return changed(program, put)
+
+
+def replaced(program: Program, old: Value, new: Value) -> Program:
+    """Put one value in the place of another, wherever it stands."""
+    return changed(program, lambda node: new if node == old else node)
+
+
+def changed(tree: Tree, change: Any) -> Tree:
+    """Return a tree in which each node is what `change` makes of it, from the leaves up."""
+
+    def inside(node: Any) -> Any:
+        if isinstance(node, tuple):
+            return tuple(inside(each) for each in node)
+        if not isinstance(node, SyntaxNode):
+            return node
+        inner = {name: inside(getattr(node, name)) for name in node.__struct_fields__}
+        return change(replace(node, **inner))
+
+    return cast(Tree, inside(tree))

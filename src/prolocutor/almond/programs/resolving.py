@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from prolocutor.almond.programs.failures import ProgramFailure
 from prolocutor.almond.programs.program_user import ProgramUser
-from prolocutor.almond.thingtalk.plain_values import plain
+from prolocutor.almond.thingtalk.json_values import plain
 from prolocutor.almond.thingtalk.values import (
     ArrayValue,
     ContextRef,

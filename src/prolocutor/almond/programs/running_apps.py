@@ -1,28 +1,40 @@
-"""Apps: programs that go on running, as entries of the agenda."""
+"""Running programs: as entries of the agenda, and the messages that announce what they do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
+from prolocutor.almond.programs import result_messages
+from prolocutor.almond.programs.statements import StatementOutcome
+from prolocutor.contracts.programs import (
+    CreatedProgram,
+    ProgramInfo,
+    RunningProgram,
+    StatementResult,
+)
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import notices
-from prolocutor.dialog.notices import Notice
+from prolocutor.dialog.notices import NOTIFICATION, Notice
 
 PROGRAMS: Final = "@program"
-"""The skill by whose name running programs stand on the agenda; no skill is called so."""
+"""The skill name of agenda entries of running programs; no real skill has it."""
 
 MOST: Final = 50
 """Programs of one person that run at the same time."""
 
 
-class RunningApp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A running program: its source (one statement), what it is called, and where it stands.
+Message = dict[str, Any]
 
-    `created` is when it was started (UNIX seconds), `timezone` its person's. `seen` are digests of
-    the results that its monitor gave last; None before the first. `error` is why its last run
-    failed, `runs` how often it has run.
+
+class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The state of a running program, stored in its agenda entry; `code` is one statement.
+
+    `created` is when it was started (UNIX seconds), `timezone` the person's. `seen` are digests of
+    the results that its monitor gave last; None before the first run. `error` says why its last
+    run failed, `runs` counts its runs.
     """
 
     id: str
@@ -37,7 +49,7 @@ class RunningApp(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runs: int = 0
 
 
-def entry_of(app: RunningApp, user: str, dialog_name: str, due: float) -> AgendaEntry:
+def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEntry:
     """Return the entry of the agenda by which a program runs next."""
     return AgendaEntry(
         user=user,
@@ -49,20 +61,101 @@ def entry_of(app: RunningApp, user: str, dialog_name: str, due: float) -> Agenda
     )
 
 
-def app_of(entry: AgendaEntry) -> RunningApp:
+def app_of(entry: AgendaEntry) -> AppState:
     """Read the program of an entry; `msgspec.ValidationError` where it is none."""
-    return msgspec.convert(notices.decode(entry.body).program, RunningApp)
+    return msgspec.convert(notices.decode(entry.body).program, AppState)
 
 
-def listed(app: RunningApp) -> dict[str, Any]:
-    """Return a program as Almond's clients list it."""
-    return {
+def listed(app: AppState) -> RunningProgram:
+    """Return what is shown of a running program."""
+    return RunningProgram(
+        id=app.id,
+        name=app.name,
+        description=app.description,
+        code=app.code,
+        icon=app.icon,
+        error=app.error,
+    )
+
+
+def announced(app: AppState, done: StatementOutcome) -> list[Message]:
+    """Return the message that announces an executed statement, then its own messages."""
+    program = {
+        "type": "new-program",
         "uniqueId": app.id,
         "name": app.name,
-        "description": app.description,
-        "error": app.error,
         "code": app.code,
+        "results": result_messages.objects(done.rows),
+        "errors": done.errors,
         "icon": app.icon,
-        "isEnabled": True,
-        "isRunning": True,
     }
+    return [program, *with_icon(done.messages, app), *map(result_messages.text, done.errors)]
+
+
+def notified(app: AppState, done: StatementOutcome) -> list[Message]:
+    """Return the messages of a run between turns; an error once, until a run has succeeded."""
+    messages = with_icon(done.messages, app)
+    texts = [one for one in messages if one["type"] == "text"]
+    found = {"appId": app.id, **_found(done)}
+    title = f"Notification from {app.name}"
+    if messages and len(texts) == len(messages) == 1:
+        said = texts[0]["text"]
+        told = {**found, "text": said}
+        messages = [{**messages[0], "text": f"{title}: {said}", NOTIFICATION: told}]
+    elif messages:
+        messages = [
+            {**result_messages.text(title), "icon": app.icon, NOTIFICATION: found},
+            *messages,
+        ]
+    new = [error for error in done.errors if app.error is None]
+    return [*messages, *(_failed(app, error) for error in new)]
+
+
+def with_icon(messages: list[Message], app: AppState) -> list[Message]:
+    """Return messages with the icon of a program, where they have none."""
+    return [{"icon": app.icon, **one} for one in messages]
+
+
+def created(
+    made: Sequence[tuple[AppState, StatementOutcome]], entries: Sequence[AgendaEntry]
+) -> CreatedProgram:
+    """Return what came of the statements of a program."""
+    first, _ = made[0]
+    return CreatedProgram(
+        id=first.id,
+        description=" and ".join(dict.fromkeys(app.description for app, _ in made)),
+        code=" ".join(app.code for app, _ in made),
+        icon=first.icon,
+        results=[_result(app, done) for app, done in made],
+        errors=[error for _, done in made for error in done.errors],
+        entries=entries,
+    )
+
+
+def refused(code: str, info: ProgramInfo, error: Exception) -> CreatedProgram:
+    """Return why a program does not run."""
+    return CreatedProgram(
+        id="", description=info.description or "", code=code, icon=info.icon, errors=[str(error)]
+    )
+
+
+def _found(done: StatementOutcome) -> dict[str, Any]:
+    return {"raw": result_messages.objects(done.rows), "type": _function_of(done)}
+
+
+def _function_of(done: StatementOutcome) -> str | None:
+    call = done.rows[0].call if done.rows else None
+    return f"{call.owner.name}:{call.function.name}" if call is not None else None
+
+
+def _failed(app: AppState, error: str) -> Message:
+    told = {"appId": app.id, "error": error}
+    return {**result_messages.text(error), "icon": app.icon, NOTIFICATION: told}
+
+
+def _result(app: AppState, done: StatementOutcome) -> StatementResult:
+    return StatementResult(
+        raw=result_messages.objects(done.rows),
+        type=_function_of(done),
+        formatted=with_icon(done.messages, app),
+    )

@@ -41,7 +41,7 @@ class StatementRunner:
     def __init__(self, devices: DeviceClasses, calls: SkillCalls, app: str) -> None:
         self._devices = devices
         self._calls = calls
-        self.surroundings = ValueResolver(calls.person, app=app)
+        self.resolver = ValueResolver(calls.person, app=app)
 
     async def do(self, statement: CheckedStatement) -> StatementOutcome:
         """Do a statement that ends at once."""
@@ -95,7 +95,7 @@ class StatementRunner:
     def _evaluation(
         self, statement: CheckedStatement, events: list[ResultRow] | None = None
     ) -> Evaluation:
-        return Evaluation(self._calls, statement.calls, self.surroundings, events)
+        return Evaluation(self._calls, statement.calls, self.resolver, events)
 
     async def _chain(
         self, statement: CheckedStatement, starts: Sequence[ResultRow], done: StatementOutcome
@@ -130,7 +130,7 @@ class StatementRunner:
         if not rows:
             return []
         if rows[0].call is None and not rows[0].fields:
-            return [result_messages.text(f"It is {self.surroundings.now:%H:%M}.")]
+            return [result_messages.text(f"It is {self.resolver.now:%H:%M}.")]
         return result_messages.shown(rows)
 
 

@@ -29,14 +29,14 @@ LATEST: Final = 1e11
 """The latest time that a stream may be due, in UNIX seconds."""
 
 
-def next_due(statement: CheckedStatement, surroundings: ValueResolver, now: float) -> float | None:
+def next_due(statement: CheckedStatement, resolver: ValueResolver, now: float) -> float | None:
     """Tell when a program is due next (UNIX seconds); None if never again. `Trouble` if unclear."""
     assert statement.stream is not None, "the statement is no stream"
     stream = stream_of(statement.stream)
     if isinstance(stream, TimerStream):
-        due: float | None = _timer(stream, surroundings, now)
+        due: float | None = _timer(stream, resolver, now)
     elif isinstance(stream, AtTimerStream):
-        due = _at_times(stream, surroundings, now)
+        due = _at_times(stream, resolver, now)
     else:
         due = now + _poll(statement)
     return None if due is None or due > LATEST else due
@@ -62,31 +62,31 @@ def monitor_of(statement: CheckedStatement) -> Monitor | None:
     return stream if isinstance(stream, Monitor) else None
 
 
-def _timer(timer: TimerStream, surroundings: ValueResolver, now: float) -> float:
-    base = _moment(timer.base, surroundings, now)
-    interval = _number(timer.interval, surroundings) / 1000
+def _timer(timer: TimerStream, resolver: ValueResolver, now: float) -> float:
+    base = _moment(timer.base, resolver, now)
+    interval = _number(timer.interval, resolver) / 1000
     if timer.frequency is not None:
-        interval /= max(1.0, _number(timer.frequency, surroundings))
+        interval /= max(1.0, _number(timer.frequency, resolver))
     if interval < SHORTEST_TIMER:
         raise ProgramFailure("", f"a timer goes off every {SHORTEST_TIMER:g} seconds at most")
     passed = math.floor((now - base) / interval + ROUNDING) + 1
     return base + max(0, passed) * interval
 
 
-def _at_times(timer: AtTimerStream, surroundings: ValueResolver, now: float) -> float | None:
-    today = dt.datetime.fromtimestamp(now, surroundings.zone).date()
+def _at_times(timer: AtTimerStream, resolver: ValueResolver, now: float) -> float | None:
+    today = dt.datetime.fromtimestamp(now, resolver.zone).date()
     dues = []
     for value in timer.times:
-        time = _time(surroundings.value(value, {}))
+        time = _time(resolver.value(value, {}))
         for days in (0, 1, 2):
-            at = dt.datetime.combine(today + dt.timedelta(days), time, surroundings.zone)
+            at = dt.datetime.combine(today + dt.timedelta(days), time, resolver.zone)
             if at.timestamp() > now:
                 dues.append(at.timestamp())
                 break
     if not dues:
         raise ProgramFailure("", "an attimer needs a time of day")
     due = min(dues)
-    if timer.expiration is not None and due > _moment(timer.expiration, surroundings, now):
+    if timer.expiration is not None and due > _moment(timer.expiration, resolver, now):
         return None
     return due
 
@@ -117,13 +117,13 @@ def _digest(monitor: Monitor, row: ResultRow) -> str:
     return hashlib.blake2b(plain.encode(sorted(told.items())), digest_size=8).hexdigest()
 
 
-def _moment(value: Value, surroundings: ValueResolver, usual: float) -> float:
-    moment = surroundings.moment(surroundings.value(value, {}))
+def _moment(value: Value, resolver: ValueResolver, usual: float) -> float:
+    moment = resolver.moment(resolver.value(value, {}))
     return usual if moment is None else moment.timestamp()
 
 
-def _number(value: Value, surroundings: ValueResolver) -> float:
-    number = surroundings.value(value, {})
+def _number(value: Value, resolver: ValueResolver) -> float:
+    number = resolver.value(value, {})
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise ProgramFailure("", "the interval of a timer is a number of seconds, minutes or hours")
     return number

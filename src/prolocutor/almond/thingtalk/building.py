@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 from lark import Token, v_args
 
 from prolocutor.almond.thingtalk.building_classes import ClassBuilder, unique
-from prolocutor.almond.thingtalk.lexer import SPECIAL
+from prolocutor.almond.thingtalk.lexer import SPECIAL, position_of
 from prolocutor.almond.thingtalk.manifests import (
     Class,
 )
@@ -47,7 +47,6 @@ from prolocutor.almond.thingtalk.values import (
     StringValue,
     Value,
 )
-from prolocutor.almond.thingtalk.words import position_of
 
 
 @v_args(inline=True)
@@ -56,7 +55,7 @@ class ProgramBuilder(ClassBuilder):
 
     def program(self, *found: Statement | Class) -> Program:
         classes = tuple(each for each in found if isinstance(each, Class))
-        unique([(each.name, each.place) for each in classes], "class")
+        unique([(each.name, each.position) for each in classes], "class")
         return Program(tuple(each for each in found if isinstance(each, Statement)), classes)
 
     def statement(self, chain: tuple[Expression, ...]) -> Statement:
@@ -72,7 +71,7 @@ class ProgramBuilder(ClassBuilder):
         return _control(str(token), token)
 
     def choice(self, number: Token) -> Control:
-        return _choice(NumberValue(cast(float, number.value), place=position_of(number)))
+        return _choice(NumberValue(cast(float, number.value), position=position_of(number)))
 
     def answer(self, value: Value) -> Control:
         return Control("answer", value)
@@ -92,30 +91,30 @@ class ProgramBuilder(ClassBuilder):
         return tuple(map(str, names))
 
     def projection(self, bracket: Token, fields: tuple[str, ...], source: Expression) -> Projection:
-        return Projection(source, fields, place=position_of(bracket))
+        return Projection(source, fields, position=position_of(bracket))
 
     def filter(self, source: Expression, word: Token, condition: Condition) -> Filter:
-        return Filter(source, condition, place=position_of(word))
+        return Filter(source, condition, position=position_of(word))
 
     def index(self, source: Expression, bracket: Token, numbers: tuple[Value, ...]) -> Index:
-        return Index(source, numbers, place=position_of(bracket))
+        return Index(source, numbers, position=position_of(bracket))
 
     def slice(self, source: Expression, bracket: Token, base: Value, count: Value) -> Slice:
-        return Slice(source, base, count, place=position_of(bracket))
+        return Slice(source, base, count, position=position_of(bracket))
 
     def monitor(self, word: Token, source: Expression, fields: tuple[str, ...] = ()) -> Monitor:
-        return Monitor(source, fields, place=position_of(word))
+        return Monitor(source, fields, position=position_of(word))
 
     def monitor_fields(self, word: Token, fields: tuple[str, ...], source: Expression) -> Monitor:
-        return Monitor(source, fields, place=position_of(word))
+        return Monitor(source, fields, position=position_of(word))
 
     def count(self, word: Token, source: Expression) -> Aggregate:
-        return Aggregate(source, "count", place=position_of(word))
+        return Aggregate(source, "count", position=position_of(word))
 
     count_call = count
 
     def count_field(self, word: Token, field: Token, source: Expression) -> Aggregate:
-        return Aggregate(source, "count", str(field), place=position_of(word))
+        return Aggregate(source, "count", str(field), position=position_of(word))
 
     def aggregate(
         self, word: Token, operator: Token, field: Token, source: Expression
@@ -124,20 +123,20 @@ class ProgramBuilder(ClassBuilder):
 
     def aggregate_call(self, operator: Token, field: Token, source: Expression) -> Aggregate:
         name = cast(Aggregation, str(operator))
-        return Aggregate(source, name, str(field), place=position_of(operator))
+        return Aggregate(source, name, str(field), position=position_of(operator))
 
     def sort(self, word: Token, field: Token, direction: Token, source: Expression) -> Sort:
         way = cast(Literal["asc", "desc"], str(direction))
-        return Sort(source, str(field), way, place=position_of(word))
+        return Sort(source, str(field), way, position=position_of(word))
 
     def timer(self, name: Token, arguments: tuple[Argument, ...]) -> TimerStream | AtTimerStream:
         return timer(name, {each.name: each for each in arguments})
 
     def argument(self, name: Token, value: Value) -> Argument:
-        return Argument(str(name), value, place=position_of(name))
+        return Argument(str(name), value, position=position_of(name))
 
     def arguments(self, *found: Argument) -> tuple[Argument, ...]:
-        unique([(each.name, each.place) for each in found], "parameter")
+        unique([(each.name, each.position) for each in found], "parameter")
         return found
 
     def call(self, name: Token, *parts: Any) -> Invocation:
@@ -151,15 +150,15 @@ class ProgramBuilder(ClassBuilder):
                         position_of(name),
                         "write @class.function(...)",
                     )
-                device = DeviceSelector(kind, place=position_of(name))
-                return Invocation(device, function, given, place=position_of(name))
+                device = DeviceSelector(kind, position=position_of(name))
+                return Invocation(device, function, given, position=position_of(name))
             case [Token() as member, tuple() as given]:
-                device = DeviceSelector(str(name.value), place=position_of(name))
-                return Invocation(device, str(member), given, place=position_of(name))
+                device = DeviceSelector(str(name.value), position=position_of(name))
+                return Invocation(device, str(member), given, position=position_of(name))
             case _:
                 selection, member, given = parts
                 device = device_of(name, selection)
-                return Invocation(device, str(member), given, place=position_of(name))
+                return Invocation(device, str(member), given, position=position_of(name))
 
     def or_(self, left: Condition, right: Condition) -> Or:
         return Or(_flat(Or, left) + _flat(Or, right))
@@ -174,65 +173,67 @@ class ProgramBuilder(ClassBuilder):
         return condition
 
     def always(self, token: Token) -> Always:
-        return Always(True, place=position_of(token))
+        return Always(True, position=position_of(token))
 
     def never(self, token: Token) -> Always:
-        return Always(False, place=position_of(token))
+        return Always(False, position=position_of(token))
 
     def dont_care(self, token: Token, field: Token) -> DontCare:
-        return DontCare(str(field), place=position_of(field))
+        return DontCare(str(field), position=position_of(field))
 
     def compare(self, left: Value, operator: Token, right: Value) -> Compare:
-        place = left.place if left.place.line else position_of(operator)
-        return Compare(left, cast(Comparison, str(operator)), right, place=place)
+        position = left.position if left.position.line else position_of(operator)
+        return Compare(left, cast(Comparison, str(operator)), right, position=position)
 
     def test(self, operator: Token, left: Value, right: Value) -> Compare:
-        return Compare(left, cast(Comparison, str(operator)), right, place=position_of(operator))
+        return Compare(left, cast(Comparison, str(operator)), right, position=position_of(operator))
 
 
 def statement_of(chain: tuple[Expression, ...]) -> Statement:
-    """Return the statement of a chain, at the place of its first word."""
-    places, inner = [], chain[0]
+    """Return the statement of a chain, at the position of its first word."""
+    positions, inner = [], chain[0]
     while not isinstance(inner, Invocation | TimerStream | AtTimerStream):
-        places.append(inner.place)
+        positions.append(inner.position)
         inner = inner.source
-    begin = min([*places, inner.place], key=lambda place: (place.line, place.column))
-    return Statement(chain, place=begin)
+    begin = min([*positions, inner.position], key=lambda position: (position.line, position.column))
+    return Statement(chain, position=begin)
 
 
 def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStream:
     """Return the stream that a call without a device means; `ThingTalkError` for other
     functions."""
-    place = position_of(name)
+    position = position_of(name)
     known = {"timer": {"base", "interval", "frequency"}, "attimer": {"time", "expiration_date"}}
     if name not in known:
         raise fault(
             f"there is no function {name:.60}",
-            place,
+            position,
             "functions of devices begin with @; own functions and macros are not taken",
         )
     for each in given.values():
         if each.name not in known[name]:
             raise fault(
                 f"{name} has no parameter {each.name:.60}",
-                each.place,
+                each.position,
                 f"it has {', '.join(sorted(known[name]))}",
             )
     if name == "attimer":
         if "time" not in given:
-            raise fault("attimer lacks its time", place, "write attimer(time=[new Time(12, 30)])")
+            raise fault(
+                "attimer lacks its time", position, "write attimer(time=[new Time(12, 30)])"
+            )
         times = given["time"].value
         until = given.get("expiration_date")
         listed = times.items if isinstance(times, ArrayValue) else (times,)
-        return AtTimerStream(listed, until.value if until else None, place=place)
+        return AtTimerStream(listed, until.value if until else None, position=position)
     if not {"base", "interval"} <= given.keys():
-        raise fault("timer lacks its base or interval", place, "timer(base=$now, interval=1h)")
+        raise fault("timer lacks its base or interval", position, "timer(base=$now, interval=1h)")
     often = given.get("frequency")
     return TimerStream(
         given["base"].value,
         given["interval"].value,
         often.value if often else None,
-        place=place,
+        position=position,
     )
 
 
@@ -252,10 +253,10 @@ def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
             case _:
                 raise fault(
                     f"a device is not chosen by {each.name:.60}, or not so",
-                    each.place,
+                    each.position,
                     'write @class(id="...") or @class(name="...") or @class(all=true)',
                 )
-    return DeviceSelector(str(name.value), **chosen, place=position_of(name))
+    return DeviceSelector(str(name.value), **chosen, position=position_of(name))
 
 
 def _control(name: str, token: Token) -> Control:
@@ -270,7 +271,7 @@ def _control(name: str, token: Token) -> Control:
 
 def _choice(value: Value) -> Control:
     if not isinstance(value, NumberValue) or value.value != int(value.value) or value.value < 0:
-        raise fault("a choice is a whole number", value.place, "choices count from 0")
+        raise fault("a choice is a whole number", value.position, "choices count from 0")
     return Control("choice", value)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from lark import Token, v_args
 
 from prolocutor.almond.thingtalk.building_values import ValueBuilder
+from prolocutor.almond.thingtalk.lexer import position_of
 from prolocutor.almond.thingtalk.manifests import (
     Annotation,
     Class,
@@ -20,7 +21,6 @@ from prolocutor.almond.thingtalk.manifests import (
 from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.almond.thingtalk.types import OLD_NAMES, PLAIN, Type
 from prolocutor.almond.thingtalk.values import Value
-from prolocutor.almond.thingtalk.words import position_of
 from prolocutor.reading import units
 
 
@@ -29,10 +29,10 @@ class ClassBuilder(ValueBuilder):
     """Builds classes and types."""
 
     def setting(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, place=position_of(name))
+        return Annotation(str(name), value, position=position_of(name))
 
     def text(self, name: Token, value: Value) -> Annotation:
-        return Annotation(str(name), value, is_text=True, place=position_of(name))
+        return Annotation(str(name), value, is_text=True, position=position_of(name))
 
     def plain_type(self, name: Token) -> Type:
         if name in OLD_NAMES:
@@ -77,7 +77,7 @@ class ClassBuilder(ValueBuilder):
             way, *parts = parts  # type: ignore[assignment]
         name, kind, *annotations = parts
         return Parameter(
-            str(name), kind, way, annotations=tuple(annotations), place=position_of(name)
+            str(name), kind, way, annotations=tuple(annotations), position=position_of(name)
         )
 
     def modifier(self, token: Token) -> Token:
@@ -94,7 +94,7 @@ class ClassBuilder(ValueBuilder):
         words = [part for part in parts if isinstance(part, Token)]
         *modifiers, kind, name = words
         parameters = tuple(part for part in parts if isinstance(part, Parameter))
-        unique([(each.name, each.place) for each in parameters], "parameter")
+        unique([(each.name, each.position) for each in parameters], "parameter")
         return Function(
             str(name),
             cast(Literal["query", "action"], str(kind)),
@@ -103,20 +103,20 @@ class ClassBuilder(ValueBuilder):
             is_monitorable="monitorable" in modifiers,
             extends=next((part for part in parts if type(part) is tuple), ()),
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=position_of(name),
+            position=position_of(name),
         )
 
     def import_(self, *parts: Any) -> Import:
         *facets, module, arguments = parts
         given = tuple((each.name, each.value) for each in arguments)
-        return Import(tuple(map(str, facets)), module.value, given, place=position_of(facets[0]))
+        return Import(tuple(map(str, facets)), module.value, given, position=position_of(facets[0]))
 
     def entity_declaration(self, name: Token, *parts: Any) -> EntityDeclaration:
         return EntityDeclaration(
             str(name),
             next((part for part in parts if type(part) is tuple), ()),
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=position_of(name),
+            position=position_of(name),
         )
 
     def class_(self, name: Token, *parts: Any) -> Class:
@@ -127,7 +127,7 @@ class ClassBuilder(ValueBuilder):
 
     def _class(self, name: Token, parts: Sequence[Any], *, is_abstract: bool) -> Class:
         functions = tuple(part for part in parts if isinstance(part, Function))
-        unique([(each.name, each.place) for each in functions], "function")
+        unique([(each.name, each.position) for each in functions], "function")
         return Class(
             str(name.value),
             functions,
@@ -136,7 +136,7 @@ class ClassBuilder(ValueBuilder):
             tuple(part for part in parts if isinstance(part, EntityDeclaration)),
             is_abstract,
             annotations=tuple(part for part in parts if isinstance(part, Annotation)),
-            place=position_of(name),
+            position=position_of(name),
         )
 
 
@@ -147,7 +147,7 @@ setattr(ClassBuilder, "import", ClassBuilder.import_)
 def unique(names: Sequence[tuple[str, SourcePosition]], what: str) -> None:
     """Raise `ThingTalkError` where a name is given twice."""
     seen = set()
-    for name, place in names:
+    for name, position in names:
         if name in seen:
-            raise fault(f"the {what} {name:.60} is given twice", place, "leave one out")
+            raise fault(f"the {what} {name:.60} is given twice", position, "leave one out")
         seen.add(name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import calendar
+import datetime as dt
 from typing import Any, Literal, cast
 
 from lark import Token, Transformer, v_args
 
-from prolocutor.almond.thingtalk.constants import date_edge, location, measure, time
-from prolocutor.almond.thingtalk.dates import date
-from prolocutor.almond.thingtalk.nodes import fault
+from prolocutor.almond.thingtalk.lexer import position_of
+from prolocutor.almond.thingtalk.nodes import NOWHERE, SourcePosition, fault
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import (
     ArrayValue,
@@ -19,6 +20,7 @@ from prolocutor.almond.thingtalk.values import (
     EntityValue,
     EnumValue,
     EventValue,
+    Instant,
     LocationValue,
     MeasureValue,
     NamedLocation,
@@ -32,8 +34,14 @@ from prolocutor.almond.thingtalk.values import (
     UndefinedValue,
     Value,
     Variable,
+    WeekDay,
+    calendar_date,
+    date_edge,
+    iso_date,
+    location,
+    measure,
+    time,
 )
-from prolocutor.almond.thingtalk.words import position_of
 
 
 @v_args(inline=True)
@@ -44,40 +52,40 @@ class ValueBuilder(Transformer[Token, Any]):
         return found
 
     def variable(self, name: Token) -> Variable:
-        return Variable(str(name), place=position_of(name))
+        return Variable(str(name), position=position_of(name))
 
     def true(self, token: Token) -> BooleanValue:
-        return BooleanValue(True, place=position_of(token))
+        return BooleanValue(True, position=position_of(token))
 
     def false(self, token: Token) -> BooleanValue:
-        return BooleanValue(False, place=position_of(token))
+        return BooleanValue(False, position=position_of(token))
 
     def string(self, token: Token) -> StringValue:
-        return StringValue(token.value, place=position_of(token))
+        return StringValue(token.value, position=position_of(token))
 
     def number(self, token: Token) -> NumberValue:
-        return NumberValue(cast(float, token.value), place=position_of(token))
+        return NumberValue(cast(float, token.value), position=position_of(token))
 
     def measure(self, token: Token, unit: Token) -> MeasureValue:
         return measure(cast(float, token.value), str(unit), position_of(unit))
 
     def currency(self, token: Token, code: Token) -> CurrencyValue:
         return CurrencyValue(
-            cast(float, token.value), str(code.value).lower(), place=position_of(token)
+            cast(float, token.value), str(code.value).lower(), position=position_of(token)
         )
 
     def enum(self, word: Token) -> EnumValue:
-        return EnumValue(str(word), place=position_of(word))
+        return EnumValue(str(word), position=position_of(word))
 
     def device(self, token: Token) -> EntityValue:
-        return EntityValue(token.value, "tt:device", place=position_of(token))
+        return EntityValue(token.value, "tt:device", position=position_of(token))
 
     def entity(self, value: Token, kind: Token, display: Token | None = None) -> EntityValue:
         shown = display.value if display is not None else None
-        return EntityValue(value.value, kind.value, shown, place=position_of(value))
+        return EntityValue(value.value, kind.value, shown, position=position_of(value))
 
     def named_entity(self, kind: Token, display: Token) -> EntityValue:
-        return EntityValue(None, kind.value, display.value, place=position_of(kind))
+        return EntityValue(None, kind.value, display.value, position=position_of(kind))
 
     def array(self, items: tuple[Value, ...] = ()) -> ArrayValue:
         return ArrayValue(items)
@@ -89,7 +97,7 @@ class ValueBuilder(Transformer[Token, Any]):
         return ObjectValue(fields)
 
     def undefined(self, *word: Token) -> UndefinedValue:
-        return UndefinedValue(place=position_of(word[0])) if word else UndefinedValue()
+        return UndefinedValue(position=position_of(word[0])) if word else UndefinedValue()
 
     def given(self, token: Token) -> Value:
         return cast(Value, token.value)
@@ -101,7 +109,7 @@ class ValueBuilder(Transformer[Token, Any]):
         return time([part.value for part in parts], position_of(new))
 
     def named_time(self, name: Token) -> NamedTime:
-        return NamedTime(str(name), place=position_of(name))
+        return NamedTime(str(name), position=position_of(name))
 
     def date(self, new: Token, *parts: Any) -> Value:
         given = [
@@ -120,17 +128,17 @@ class ValueBuilder(Transformer[Token, Any]):
         return location(latitude.value, longitude.value, shown, position_of(new))
 
     def named_location(self, new: Token, name: Token) -> NamedLocation:
-        return NamedLocation(name.value, place=position_of(new))
+        return NamedLocation(name.value, position=position_of(new))
 
     def relative_location(self, name: Token) -> RelativeLocation:
-        return RelativeLocation(str(name), place=position_of(name))
+        return RelativeLocation(str(name), position=position_of(name))
 
     def old_context(self, token: Token, name: Token) -> NamedTime | RelativeLocation:
         what, _, which = str(name).partition(".")
         if what == "location" and which:
-            return RelativeLocation(which, place=position_of(token))
+            return RelativeLocation(which, position=position_of(token))
         if what == "time" and which:
-            return NamedTime(which, place=position_of(token))
+            return NamedTime(which, position=position_of(token))
         raise fault(
             f"$context.{name} lacks its type",
             position_of(name),
@@ -140,7 +148,7 @@ class ValueBuilder(Transformer[Token, Any]):
     def context(self, token: Token, name: Token, kind: Type) -> Value:
         if str(name).startswith(("location.", "time.")) and kind.name in ("Location", "Time"):
             return self.old_context(token, name)
-        return ContextRef(str(name), kind, place=position_of(token))
+        return ContextRef(str(name), kind, position=position_of(token))
 
     def event(self, *tokens: Token) -> EventValue:
         if not tokens:
@@ -153,7 +161,7 @@ class ValueBuilder(Transformer[Token, Any]):
                 "there are $type, $program_id and $source",
             )
         kind = cast(Literal["type", "program_id", "source"], name)
-        return EventValue(kind, place=position_of(tokens[0]))
+        return EventValue(kind, position=position_of(tokens[0]))
 
     @v_args(inline=False)
     def edge(self, children: list[Token]) -> Token:
@@ -167,3 +175,80 @@ class ValueBuilder(Transformer[Token, Any]):
         if len(children) == 1:
             return children[0]
         return children[0].update(value=".".join(map(str, children)))
+
+
+WEEK_DAYS = tuple(name.lower() for name in calendar.day_name)
+
+
+def date(parts: list[Any], position: SourcePosition = NOWHERE) -> Value:
+    """Return a date from what stands between the parentheses of `new Date(...)`.
+
+    Nothing: now. A text: ISO 8601. One number beyond all years: milliseconds since 1970. Else
+    year, month and day, each of which may be left out, or a day of the week; then hour, minute and
+    second, or a time. Commas are tokens among the parts.
+    """
+    if not parts:
+        return Now(position=position)
+    slots = _between_commas(parts, position)
+    first = slots[0]
+    if isinstance(first, EnumValue):
+        return _week_day(first, slots[1:], position)
+    if len(slots) == 1 and isinstance(first, Token) and first.type == "STRING":
+        return iso_date(first.value, position)
+    clock = slots.pop() if isinstance(slots[-1], TimeValue) else None
+    numbers = [_whole(slot, position) for slot in slots]
+    while len(numbers) < 3:
+        numbers.append(None)
+    if clock is None and len(numbers) in (5, 6) and None not in numbers[3:]:
+        clock = time([part for part in numbers[3:] if part is not None], position)
+        numbers = numbers[:3]
+    if len(numbers) == 4 and numbers[3] is None:
+        numbers.pop()
+    if len(numbers) != 3 or (numbers == [None] * 3):
+        raise fault("these are not the parts of a date", position, "write new Date(2026, 5, 31)")
+    if len(slots) == 1 and numbers[0] is not None and not -10_000 <= numbers[0] < 3_000:
+        return _instant(numbers[0], position)
+    return calendar_date(numbers, clock, position)
+
+
+def _between_commas(parts: list[Any], position: SourcePosition) -> list[Any]:
+    slots: list[Any] = [None]
+    for part in parts:
+        if isinstance(part, Token) and part.type == "COMMA":
+            slots.append(None)
+        elif slots[-1] is None:
+            slots[-1] = part
+        else:
+            raise fault("the parts of a date are separated by commas", position)
+    return slots
+
+
+def _week_day(name: EnumValue, rest: list[Any], position: SourcePosition) -> WeekDay:
+    if name.name not in WEEK_DAYS:
+        raise fault(f"{name.name:.40} is no day of the week", name.position, "write enum(monday)")
+    clock: TimeValue | None = None
+    if rest and isinstance(rest[0], TimeValue):
+        clock = rest.pop(0)
+    elif rest and rest != [None]:
+        numbers = [_whole(part, position) for part in rest if part is not None]
+        clock = time([part for part in numbers if part is not None], position)
+        rest = []
+    if any(part is not None for part in rest):
+        raise fault("a day of the week is followed by a time at most", position)
+    return WeekDay(name.name, clock, position=position)
+
+
+def _whole(part: Any, position: SourcePosition) -> int | None:
+    if part is None:
+        return None
+    if isinstance(part, Token) and part.type == "NUMBER" and part.value == int(part.value):
+        return int(part.value)
+    raise fault("a part of a date is a whole number", position, "write new Date(2026, 5, 31)")
+
+
+def _instant(milliseconds: int, position: SourcePosition) -> Instant:
+    try:
+        moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
+    except (ValueError, OverflowError, OSError):
+        raise fault(f"{milliseconds} ms after 1970 is no date", position) from None
+    return Instant(moment, position=position)

@@ -49,7 +49,7 @@ def check(program: Program, manifests: Manifests) -> Checked:
     """
     if program.classes:
         raise fault(
-            "a program declares no classes", program.classes[0].place, "put them in a manifest"
+            "a program declares no classes", program.classes[0].position, "put them in a manifest"
         )
     checker = _Checker(manifests)
     statements = tuple(checker.statement(each) for each in program.statements)
@@ -84,9 +84,9 @@ class _Checker:
         for number, expression in enumerate(statement.chain):
             here = self._expression(expression)
             if here.kind == "stream" and number:
-                raise fault("a stream can only begin a chain", _place(expression), "move it")
+                raise fault("a stream can only begin a chain", _position(expression), "move it")
             if here.kind == "action" and number + 1 < len(statement.chain):
-                raise fault("an action can only end a chain", _place(expression), "move it")
+                raise fault("an action can only end a chain", _position(expression), "move it")
             self._scope = {**self._scope, **here.fields}
             found.append(here)
         action = self._calls[-1] if found[-1].kind == "action" else None
@@ -110,11 +110,13 @@ class _Checker:
                 return _around(found, expression, condition=checked)
             case Projection(source, fields):
                 found = self._source(source, expression)
-                kept = {name: field_type(name, found.fields, expression.place) for name in fields}
+                kept = {
+                    name: field_type(name, found.fields, expression.position) for name in fields
+                }
                 return msgspec.structs.replace(_around(found, expression), fields=kept)
             case Sort(source, field):
                 found = self._query(source, expression)
-                _countable(field, found.fields, expression.place, _ORDERED | {"String"})
+                _countable(field, found.fields, expression.position, _ORDERED | {"String"})
                 return _around(found, expression)
             case Index(source, indices):
                 found = self._query(source, expression)
@@ -135,13 +137,13 @@ class _Checker:
         """Check what results are taken from: a query or a stream."""
         found = self._expression(source)
         if found.kind == "action":
-            raise fault("an action gives no results", _place(around), "use a query here")
+            raise fault("an action gives no results", _position(around), "use a query here")
         return found
 
     def _query(self, source: Expression, around: Expression) -> _Found:
         found = self._source(source, around)
         if found.kind == "stream":
-            raise fault("a stream never ends", _place(around), "use a query here")
+            raise fault("a stream never ends", _position(around), "use a query here")
         return found
 
     def _call(self, call: Invocation) -> _Found:
@@ -154,19 +156,19 @@ class _Checker:
                 said = "is an output of" if parameter else "is no parameter of"
                 raise fault(
                     f"{argument.name:.60} {said} {name}",
-                    argument.place,
+                    argument.position,
                     nearest(argument.name, names, "parameters"),
                 )
         given = {each.name for each in call.arguments}
         missing = [
-            Argument(each.name, UndefinedValue(place=call.place), place=call.place)
+            Argument(each.name, UndefinedValue(position=call.position), position=call.position)
             for each in function.inputs
             if each.direction == "in req" and each.name not in given
         ]
         arguments = []
         for argument in (*call.arguments, *missing):
             wanted = _wanted(function, argument.name, name)
-            value = self.values.value(argument.value, wanted, self._scope, argument.place)
+            value = self.values.value(argument.value, wanted, self._scope, argument.position)
             arguments.append(msgspec.structs.replace(argument, value=value))
         whole = msgspec.structs.replace(call, arguments=tuple(arguments))
         self._calls.append(ResolvedCall(whole, owner, function))
@@ -178,13 +180,13 @@ class _Checker:
         owner = self._manifests.find(kind)
         if owner is None:
             names = [each.name for each in self._manifests]
-            raise fault(f"@{kind:.80} is not known", call.place, nearest(kind, names, "classes"))
+            raise fault(f"@{kind:.80} is not known", call.position, nearest(kind, names, "classes"))
         function = self._manifests.function(kind, call.function)
         if function is None:
             names = [each.name for each in self._manifests.functions(kind)]
             raise fault(
                 f"@{kind} has no function {call.function:.60}",
-                call.place,
+                call.position,
                 nearest(call.function, names, "functions"),
             )
         return owner, function
@@ -194,20 +196,20 @@ class _Checker:
         if aggregate.field is None:
             fields = {"count": NUMBER}
         elif aggregate.operator == "count":
-            field_type(aggregate.field, found.fields, aggregate.place)
+            field_type(aggregate.field, found.fields, aggregate.position)
             fields = {"count": NUMBER}
         else:
             allowed = _SUMMED if aggregate.operator in ("sum", "avg") else _ORDERED
-            kind = _countable(aggregate.field, found.fields, aggregate.place, allowed)
+            kind = _countable(aggregate.field, found.fields, aggregate.position, allowed)
             fields = {aggregate.field: kind}
         return msgspec.structs.replace(found, fields=fields)
 
     def _monitor(self, monitor: Monitor) -> _Found:
         found = self._query(monitor.source, monitor)
         if not found.is_monitorable:
-            raise fault("this query cannot be monitored", monitor.place, "ask it now instead")
+            raise fault("this query cannot be monitored", monitor.position, "ask it now instead")
         for name in monitor.fields:
-            field_type(name, found.fields, monitor.place)
+            field_type(name, found.fields, monitor.position)
         return msgspec.structs.replace(_around(found, monitor), kind="stream")
 
     def _timer(self, timer: TimerStream | AtTimerStream) -> _Found:
@@ -218,12 +220,12 @@ class _Checker:
         changed: dict[str, Value | tuple[Value, ...]] = {}
         if isinstance(timer, AtTimerStream):
             changed["times"] = tuple(
-                self.values.value(each, wanted["time"], {}, timer.place) for each in timer.times
+                self.values.value(each, wanted["time"], {}, timer.position) for each in timer.times
             )
         for name in ("base", "interval", "frequency", "expiration"):
             value = getattr(timer, name, None)
             if value is not None:
-                changed[name] = self.values.value(value, wanted[name], {}, timer.place)
+                changed[name] = self.values.value(value, wanted[name], {}, timer.position)
         return _Found(msgspec.structs.replace(timer, **changed), "stream", {})
 
 
@@ -255,16 +257,18 @@ def _around(found: _Found, expression: Expression, **changes: object) -> _Found:
     return msgspec.structs.replace(found, expression=whole)
 
 
-def _place(expression: Expression) -> SourcePosition:
-    while not expression.place.line and not isinstance(
+def _position(expression: Expression) -> SourcePosition:
+    while not expression.position.line and not isinstance(
         expression, Invocation | TimerStream | AtTimerStream
     ):
         expression = expression.source
-    return expression.place
+    return expression.position
 
 
-def _countable(name: str, fields: Fields, place: SourcePosition, allowed: frozenset[str]) -> Type:
-    kind = field_type(name, fields, place)
+def _countable(
+    name: str, fields: Fields, position: SourcePosition, allowed: frozenset[str]
+) -> Type:
+    kind = field_type(name, fields, position)
     if kind.name not in allowed and kind != ANY:
-        raise fault(f"{name:.60} is {kind}, which has no order or sum", place)
+        raise fault(f"{name:.60} is {kind}, which has no order or sum", position)
     return kind

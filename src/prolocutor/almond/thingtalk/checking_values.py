@@ -6,21 +6,60 @@ from collections.abc import Iterable
 
 import msgspec
 
-from prolocutor.almond.thingtalk.checked import Slot
-from prolocutor.almond.thingtalk.fitting import fits, right_of, type_of
+from prolocutor.almond.thingtalk.checked import Slot, count_slots
 from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
-from prolocutor.almond.thingtalk.slots import count_slots
-from prolocutor.almond.thingtalk.tree import Always, And, Compare, Condition, DontCare, Not, Or
-from prolocutor.almond.thingtalk.types import ANY, NUMBER, Type
+from prolocutor.almond.thingtalk.tree import (
+    Always,
+    And,
+    Compare,
+    Comparison,
+    Condition,
+    DontCare,
+    Not,
+    Or,
+)
+from prolocutor.almond.thingtalk.types import (
+    ANY,
+    BOOLEAN,
+    CURRENCY,
+    DATE,
+    LOCATION,
+    NUMBER,
+    STRING,
+    TIME,
+    Type,
+    array,
+    entity,
+)
 from prolocutor.almond.thingtalk.values import (
     ArrayValue,
+    BooleanValue,
+    ContextRef,
+    CurrencyValue,
+    DateEdge,
+    DateValue,
+    EntityValue,
     EnumValue,
+    EventValue,
+    Instant,
+    LocationValue,
+    MeasureValue,
+    NamedLocation,
+    NamedTime,
+    Now,
+    NumberValue,
+    ObjectValue,
+    RelativeLocation,
+    StringValue,
+    TimeValue,
     UndefinedValue,
     Value,
     Variable,
+    WeekDay,
 )
 from prolocutor.errors import ThingTalkError
 from prolocutor.names import did_you_mean
+from prolocutor.reading import units
 
 Fields = dict[str, Type]
 """Names and types of what a result holds."""
@@ -42,10 +81,10 @@ class ValueChecker:
         self.slots: list[Slot] = []
 
     def value(
-        self, value: Value, wanted: ExpectedValue, scope: Fields, place: SourcePosition
+        self, value: Value, wanted: ExpectedValue, scope: Fields, position: SourcePosition
     ) -> Value:
         """Check one value; what is not given becomes a slot."""
-        where = value.place if value.place.line else place
+        where = value.position if value.position.line else position
         match value:
             case UndefinedValue():
                 slot = Slot(wanted.name, wanted.type, wanted.prompt, wanted.function)
@@ -72,7 +111,7 @@ class ValueChecker:
     def numbers(self, values: Iterable[Value], name: str, scope: Fields) -> tuple[Value, ...]:
         """Check numbers of results."""
         wanted = ExpectedValue(name, NUMBER, "Which number?")
-        return tuple(self.value(each, wanted, scope, each.place) for each in values)
+        return tuple(self.value(each, wanted, scope, each.position) for each in values)
 
     def condition(self, condition: Condition, fields: Fields) -> Condition:
         """Check a condition on results with these fields."""
@@ -80,7 +119,7 @@ class ValueChecker:
             case Always():
                 return condition
             case DontCare(field):
-                field_type(field, fields, condition.place)
+                field_type(field, fields, condition.position)
                 return condition
             case Not(inner):
                 checked = self.condition(inner, fields)
@@ -97,40 +136,40 @@ class ValueChecker:
         if wanted is None:
             raise fault(
                 f"{compare.operator} does not compare {left}",
-                compare.place,
+                compare.position,
                 "use == or another operator",
             )
         name = compare.left.name if isinstance(compare.left, Variable) else "value"
         slot = ExpectedValue(name, wanted, f"What {name.replace('_', ' ')} are you looking for?")
-        right = self.value(compare.right, slot, fields, compare.place)
+        right = self.value(compare.right, slot, fields, compare.position)
         return msgspec.structs.replace(compare, right=right)
 
     def _left(self, compare: Compare, fields: Fields) -> Type:
         if isinstance(compare.left, Variable):
-            return field_type(compare.left.name, fields, compare.place)
+            return field_type(compare.left.name, fields, compare.position)
         if isinstance(compare.left, ArrayValue | UndefinedValue | EnumValue):
             raise fault(
-                "a comparison begins with a field or a value", compare.place, "turn it round"
+                "a comparison begins with a field or a value", compare.position, "turn it round"
             )
-        _whole(compare.left, compare.place)
+        _whole(compare.left, compare.position)
         return type_of(compare.left) or ANY
 
     def _variable(
-        self, value: Variable, wanted: ExpectedValue, scope: Fields, place: SourcePosition
+        self, value: Variable, wanted: ExpectedValue, scope: Fields, position: SourcePosition
     ) -> Value:
         if not scope:
             raise fault(
                 f"{value.name:.60} has no value: nothing comes before it",
-                place,
+                position,
                 f'put a text between quotation marks: "{value.name:.40}"',
             )
-        kind = field_type(value.name, scope, place)
+        kind = field_type(value.name, scope, position)
         if not fits(kind, wanted.type):
-            raise _mismatch(f"{value.name}, which is {kind},", wanted, place)
+            raise _mismatch(f"{value.name}, which is {kind},", wanted, position)
         return value
 
 
-def field_type(name: str, fields: Fields, place: SourcePosition) -> Type:
+def field_type(name: str, fields: Fields, position: SourcePosition) -> Type:
     """Return the type of a field, or of a field within a field (`a.b`).
 
     `ThingTalkError` where there is none.
@@ -143,7 +182,7 @@ def field_type(name: str, fields: Fields, place: SourcePosition) -> Type:
     if kind is None:
         raise fault(
             f"there is no field {name:.60} here",
-            place,
+            position,
             nearest(name, list(fields), "fields"),
         )
     return kind
@@ -156,15 +195,15 @@ def nearest(name: str, names: list[str], what: str) -> str:
     return f"{what}: {', '.join(sorted(names)[:8])}" if names else f"there are no {what}"
 
 
-def _whole(value: Value, place: SourcePosition) -> None:
+def _whole(value: Value, position: SourcePosition) -> None:
     if count_slots(value):
-        raise fault("a part of an object cannot be asked for", place, "give it a value")
+        raise fault("a part of an object cannot be asked for", position, "give it a value")
 
 
-def _mismatch(said: str, wanted: ExpectedValue, place: SourcePosition) -> ThingTalkError:
+def _mismatch(said: str, wanted: ExpectedValue, position: SourcePosition) -> ThingTalkError:
     return fault(
         f"{wanted.name} is {wanted.type}; {said} does not fit",
-        place,
+        position,
         _EXAMPLES.get(wanted.type.name, ""),
     )
 
@@ -182,3 +221,95 @@ _EXAMPLES = {
     "Enum": "write a choice as enum(choice)",
     "Array": "write a list as [1, 2]",
 }
+
+
+_ORDERED = frozenset({"Number", "Measure", "Currency", "Date", "Time"})
+_TEXTUAL = frozenset({"String", "Entity", "Any"})
+
+_SUBTYPES: dict[str, frozenset[str]] = {
+    "tt:contact": frozenset({"tt:phone_number", "tt:email_address", "tt:username"}),
+    "tt:url": frozenset({"tt:picture", "tt:audio_url", "tt:video", "tt:rdf_resource"}),
+    "tt:picture": frozenset({"tt:url"}),
+}
+
+_EVENTS = {None: STRING} | {
+    "type": entity("tt:function"),
+    "program_id": entity("tt:program_id"),
+    "source": entity("tt:contact"),
+}
+
+
+def fits(given: Type, wanted: Type) -> bool:
+    """Return whether a value of one type may stand where another is wanted.
+
+    Beside equal types: a number for money, a date for a time, a text for an entity and an entity
+    for a text, an entity for one of a wider kind, an enum with fewer choices, lists of what fits.
+    """
+    if given == wanted or "Any" in (given.name, wanted.name):
+        return True
+    match given.name, wanted.name:
+        case (
+            ("Number", "Currency") | ("Date", "Time") | ("String", "Entity") | ("Entity", "String")
+        ):
+            return True
+        case "Entity", "Entity":
+            return given.of in _SUBTYPES.get(wanted.of, frozenset())
+        case "Measure", "Measure":
+            return "" in (given.of, wanted.of)
+        case "Enum", "Enum":
+            return set(given.choices) <= set(wanted.choices)
+        case "Array", "Array":
+            return fits(given.element or ANY, wanted.element or ANY)
+        case ("Object", "Compound") | ("Compound", "Object") | ("Compound", "Compound"):
+            return True
+    return False
+
+
+def type_of(value: Value) -> Type | None:
+    """Return the type of a value that has one by itself; None for enums, lists, fields, slots."""
+    match value:
+        case StringValue():
+            return STRING
+        case NumberValue():
+            return NUMBER
+        case BooleanValue():
+            return BOOLEAN
+        case MeasureValue(_, unit):
+            return Type("Measure", of=units.base_of(unit) or "")
+        case CurrencyValue():
+            return CURRENCY
+        case DateValue() | WeekDay() | Instant() | Now() | DateEdge():
+            return DATE
+        case TimeValue() | NamedTime():
+            return TIME
+        case LocationValue() | NamedLocation() | RelativeLocation():
+            return LOCATION
+        case EntityValue(_, kind):
+            return entity(kind)
+        case ObjectValue():
+            return Type("Object")
+        case ContextRef(_, kind):
+            return kind
+        case EventValue(name):
+            return _EVENTS[name]
+    return None
+
+
+def right_of(left: Type, operator: Comparison) -> Type | None:
+    """Return the type that the right side of a comparison needs; None where it cannot be so."""
+    match operator:
+        case "==":
+            return left
+        case ">=" | "<=" | ">" | "<":
+            return left if left.name in _ORDERED or left == ANY else None
+        case "contains":
+            return left.element if left.name == "Array" else None
+        case "contains~" | "~contains":
+            held = left.element if left.name == "Array" else None
+            return STRING if held is not None and held.name in _TEXTUAL else None
+        case "in_array":
+            return array(left)
+        case "in_array~" | "~in_array":
+            return array(STRING) if left.name in _TEXTUAL else None
+        case _:
+            return STRING if left.name in _TEXTUAL else None

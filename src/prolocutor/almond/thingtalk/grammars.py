@@ -12,14 +12,18 @@ from lark import Lark, Token, UnexpectedToken
 from lark.lexer import Lexer, PatternStr
 
 from prolocutor.almond.thingtalk.building import ProgramBuilder
-from prolocutor.almond.thingtalk.constructs import refused
-from prolocutor.almond.thingtalk.lexer import surface_tokens
-from prolocutor.almond.thingtalk.limits import MAX_BYTES, check_size, check_tree
-from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
+from prolocutor.almond.thingtalk.lexer import position_of, surface_tokens
+from prolocutor.almond.thingtalk.nodes import (
+    MAX_BYTES,
+    SourcePosition,
+    check_size,
+    check_tree,
+    fault,
+)
 from prolocutor.almond.thingtalk.old_building import OldProgramBuilder
 from prolocutor.almond.thingtalk.token_lexer import old_tokens, tokens_of
 from prolocutor.almond.thingtalk.tree import Source
-from prolocutor.almond.thingtalk.words import position_of
+from prolocutor.almond.thingtalk.unsupported import refused
 from prolocutor.errors import ThingTalkError
 
 
@@ -102,8 +106,8 @@ class Grammar:
         wanted = self._wanted(error.accepts or error.expected)
         if number == len(tokens):
             last = tokens[-1]
-            place = SourcePosition(last.line or 1, (last.column or 1) + len(str(last)))
-            raise fault("the program ends too early", place, wanted)
+            position = SourcePosition(last.line or 1, (last.column or 1) + len(str(last)))
+            raise fault("the program ends too early", position, wanted)
         raise fault(
             f"{_quoted(error.token)} is not expected here", position_of(error.token), wanted
         )

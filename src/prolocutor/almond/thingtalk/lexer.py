@@ -1,15 +1,61 @@
-"""Surface ThingTalk into tokens, for both syntaxes."""
+"""Tokens of ThingTalk as the grammars see them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from lark import Token
 
 from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
-from prolocutor.almond.thingtalk.strings import unescaped
-from prolocutor.almond.thingtalk.words import made
+
+
+def position_of(token: Token) -> SourcePosition:
+    """Return the position at which a token begins."""
+    return SourcePosition(token.line or 0, token.column or 0)
+
+
+def made(kind: str, value: Any, position: SourcePosition, text: str | None = None) -> Token:
+    """Make a token of a kind; `text` is what an error quotes."""
+    token = Token(
+        kind, text if text is not None else str(value), None, position.line, position.column
+    )
+    token.value = value
+    return token
+
+
+_ESCAPE = re.compile(r"\\(u\{[0-9A-Fa-f]{1,6}\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)", re.DOTALL)
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+
+
+def unescaped(text: str, position: SourcePosition) -> str:
+    """Return the text that a string literal stands for; `ThingTalkError` for an odd escape."""
+    if "\\" not in text:
+        return _whole(text, position)
+
+    def read(match: re.Match[str]) -> str:
+        escape = match[1]
+        if len(escape) > 1:
+            code = int(escape[1:].strip("{}"), 16)
+            if code > 0x10FFFF:
+                raise fault(f"\\{escape} is no character", position)
+            return chr(code)
+        if escape in "ux":
+            raise fault(f"\\{escape} has to be followed by the number of a character", position)
+        return _LETTERS.get(escape, escape)
+
+    read_text = _ESCAPE.sub(read, text)
+    return _whole(read_text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), position)
+
+
+def _whole(text: str, position: SourcePosition) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise fault("a lone surrogate is no Unicode text", position) from None
+    return text
+
 
 SPECIAL = frozenset(
     "yes no nevermind stop help wakeup debug failed train back more empty maybe makerule hello"
@@ -54,10 +100,10 @@ def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:
     at, line, begin = 0, 1, 0
     choices = _Choices()
     while at < len(source):
-        place = SourcePosition(line, at - begin + 1)
+        position = SourcePosition(line, at - begin + 1)
         match = _TOKEN.match(source, at)
         if match is None:
-            raise _no_token(source, at, place)
+            raise _no_token(source, at, position)
         at, kind, text = match.end(), str(match.lastgroup), match.group()
         if kind == "newline":
             line, begin = line + 1, at
@@ -65,47 +111,47 @@ def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:
             line += text.count("\n")
             begin = match.start() + text.rfind("\n") + 1 if "\n" in text else begin
         elif kind != "space":
-            tokens = _read(kind, text, match, place, words)
+            tokens = _read(kind, text, match, position, words)
             yield from map(choices.seen, tokens)
 
 
 def _read(
-    kind: str, text: str, match: re.Match[str], place: SourcePosition, words: Mapping[str, str]
+    kind: str, text: str, match: re.Match[str], position: SourcePosition, words: Mapping[str, str]
 ) -> Iterator[Token]:
     if kind == "STRING":
-        yield made(kind, unescaped(text[1:-1], place), place, text)
+        yield made(kind, unescaped(text[1:-1], position), position, text)
     elif kind == "NUMBER":
-        yield made(kind, number(text, place), place, text)
+        yield made(kind, number(text, position), position, text)
     elif kind == "REF":
-        yield made(kind, text[1:], place, text)
+        yield made(kind, text[1:], position, text)
     elif kind == "ENTITY_KIND":
-        yield made(kind, text[2:], place, text)
+        yield made(kind, text[2:], position, text)
     elif kind == "entity":
-        yield made(words["Entity"], "Entity", place)
-        yield made(words["("], "(", place)
-        yield made("ENTITY_KIND", match["kind"], place, "^^" + match["kind"])
-        yield made(words[")"], ")", place)
+        yield made(words["Entity"], "Entity", position)
+        yield made(words["("], "(", position)
+        yield made("ENTITY_KIND", match["kind"], position, "^^" + match["kind"])
+        yield made(words[")"], ")", position)
     elif kind == "dollar":
-        yield dollar(text, place, words)
+        yield dollar(text, position, words)
     elif kind == "word" and text in _MADE and _CALLED.match(match.string, match.end()):
-        yield made(words["new"], "new", place)
-        yield made(words[_MADE[text]], _MADE[text], place)
+        yield made(words["new"], "new", position)
+        yield made(words[_MADE[text]], _MADE[text], position)
     elif text in ("start_of", "end_of") and _CALLED.match(match.string, match.end()):
-        yield dollar("$" + text, place, words)
+        yield dollar("$" + text, position, words)
     else:
-        yield made(words.get(text, "NAME" if kind == "word" else "OTHER"), text, place)
+        yield made(words.get(text, "NAME" if kind == "word" else "OTHER"), text, position)
 
 
-def dollar(text: str, place: SourcePosition, words: Mapping[str, str]) -> Token:
+def dollar(text: str, position: SourcePosition, words: Mapping[str, str]) -> Token:
     """Return the token of a word that begins with a dollar sign."""
     if text in words:
-        return made(words[text], text, place)
+        return made(words[text], text, position)
     if text[1:] in SPECIAL:
-        return made("SPECIAL", text[1:], place, text)
-    return made("CURRENCY_CODE", text[1:].lower(), place, text)
+        return made("SPECIAL", text[1:], position, text)
+    return made("CURRENCY_CODE", text[1:].lower(), position, text)
 
 
-def number(text: str, place: SourcePosition) -> int | float:
+def number(text: str, position: SourcePosition) -> int | float:
     """Return the number that is written; whole ones as ints."""
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower())
@@ -114,7 +160,7 @@ def number(text: str, place: SourcePosition) -> int | float:
     else:
         value = float(text)
     if not abs(value) < LARGEST:
-        raise fault(f"{text:.40} is too large a number", place)
+        raise fault(f"{text:.40} is too large a number", position)
     return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
 
 
@@ -138,10 +184,10 @@ class _Choices:
         return token
 
 
-def _no_token(source: str, at: int, place: SourcePosition) -> Exception:
+def _no_token(source: str, at: int, position: SourcePosition) -> Exception:
     found = source[at]
     if found in "\"'":
-        return fault("the string has no end", place, f"close it with {found} on the same line")
+        return fault("the string has no end", position, f"close it with {found} on the same line")
     if source.startswith("/*", at):
-        return fault("the comment has no end", place, "close it with */")
-    return fault(f"{found!a} means nothing here", place, "put text between quotation marks")
+        return fault("the comment has no end", position, "close it with */")
+    return fault(f"{found!a} means nothing here", position, "put text between quotation marks")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+from prolocutor.almond.thingtalk.json_values import plain
 from prolocutor.almond.thingtalk.nodes import SyntaxNode
-from prolocutor.almond.thingtalk.plain_values import plain
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import Value
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import msgspec
 
 from prolocutor.errors import ThingTalkError
@@ -24,11 +26,67 @@ NOWHERE = SourcePosition(0, 0)
 
 
 class SyntaxNode(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field="node"):
-    """A node of a tree, with the place of its first telling word."""
+    """A node of a tree, with the position of its first telling word."""
 
-    place: SourcePosition = NOWHERE
+    position: SourcePosition = NOWHERE
 
 
-def fault(what: str, place: SourcePosition, do: str = "") -> ThingTalkError:
+def fault(what: str, position: SourcePosition, do: str = "") -> ThingTalkError:
     """Make an error out of what is wrong, where, and what to do."""
-    return ThingTalkError(what, line=place.line, column=place.column, do=do)
+    return ThingTalkError(what, line=position.line, column=position.column, do=do)
+
+
+MAX_BYTES: Final = 8 * 1024
+"""Bytes of a program's source in UTF-8, and of the words and entities of one in tokens."""
+
+MAX_MANIFEST_BYTES: Final = 64 * 1024
+"""Bytes of the source of manifests."""
+
+MAX_STATEMENTS: Final = 32
+"""Statements of one program."""
+
+MAX_DEPTH: Final = 40
+"""Levels of a tree, counted from the program."""
+
+
+def check_size(size: int, most: int) -> None:
+    """Raise `ThingTalkError` where a source is too long."""
+    if size > most:
+        raise fault(
+            f"the source has {size:,} bytes, more than the {most:,} allowed",
+            SourcePosition(1, 1),
+            "send less at once",
+        )
+
+
+def check_tree(tree: SyntaxNode) -> None:
+    """Raise `ThingTalkError` where a tree has too many statements or levels."""
+    statements: tuple[SyntaxNode, ...] = getattr(tree, "statements", ())
+    if len(statements) > MAX_STATEMENTS:
+        position = statements[MAX_STATEMENTS].position
+        raise fault(
+            f"there are more than {MAX_STATEMENTS} statements", position, "send fewer at once"
+        )
+    stack: list[tuple[Any, int, SourcePosition]] = [(tree, 1, NOWHERE)]
+    while stack:
+        node, level, position = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend([(inner, level, position) for inner in node])
+        elif isinstance(node, msgspec.Struct) and not isinstance(node, SourcePosition):
+            position = (
+                getattr(node, "position", NOWHERE) if level == 1 else _nearest(node, position)
+            )
+            if level > MAX_DEPTH:
+                raise fault(
+                    f"the program is nested deeper than {MAX_DEPTH} levels",
+                    position if position.line else SourcePosition(1, 1),
+                    "make several statements of it",
+                )
+            stack.extend(
+                [(getattr(node, name), level + 1, position) for name in node.__struct_fields__]
+            )
+
+
+def _nearest(node: msgspec.Struct, outer: SourcePosition) -> SourcePosition:
+    position = getattr(node, "position", NOWHERE)
+    return position if position.line else outer

@@ -8,6 +8,7 @@ import msgspec
 from lark import Token, v_args
 
 from prolocutor.almond.thingtalk.building import ProgramBuilder, device_of, statement_of, timer
+from prolocutor.almond.thingtalk.lexer import made, position_of
 from prolocutor.almond.thingtalk.nodes import fault
 from prolocutor.almond.thingtalk.tree import (
     Argument,
@@ -21,7 +22,6 @@ from prolocutor.almond.thingtalk.tree import (
 )
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import ContextRef, EntityValue, Value
-from prolocutor.almond.thingtalk.words import made, position_of
 
 Chain = tuple[Expression, ...]
 """What old tokens join, which is a chain; where one expression is meant it is alone in it."""
@@ -44,7 +44,7 @@ class OldProgramBuilder(ProgramBuilder):
 
     def shown(self, passed: tuple[Argument, ...]) -> Chain:
         if passed:
-            raise fault("notify takes no parameters", passed[0].place, "leave them out")
+            raise fault("notify takes no parameters", passed[0].position, "leave them out")
         return ()
 
     def done(self, call: Invocation, passed: tuple[Argument, ...]) -> Chain:
@@ -76,21 +76,21 @@ class OldProgramBuilder(ProgramBuilder):
         kind, _, function = str(name.value).rpartition(".")
         chosen = tuple(each.chosen for each in given if isinstance(each, _Attribute))
         arguments = tuple(each for each in given if isinstance(each, Argument))
-        place = position_of(name)
-        device = device_of(made("REF", kind, place), chosen)
-        return Invocation(device, function, self.arguments(*arguments), place=place)
+        position = position_of(name)
+        device = device_of(made("REF", kind, position), chosen)
+        return Invocation(device, function, self.arguments(*arguments), position=position)
 
     def attribute(self, name: Token, value: Value) -> _Attribute:
         return _Attribute(self.argument(name, value))
 
     def old_entity(self, value: Token, kind: Token) -> EntityValue:
         if kind.value in ("tt:hashtag", "tt:username"):
-            return EntityValue(value.value, kind.value, place=position_of(value))
-        return EntityValue(None, kind.value, value.value, place=position_of(value))
+            return EntityValue(value.value, kind.value, position=position_of(value))
+        return EntityValue(None, kind.value, value.value, position=position_of(value))
 
     def context_ref(self, token: Token) -> Value:
         name, _, kind = str(token).partition(":")
-        return ContextRef(name, Type(kind or "String"), place=position_of(token))
+        return ContextRef(name, Type(kind or "String"), position=position_of(token))
 
 
 class _Attribute(msgspec.Struct):
@@ -113,7 +113,7 @@ def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
     taken = {each.name for each in expression.arguments}
     for each in passed:
         if each.name in taken:
-            raise fault(f"the parameter {each.name:.60} is given twice", each.place)
+            raise fault(f"the parameter {each.name:.60} is given twice", each.position)
         taken.add(each.name)
     return msgspec.structs.replace(expression, arguments=expression.arguments + passed)
 
@@ -122,7 +122,7 @@ def _timer(
     word: Token, names: tuple[str, ...], values: tuple[Value, ...]
 ) -> TimerStream | AtTimerStream:
     given = {
-        name: Argument(name, value, place=position_of(word))
+        name: Argument(name, value, position=position_of(word))
         for name, value in zip(names, values, strict=False)
     }
     return timer(made("NAME", str(word), position_of(word)), given)

@@ -7,9 +7,8 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from prolocutor.almond.thingtalk.limits import MAX_BYTES, MAX_MANIFEST_BYTES
 from prolocutor.almond.thingtalk.manifests import Class
-from prolocutor.almond.thingtalk.nodes import fault
+from prolocutor.almond.thingtalk.nodes import MAX_BYTES, MAX_MANIFEST_BYTES, fault
 from prolocutor.almond.thingtalk.tree import Program, Source
 from prolocutor.errors import MissingExtra
 
@@ -38,8 +37,8 @@ def parse_classes(source: str) -> tuple[Class, ...]:
     """Read manifests: a source that declares classes and nothing else; errors as for `parse`."""
     tree = _grammars().read_source(source, MAX_MANIFEST_BYTES)
     if not isinstance(tree, Program) or tree.statements:
-        place = tree.statements[0].place if isinstance(tree, Program) else tree.place
-        raise fault("this is no manifest", place, "write class @org.prolocutor.skill { ... }")
+        position = tree.statements[0].position if isinstance(tree, Program) else tree.position
+        raise fault("this is no manifest", position, "write class @org.prolocutor.skill { ... }")
     return tree.classes
 
 

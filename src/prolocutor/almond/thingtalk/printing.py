@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from prolocutor.almond.thingtalk.printing_classes import show_class
-from prolocutor.almond.thingtalk.printing_values import show_value
-from prolocutor.almond.thingtalk.strings import escaped
+from prolocutor.almond.thingtalk.manifests import Annotated, Class, Function, Import, Parameter
+from prolocutor.almond.thingtalk.parsing import tokens_of
+from prolocutor.almond.thingtalk.printing_values import escaped, show_value
 from prolocutor.almond.thingtalk.tree import (
     Aggregate,
     Always,
@@ -146,3 +147,67 @@ def _arguments(arguments: Iterable[Argument]) -> str:
 
 def _values(values: Iterable[Value]) -> str:
     return ", ".join(map(show_value, values))
+
+
+def show_class(manifest: Class) -> str:
+    """Return a class as source; `parse_classes` makes the same tree of it."""
+    extends = f" extends {', '.join('@' + name for name in manifest.extends)}"
+    begin = "abstract class" if manifest.is_abstract else "class"
+    head = f"{begin} @{manifest.name}{extends if manifest.extends else ''}{_notes(manifest)}"
+    members = [_import(each) for each in manifest.imports]
+    for each in manifest.entities:
+        kinds = f" extends {', '.join(map(_kind, each.extends))}" if each.extends else ""
+        members.append(f"entity {each.name}{kinds}{_notes(each)};")
+    members += [_function(each) for each in manifest.functions]
+    return "\n".join([head + " {", *(f"  {member}" for member in members), "}"])
+
+
+def _import(each: Import) -> str:
+    given = ", ".join(f"{name}={show_value(value)}" for name, value in each.arguments)
+    return f"import {', '.join(each.facets)} from @{each.module}({given});"
+
+
+def _function(function: Function) -> str:
+    words = [
+        *(["monitorable"] if function.is_monitorable else []),
+        *(["list"] if function.is_list else []),
+        function.kind,
+        function.name,
+    ]
+    extends = f" extends {', '.join(function.extends)}" if function.extends else ""
+    parameters = ", ".join(map(_parameter, function.parameters))
+    return f"{' '.join(words)}{extends}({parameters}){_notes(function)};"
+
+
+def _parameter(each: Parameter) -> str:
+    return f"{each.direction} {each.name} : {each.type}{_notes(each)}"
+
+
+def _kind(name: str) -> str:
+    return f"^^{name}" if ":" in name else name
+
+
+def _notes(annotated: Annotated) -> str:
+    return "".join(
+        f" #{'_' if each.is_text else ''}[{each.name}={show_value(each.value)}]"
+        for each in annotated.annotations
+    )
+
+
+def show_tokens(tree: Source) -> tuple[list[str], dict[str, Any]]:
+    """Return a program or a control command as tokens and entities; `parse_tokens` reads them.
+
+    Texts are entities `QUOTED_STRING_n`, the same text always the same one; all else stands in
+    the tokens themselves. `MissingExtra` without Lark.
+    """
+    entities: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    code = []
+    for token in tokens_of(show(tree)):
+        if token.type == "STRING":
+            name = names.setdefault(token.value, f"QUOTED_STRING_{len(names)}")
+            entities[name] = token.value
+            code.append(name)
+        else:
+            code.append(str(token))
+    return code, entities

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from prolocutor.almond.thingtalk.strings import escaped
+import re
+
 from prolocutor.almond.thingtalk.values import (
     ArrayValue,
     BooleanValue,
@@ -29,6 +30,9 @@ from prolocutor.almond.thingtalk.values import (
     Variable,
     WeekDay,
 )
+
+_TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f\u0085\u2028\u2029]')
+_WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 def show_value(value: Value) -> str:
@@ -104,3 +108,15 @@ def _entity(entity: EntityValue) -> str:
 def _number(number: float) -> str:
     whole = int(number) if number == int(number) and abs(number) < 2**53 else number
     return repr(whole)
+
+
+def escaped(text: str) -> str:
+    """Return a text as a string literal, in double quotation marks, on one line."""
+    return '"' + _TO_ESCAPE.sub(_escape, text) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    return _WRITTEN.get(char) or (
+        f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
+    )

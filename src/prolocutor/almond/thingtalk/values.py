@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Literal, TypeAlias
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, cast
 
-from prolocutor.almond.thingtalk.nodes import SyntaxNode
+from prolocutor.almond.thingtalk.nodes import NOWHERE, SourcePosition, SyntaxNode, fault
 from prolocutor.almond.thingtalk.types import Type
+from prolocutor.reading import units
 
 
 class StringValue(SyntaxNode, frozen=True):
@@ -186,3 +189,81 @@ Value: TypeAlias = (
     | Variable
     | EventValue
 )
+
+
+_COARSE = ("h", "day", "week", "mon", "year")
+
+
+def measure(value: float, unit: str, position: SourcePosition = NOWHERE) -> MeasureValue:
+    """Return a measure; `ThingTalkError` for an unknown unit."""
+    if units.base_of(unit) is None:
+        raise fault(
+            f"{unit:.40} is no unit", position, "units are those of Thingpedia, such as C, F, km, h"
+        )
+    return MeasureValue(value, unit, position=position)
+
+
+def time(parts: list[float], position: SourcePosition = NOWHERE) -> TimeValue:
+    """Return a time of day from its hour, minute and second; `ThingTalkError` out of bounds."""
+    for part, bound, name in zip(parts, (23, 59, 59), ("hour", "minute", "second"), strict=False):
+        if part != int(part) or not 0 <= part <= bound:
+            raise fault(f"{part:g} is no {name}", position, f"it is a whole number up to {bound}")
+    return TimeValue(*map(int, parts), position=position)
+
+
+def location(
+    latitude: float, longitude: float, display: str | None, position: SourcePosition = NOWHERE
+) -> LocationValue:
+    """Return a location in degrees; `ThingTalkError` for a place that is not on earth."""
+    if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
+        raise fault(
+            f"({latitude:g}, {longitude:g}) is not on earth",
+            position,
+            "latitude goes from -90 to 90, longitude from -180 to 180",
+        )
+    return LocationValue(latitude, longitude, display, position=position)
+
+
+def date_edge(edge: str, unit: str, position: SourcePosition) -> DateEdge:
+    """Return the begin or the end of a unit of time; `ThingTalkError` for seconds and the like."""
+    if unit not in _COARSE:
+        raise fault(f"{edge}({unit}) means nothing", position, f"units are {', '.join(_COARSE)}")
+    return DateEdge(cast(Literal["start_of", "end_of"], edge), unit, position=position)
+
+
+def iso_date(text: str, position: SourcePosition = NOWHERE) -> Value:
+    """Read a date of ISO 8601: with an offset a moment, without one a date of the person's."""
+    day = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", text.strip())
+    if day:
+        return calendar_date([int(part) for part in day.groups()], None, position)
+    try:
+        moment = dt.datetime.fromisoformat(text.strip())
+        if moment.tzinfo is None:
+            clock = TimeValue(moment.hour, moment.minute, moment.second)
+            return DateValue(moment.year, moment.month, moment.day, clock, position=position)
+        return Instant(moment.astimezone(dt.UTC), position=position)
+    except (ValueError, OverflowError):
+        raise fault(
+            f"{text:.40!r} is no date", position, "write it as 2026-05-31 or 2026-05-31T12:00:00Z"
+        ) from None
+
+
+def calendar_date(
+    parts: Sequence[int | None], clock: TimeValue | None, position: SourcePosition = NOWHERE
+) -> DateValue:
+    """Return a date of a year, month and day; a year of two digits is one from 1950 to 2049.
+
+    `ThingTalkError` for one that no calendar has.
+    """
+    year, month, day = parts
+    if year is not None and 0 <= year < 100:
+        year += 1900 if year >= 50 else 2000
+    try:
+        dt.date(
+            2000 if year is None else year,
+            1 if month is None else month,
+            1 if day is None else day,
+        )
+    except (ValueError, OverflowError):
+        raise fault("there is no such date", position, "write new Date(year, month, day)") from None
+    return DateValue(year, month, day, clock, position=position)

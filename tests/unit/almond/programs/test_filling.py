@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.almond.programs.asking import ANY_MORE
+from prolocutor.almond.programs.filling import ANY_MORE
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from tests.unit.almond.programs.gadgets import (
     Gadgets,

@@ -17,16 +17,16 @@ from msgspec.structs import replace
 from prolocutor.almond.programs import executor
 from prolocutor.almond.programs.evaluating import ResultRow
 from prolocutor.almond.programs.failures import ProgramFailure
-from prolocutor.almond.programs.filling import program_in
 from prolocutor.almond.programs.program_user import unasked
 from prolocutor.almond.programs.resolving import ValueResolver
 from prolocutor.almond.programs.running_apps import PROGRAMS, app_of
+from prolocutor.almond.programs.sources import program_in
 from prolocutor.almond.programs.streams import fresh, next_due
 from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.parsing import parse
 from prolocutor.almond.thingtalk.tree import DeviceSelector, Invocation, Monitor, Program
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.programs import ProgramStart
+from prolocutor.contracts.programs import ProgramInfo, ProgramStart, RunningProgram
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
@@ -135,7 +135,7 @@ async def test_a_failing_look_is_told_once_and_loses_nothing() -> None:
         [after] = await it.programs.apps("ann")
     assert first.startswith("Twitter had an error: ")
     assert (second, well) == ([], ["Notification from Twitter: carol: news"])
-    assert (listed["error"], after["error"]) == (first, None)
+    assert (listed.error, after.error) == (first, None)
 
 
 async def test_a_monitor_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ async def test_a_monitor_goes_on_after_a_restart(tmp_path: Path) -> None:
         told = await ring(it)
         [app] = await it.programs.apps("ann")
     assert told == ["Notification from Twitter: carol: news"]
-    assert (app["code"], app["isRunning"]) == (TWEETING, True)
+    assert app.code == TWEETING
 
 
 async def test_a_timer_runs_its_query_each_time() -> None:
@@ -215,20 +215,17 @@ async def test_a_program_is_listed_and_stopped() -> None:
         await program(it, TWEETING)
         [app] = await it.programs.apps("ann")
         others = await it.programs.apps("bob")
-        by_others = await it.programs.delete("bob", app["uniqueId"])
-        stopped = await it.programs.delete("ann", app["uniqueId"])
-        again = await it.programs.delete("ann", app["uniqueId"])
+        by_others = await it.programs.delete("bob", app.id)
+        stopped = await it.programs.delete("ann", app.id)
+        again = await it.programs.delete("ann", app.id)
         left = await it.programs.apps("ann")
-    assert app == {
-        "uniqueId": app["uniqueId"],
-        "name": "Twitter",
-        "description": "notify you of tweets whenever it changes",
-        "error": None,
-        "code": TWEETING,
-        "icon": "gadgets",
-        "isEnabled": True,
-        "isRunning": True,
-    }
+    assert app == RunningProgram(
+        id=app.id,
+        name="Twitter",
+        description="notify you of tweets whenever it changes",
+        code=TWEETING,
+        icon="gadgets",
+    )
     assert (others, by_others, stopped, again, left) == ([], False, True, False, [])
 
 
@@ -257,18 +254,17 @@ async def test_so_many_programs_run_and_no_more(monkeypatch: pytest.MonkeyPatch)
 
 async def test_a_program_is_created_without_a_conversation() -> None:
     async with running(Gadgets()) as it:
-        about = {"name": "Watch", "description": None, "icon": None}
-        created = await it.programs.create("ann", TWEETING, about)
+        created = await it.programs.create("ann", TWEETING, ProgramInfo(name="Watch"))
         [app] = await it.programs.apps("ann")
-        counted = await it.programs.create("ann", "count(@com.twitter.home_timeline());", {})
+        counting = "count(@com.twitter.home_timeline());"
+        counted = await it.programs.create("ann", counting, ProgramInfo())
         left = await it.programs.apps("ann")
-    report = created.report
-    [result] = report["results"]
-    assert (report["uniqueId"], report["errors"]) == (app["uniqueId"], [])
-    assert (app["name"], result["type"]) == ("Watch", "com.twitter:home_timeline")
-    assert [one["text"] for one in result["raw"]] == [one["text"] for one in TWEETS]
-    assert result["formatted"][0]["text"] == "alice: foo is here"
-    assert counted.report["results"][0]["raw"] == [{"count": 3}]
+    [result] = created.results
+    assert (created.id, created.errors) == (app.id, [])
+    assert (app.name, result.type) == ("Watch", "com.twitter:home_timeline")
+    assert [one["text"] for one in result.raw] == [one["text"] for one in TWEETS]
+    assert result.formatted[0]["text"] == "alice: foo is here"
+    assert counted.results[0].raw == [{"count": 3}]
     assert left == [app]
 
 
@@ -284,10 +280,10 @@ async def test_a_program_is_created_without_a_conversation() -> None:
 )
 async def test_what_cannot_be_created_is_told(code: str, error: str) -> None:
     async with running(Gadgets()) as it:
-        created = await it.programs.create("ann", code, {})
+        created = await it.programs.create("ann", code, ProgramInfo())
         left = await it.programs.apps("ann")
-    assert error in created.report["errors"][0]
-    assert (created.report["results"], left) == ([], [])
+    assert error in created.errors[0]
+    assert (created.results, left) == ([], [])
 
 
 # -- when and what ----------------------------------------------------------------------------

@@ -103,11 +103,11 @@ async def test_each_statement_that_is_created_has_its_result() -> None:
     gadgets = Gadgets()
     gadgets.tables["all"] = [{"n": 1}]
     async with assistant(service(gadgets, MANIFEST)) as it:
-        created = await it.start_program("ann", f"count({ALL}); {TAKING}", {})
-        both = await it.start_program("ann", f"timer(base=$now, interval=1h); {TAKING}", {})
-    assert [one["raw"] for one in created["results"]] == [[{"count": 1}], []]
-    assert created["code"] == f"count({ALL}); {TAKING}"
-    assert (created["errors"], both["errors"]) == ([], ["what goes on has to be created alone"])
+        created = await it.start_program("ann", f"count({ALL}); {TAKING}")
+        both = await it.start_program("ann", f"timer(base=$now, interval=1h); {TAKING}")
+    assert [one.raw for one in created.results] == [[{"count": 1}], []]
+    assert created.code == f"count({ALL}); {TAKING}"
+    assert (created.errors, both.errors) == ([], ["what goes on has to be created alone"])
     assert len(gadgets.calls_of("take")) == 1
 
 

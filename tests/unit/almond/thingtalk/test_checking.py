@@ -2,11 +2,10 @@ import pytest
 
 pytest.importorskip("lark")
 
-from prolocutor.almond.thingtalk.checked import Checked, ask_of
+from prolocutor.almond.thingtalk.checked import Checked, ask_of, count_slots, fill
 from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.parsing import parse
 from prolocutor.almond.thingtalk.printing import show
-from prolocutor.almond.thingtalk.slots import count_slots, fill
 from prolocutor.almond.thingtalk.tree import Monitor, Program
 from prolocutor.almond.thingtalk.types import STRING, Type, array, entity
 from prolocutor.almond.thingtalk.values import LocationValue, StringValue

@@ -15,7 +15,7 @@ import lark
 from prolocutor.almond.thingtalk import parsing
 from prolocutor.almond.thingtalk.building import ProgramBuilder
 from prolocutor.almond.thingtalk.grammars import Grammar
-from prolocutor.almond.thingtalk.limits import MAX_STATEMENTS
+from prolocutor.almond.thingtalk.nodes import MAX_STATEMENTS
 from prolocutor.almond.thingtalk.old_building import OldProgramBuilder
 from prolocutor.almond.thingtalk.parsing import parse, parse_classes, parse_tokens
 from prolocutor.almond.thingtalk.tree import Control, Filter, Monitor, Program, Source
@@ -261,7 +261,7 @@ def test_a_slot_has_the_place_at_which_it_is_written() -> None:
     value = value_of("$?")
 
     assert isinstance(value, UndefinedValue)
-    assert (value.place.line, value.place.column) == (1, 8)
+    assert (value.position.line, value.position.column) == (1, 8)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from prolocutor.almond.thingtalk.parsing import parse, parse_classes, parse_tokens
-from prolocutor.almond.thingtalk.printing import show
-from prolocutor.almond.thingtalk.printing_classes import show_class
-from prolocutor.almond.thingtalk.printing_tokens import show_tokens
+from prolocutor.almond.thingtalk.printing import show, show_class, show_tokens
 from prolocutor.almond.thingtalk.tree import Program
 from prolocutor.errors import ThingTalkError
 from tests.unit.almond.thingtalk.devices import CLASSES, LISTED, NEW, OLD

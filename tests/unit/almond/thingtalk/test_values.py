@@ -4,9 +4,8 @@ pytest.importorskip("lark")
 
 from typing import Any
 
+from prolocutor.almond.thingtalk.json_values import is_constant, plain, typed
 from prolocutor.almond.thingtalk.parsing import parse
-from prolocutor.almond.thingtalk.plain_values import is_constant, plain
-from prolocutor.almond.thingtalk.typed_values import typed
 from prolocutor.almond.thingtalk.types import NUMBER, STRING, Type, array, entity
 from prolocutor.asks.intents import Intent, intent_of_program
 from prolocutor.errors import BadInput, ThingTalkError

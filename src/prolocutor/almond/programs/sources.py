@@ -1,4 +1,4 @@
-"""Reading: programs as people send them, as source or as tokens with slots, into checked ones."""
+"""Sources: programs as clients send them, as source or as tokens with slots, into trees."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from prolocutor.almond.thingtalk.parsing import parse, parse_tokens
 from prolocutor.almond.thingtalk.tree import Program
+from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.errors import BadInput
 
 SHOWN: Final = 200
@@ -44,8 +45,16 @@ def program_of(parsed: Mapping[str, Any]) -> Program:
     return tree
 
 
+def program_in(code: str) -> Program:
+    """Read the source of a program; `BadInput` where there is nothing to run in it."""
+    tree = parse(code)
+    if not isinstance(tree, Program) or not tree.statements:
+        raise BadInput(NOT_UNDERSTOOD, field="code")
+    return tree
+
+
 def shown(parsed: Mapping[str, Any]) -> str:
-    """Return a program as it came, for an error to name."""
+    """Return the beginning of a program as it was sent, for an error message."""
     source = parsed.get("program") or " ".join(map(str, parsed.get("code") or ()))
     return " ".join(str(source).split())[:SHOWN]
 
@@ -58,12 +67,12 @@ def _with_slots(parsed: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
     code = [str(token) for token in parsed.get("code") or ()]
     entities = dict(parsed.get("entities") or {})
     types = parsed.get("slotTypes")
-    for place, name in enumerate(parsed.get("slots") or ()):
-        slot = f"SLOT_{place}"
+    for number, name in enumerate(parsed.get("slots") or ()):
+        slot = f"SLOT_{number}"
         value = entities.get(slot)
         kind = _token(types.get(name) if isinstance(types, dict) else None)
         if value is not None and kind is not None:
-            token = f"{kind}_{1000 + place}"
+            token = f"{kind}_{1000 + number}"
             code = [token if one == slot else one for one in code]
             entities[token] = value
             del entities[slot]

@@ -6,8 +6,8 @@ from collections.abc import Container, Sequence
 
 from lark import Token
 
+from prolocutor.almond.thingtalk.lexer import position_of
 from prolocutor.almond.thingtalk.nodes import fault
-from prolocutor.almond.thingtalk.words import position_of
 from prolocutor.errors import ThingTalkError
 
 _CHAIN = "chain the queries with => instead"
