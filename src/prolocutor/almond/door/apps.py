@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from prolocutor.almond.door.people import party_of
+from prolocutor.almond.door.commands import optional_text
+from prolocutor.almond.door.speakers import speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.contracts.programs import ProgramInfo
@@ -69,7 +68,9 @@ class AppEndpoints:
         code = body.get("code")
         if not isinstance(code, str) or not code.strip():
             raise BadInput("code is needed, the text of a program", field="code")
-        name, description, icon = (_text(body, key) for key in ("name", "description", "icon"))
+        name, description, icon = (
+            optional_text(body, key) for key in ("name", "description", "icon")
+        )
         info = ProgramInfo(name=name, description=description, icon=icon)
         created = await self._assistant.start_program(user, code, info)
         report = {
@@ -87,14 +88,7 @@ class AppEndpoints:
 
 
 def _user(request: HttpRequest) -> str:
-    return party_of(request.visitor, user=request.query("user")).user
-
-
-def _text(body: dict[str, Any], key: str) -> str | None:
-    value = body.get(key)
-    if value is not None and not isinstance(value, str):
-        raise BadInput(f"{key} should be a text", field=key)
-    return value
+    return speaker_of(request.visitor, user=request.query("user")).user
 
 
 def _unknown(id_: str) -> NotFound:

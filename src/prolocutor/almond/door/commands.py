@@ -1,4 +1,4 @@
-"""Commands: what Almond clients send, read liberally.
+"""Commands: reads what Almond clients send, in all known variants.
 
 `command` has a `text`; `parsed` a `json` (an object, or JSON as text, or its keys in the frame
 itself) and perhaps a `title`; `tt` a `code` (`tt` in the description's own sample). Source: the
@@ -43,8 +43,16 @@ def read_command(command: dict[str, Any]) -> Input:
 
 
 def is_blank(input: Input) -> bool:
-    """Whether nothing was said: such an input is no turn."""
+    """Return whether an input is empty: such an input is no turn."""
     return input.parsed is None and input.program is None and not input.text.strip()
+
+
+def optional_text(body: dict[str, Any], key: str) -> str | None:
+    """Return the text under a key, None if there is none; `BadInput` for anything else."""
+    value = body.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadInput(f"{key} should be a text", field=key)
+    return value
 
 
 def _parsed(command: dict[str, Any]) -> Input:
@@ -69,8 +77,7 @@ def _text(command: dict[str, Any], key: str) -> str:
 
 
 def _platform_data(command: dict[str, Any]) -> dict[str, Any]:
-    """Return who is heard and whom they know, where the client tells: attributes of the
-    utterance."""
+    """Return the client's `platformData` (source, contacts, time zone) as attributes."""
     given = command.get("platformData")
     data = given if isinstance(given, dict) else command
     found = {key: data[key] for key in _PLATFORM if data.get(key) is not None}

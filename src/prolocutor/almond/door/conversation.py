@@ -1,4 +1,4 @@
-"""Conversation: one WebSocket of a person; what it shows is the feed, row by row."""
+"""One WebSocket of a conversation: it shows the rows of the person's feed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import msgspec
 
 from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import Dialect, Frame, encoded, error_frame
-from prolocutor.almond.door.expectation import expectation
-from prolocutor.almond.door.people import Party
+from prolocutor.almond.door.speakers import Speaker, expectation
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import WebSocket
 from prolocutor.contracts.store import FeedRow
@@ -25,7 +24,7 @@ from prolocutor.web.error_table import error_response
 log = logging.getLogger(__name__)
 
 CACHED: Final = 10
-"""How many messages of before a client is shown when it opens."""
+"""Earlier messages that a client is shown when it opens a socket."""
 
 PAGE: Final = 100
 RETRY: Final = 1.0
@@ -33,17 +32,17 @@ RETRY: Final = 1.0
 
 WAITING: Final = 64
 MAX_BYTES: Final = 1_000_000
-"""How many frames of one socket may wait, and how large; what comes later is not read so soon."""
+"""Frames of one socket that may wait, and their bytes; the socket is not read meanwhile."""
 
-Take = Callable[[Input, Party], Coroutine[Any, Any, Any]]
+Take = Callable[[Input, Speaker], Coroutine[Any, Any, Any]]
 """What makes a turn of an input."""
 
 
 class ConversationOptions(msgspec.Struct):
     """What a client asked for when it opened a socket.
 
-    `after` is the id of the last message that it has, `history` whether it wants those of before;
-    `devices` are frames of the person's devices, told first.
+    `after` is the id of the last message that the client has; `history` says whether it wants
+    earlier messages; `devices` are frames of the person's devices, sent first.
     """
 
     after: int | None = None
@@ -55,10 +54,15 @@ class Conversation:
     """One client on one dialog: it is shown every message once, and one `askSpecial` a turn."""
 
     def __init__(
-        self, assistant: Assistant, party: Party, socket: WebSocket, dialect: Dialect, take: Take
+        self,
+        assistant: Assistant,
+        speaker: Speaker,
+        socket: WebSocket,
+        dialect: Dialect,
+        take: Take,
     ) -> None:
         self._assistant = assistant
-        self._party = party
+        self._speaker = speaker
         self._socket = socket
         self._dialect = dialect
         self._take = take
@@ -67,17 +71,17 @@ class Conversation:
         self._frames: list[tuple[str | bytes, ExitStack]] = []
 
     async def run(self, opening: ConversationOptions) -> None:
-        """Serve the socket until the client is gone; what it said before that is still heard."""
-        with self._assistant.listening(self._party.user) as news:
+        """Serve the socket until the client is gone, and handle all frames that it sent."""
+        with self._assistant.listening(self._speaker.user) as news:
             await self._open(opening)
             news.set()
             async with asyncio.TaskGroup() as group:
                 showing = group.create_task(self._show_all(news))
                 handling: asyncio.Task[None] | None = None
                 async for frame in self._socket:
-                    place = ExitStack()
-                    place.enter_context(self._socket.busy())
-                    self._frames.append((frame, place))
+                    busy = ExitStack()
+                    busy.enter_context(self._socket.busy())
+                    self._frames.append((frame, busy))
                     if handling is None or handling.done():
                         handling = group.create_task(self._handle_all(news))
                     elif self._is_full():
@@ -90,10 +94,10 @@ class Conversation:
 
     async def _open(self, opening: ConversationOptions) -> None:
         if self._dialect.opens_with_id:
-            self._send({"type": "id", "id": self._party.conversation})
+            self._send({"type": "id", "id": self._speaker.conversation})
         for frame in opening.devices:
             self._send(frame)
-        self._after = await self._assistant.store.feed_end(self._party.user)
+        self._after = await self._assistant.store.feed_end(self._speaker.user)
         if opening.after is not None:
             await self._show_since(opening.after)
         elif opening.history:
@@ -101,19 +105,19 @@ class Conversation:
         await self._show_expectation()
 
     async def _show_since(self, after: int) -> None:
-        """Show all that followed a message, however much it is."""
+        """Show all messages after one, page by page."""
         rows = await self._tail(1, after)
         at = rows[0].n - 1 if rows else self._after
-        while rows := await self._assistant.store.feed(self._party.user, at, PAGE):
-            await self._replay([row for row in rows if row.dialog_name == self._party.dialog])
+        while rows := await self._assistant.store.feed(self._speaker.user, at, PAGE):
+            await self._replay([row for row in rows if row.dialog_name == self._speaker.dialog])
             at = rows[-1].n
 
     async def _tail(self, limit: int, after: int | None = None) -> list[FeedRow]:
-        party = self._party
-        return await self._assistant.store.feed_tail(party.user, party.dialog, limit, after)
+        speaker = self._speaker
+        return await self._assistant.store.feed_tail(speaker.user, speaker.dialog, limit, after)
 
     async def _replay(self, rows: list[FeedRow]) -> None:
-        """Show messages of before; nothing of theirs is asked any more but what still is."""
+        """Show earlier messages without their asks: only what is open now is asked."""
         for row in rows:
             self._send(self._dialect.message(row))
             self._after = max(self._after, row.n)
@@ -129,7 +133,7 @@ class Conversation:
                 await asyncio.sleep(RETRY)
 
     async def _catch_up(self, news: asyncio.Event) -> None:
-        """Show what is new; whoever looks first shows it."""
+        """Show what is new. Turns and the feed both call this: the lock keeps the order."""
         async with self._showing:
             while news.is_set():
                 news.clear()
@@ -140,10 +144,10 @@ class Conversation:
                     raise
 
     async def _show_news(self) -> None:
-        store, user = self._assistant.store, self._party.user
+        store, user = self._assistant.store, self._speaker.user
         rows = await store.feed(user, self._after, PAGE)
         if not rows and await store.feed_end(user) < self._after:
-            self._after = 0  # the person was deleted, and is somebody new from now on
+            self._after = 0  # the person was deleted; their feed starts anew
             rows = await store.feed(user, 0, PAGE)
         while rows:
             for row in rows:
@@ -153,16 +157,16 @@ class Conversation:
 
     def _show(self, row: FeedRow) -> None:
         self._after = row.n
-        if row.dialog_name != self._party.dialog:
+        if row.dialog_name != self._speaker.dialog:
             return
         self._send(self._dialect.message(row))
         if row.closing is not None:
             self._send(self._dialect.expectation(plain.decode(row.closing)))
 
     async def _show_expectation(self) -> None:
-        """Show what is waited for now."""
-        party = self._party
-        closing = await expectation(self._assistant, party)
+        """Send the `askSpecial` of what is open now."""
+        speaker = self._speaker
+        closing = await expectation(self._assistant, speaker)
         self._send(self._dialect.expectation(closing))
 
     def _send(self, frame: Frame | None) -> None:
@@ -176,14 +180,14 @@ class Conversation:
         return len(frames) >= WAITING or sum(len(frame) for frame, _ in frames) > MAX_BYTES
 
     async def _handle_all(self, news: asyncio.Event) -> None:
-        """Handle one frame after the other; whoever shuts down waits for those that came."""
+        """Handle the frames in order; `busy` keeps the server alive until they are done."""
         while self._frames:
-            frame, place = self._frames.pop(0)
-            with place:
+            frame, busy = self._frames.pop(0)
+            with busy:
                 await self._handle(frame, news)
 
     async def _handle(self, message: str | bytes, news: asyncio.Event) -> None:
-        """Make a turn of a frame; where there is none, an `askSpecial` says how things stand."""
+        """Make a turn of a frame; if it is none, answer with the current `askSpecial`."""
         refused, is_turn = None, False
         try:
             frame = commands.read_frame(message)
@@ -193,7 +197,7 @@ class Conversation:
                 raise Unsupported("no subprotocol is spoken here", field="proto")
             input = commands.read_command(frame)
             if not commands.is_blank(input):
-                await self._take(input, self._party)
+                await self._take(input, self._speaker)
                 is_turn = True
         except Exception as error:
             refusal = error_response(error)

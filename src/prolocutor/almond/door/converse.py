@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import FIRST, SECOND, Dialect, Frame
-from prolocutor.almond.door.expectation import expectation
-from prolocutor.almond.door.people import Party, party_of
+from prolocutor.almond.door.speakers import Speaker, expectation, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
@@ -19,7 +18,7 @@ from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
 from prolocutor.web.requests import json_object, json_response
 
-Take = Callable[[Input, Party, str | None], Coroutine[Any, Any, TurnResult]]
+Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
 """What makes a turn of an input, once for the same key."""
 
 FRESH: Final = "stateless"
@@ -42,17 +41,17 @@ class ConverseEndpoints:
         if not isinstance(command, dict):
             raise BadInput("Missing command", field="command")
         key = _key(request)
-        party = _party(request, body.get("conversationId"), key)
+        speaker = _speaker(request, body.get("conversationId"), key)
         input = commands.read_command(command)
         if commands.is_blank(input):
             messages: list[Frame] = []
-            closing = await expectation(self._assistant, party)
+            closing = await expectation(self._assistant, speaker)
         else:
-            result = await self._take(input, party, key)
-            messages, closing = await self._said(result, party, dialect)
+            result = await self._take(input, speaker, key)
+            messages, closing = await self._said(result, speaker, dialect)
         return json_response(
             {
-                "conversationId": party.conversation,
+                "conversationId": speaker.conversation,
                 "messages": messages,
                 "askSpecial": closing.get("ask"),
             }
@@ -65,15 +64,15 @@ class ConverseEndpoints:
         if not isinstance(text, str):
             raise BadInput("text is needed, as a text", field="text")
         key = _key(request)
-        party = _party(request, body.get("conversation_id"), key)
+        speaker = _speaker(request, body.get("conversation_id"), key)
         speech = ""
         if text.strip():
-            result = await self._take(Input(text=text), party, key)
-            messages, closing = await self._said(result, party, FIRST)
+            result = await self._take(Input(text=text), speaker, key)
+            messages, closing = await self._said(result, speaker, FIRST)
             spoken = [message for message in messages if message["type"] != "result"]
             speech = plain_text(spoken, closing.get("ask"))
         else:
-            closing = await expectation(self._assistant, party)
+            closing = await expectation(self._assistant, speaker)
         return json_response(
             {
                 "response": {
@@ -82,26 +81,26 @@ class ConverseEndpoints:
                     "data": {"targets": [], "success": [], "failed": []},
                     "speech": {"plain": {"speech": speech, "extra_data": None}},
                 },
-                "conversation_id": party.conversation,
+                "conversation_id": speaker.conversation,
                 "continue_conversation": closing.get("ask") is not None,
             }
         )
 
     async def _said(
-        self, result: TurnResult, party: Party, dialect: Dialect
+        self, result: TurnResult, speaker: Speaker, dialect: Dialect
     ) -> tuple[list[Frame], Frame]:
         """Return the messages of a turn, out of the feed, and what is waited for after it."""
         frames, after = [], result.n - 1
-        while rows := await self._assistant.store.feed(party.user, after, PAGE):
+        while rows := await self._assistant.store.feed(speaker.user, after, PAGE):
             for row in rows:
                 after = row.n
-                if row.dialog_name != party.dialog:
+                if row.dialog_name != speaker.dialog:
                     continue
                 if (frame := dialect.message(row)) is not None:
                     frames.append(frame)
                 if row.closing is not None:
                     return frames, plain.decode(row.closing)
-        return frames, await expectation(self._assistant, party)
+        return frames, await expectation(self._assistant, speaker)
 
 
 def dialect_of(given: str | None, usual: Dialect) -> Dialect:
@@ -120,13 +119,13 @@ def _key(request: HttpRequest) -> str | None:
     return key
 
 
-def _party(request: HttpRequest, conversation: Any, key: str | None) -> Party:
+def _speaker(request: HttpRequest, conversation: Any, key: str | None) -> Speaker:
     """Tell who speaks; the same key without a conversation's id is the same new conversation."""
     if key is not None and conversation is None and request.visitor.kind != "anonymous":
         digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
         conversation = f"{FRESH}-{digest}"
     user = request.query("user")
-    return party_of(request.visitor, user=user, conversation=conversation, fresh=FRESH)
+    return speaker_of(request.visitor, user=user, conversation=conversation, fresh=FRESH)
 
 
 _DIALECTS: Final[dict[str | None, Dialect]] = {"1": FIRST, "2": SECOND}

@@ -1,11 +1,11 @@
-"""Devices: the skills of the assistant, and what a person has set up beside them."""
+"""The devices API: the assistant's skills, and the devices that a person has set up."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any, Final
 
-from prolocutor.almond.door.people import Party, party_of
+from prolocutor.almond.door.speakers import Speaker, speaker_of
 from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.assistant.assistant import Assistant
@@ -23,7 +23,7 @@ Device = dict[str, Any]
 
 
 class DeviceEndpoints:
-    """Lists and records a person's devices; what a device was set up with is shown to nobody."""
+    """Lists and records a person's devices; the values of a device are never shown."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -34,33 +34,33 @@ class DeviceEndpoints:
 
     async def show(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /api/devices/list`."""
-        party = party_of(request.visitor, user=request.query("user"))
-        return json_response(await self.of(party))
+        speaker = speaker_of(request.visitor, user=request.query("user"))
+        return json_response(await self.of(speaker))
 
     async def create(self, request: HttpRequest) -> HttpResponse:
         """Answer `POST /api/devices/create`."""
-        party = party_of(request.visitor, user=request.query("user"))
-        return json_response(await self.add(party, await json_object(request)))
+        speaker = speaker_of(request.visitor, user=request.query("user"))
+        return json_response(await self.add(speaker, await json_object(request)))
 
-    async def of(self, party: Party) -> list[Device]:
+    async def of(self, speaker: Speaker) -> list[Device]:
         """Return all devices of a person by name."""
-        records = await self._assistant.store.records(party.user, KIND)
+        records = await self._assistant.store.records(speaker.user, KIND)
         found = dict(self._skills)
         for id_, body in records.items():
             found[id_] = self._shown(id_, plain.decode(body))
         return sorted(found.values(), key=lambda device: str(device["name"]).lower())
 
-    async def add(self, party: Party, values: dict[str, Any]) -> Device:
+    async def add(self, speaker: Speaker, values: dict[str, Any]) -> Device:
         """Record a device; the same values twice are one device. `BadInput`, `Forbidden`."""
-        if party.anonymous:
+        if speaker.anonymous:
             raise Forbidden("devices are for those who come with a token; see /user/register")
         kind = self._checked_kind(values.get("kind"))
         values = {**_checked(values), "kind": kind}
         id_ = _id_of(values)
-        known = await self._assistant.store.records(party.user, KIND)
+        known = await self._assistant.store.records(speaker.user, KIND)
         if id_ not in known and len(known) >= MOST:
             raise BadInput(f"a person has at most {MOST:,} devices", field="kind")
-        await self._assistant.store.put_record(party.user, KIND, id_, plain.encode(values))
+        await self._assistant.store.put_record(speaker.user, KIND, id_, plain.encode(values))
         return self._shown(id_, values)
 
     def _checked_kind(self, kind: Any) -> str:
@@ -79,7 +79,7 @@ class DeviceEndpoints:
 
 
 def frames(devices: list[Device]) -> list[dict[str, Any]]:
-    """Return the frames that tell a client of devices, without what they were set up with."""
+    """Return the frames that announce devices, without their values."""
     return [
         {
             "type": "new-device",

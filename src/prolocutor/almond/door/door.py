@@ -1,7 +1,7 @@
 """Almond: the door for clients of the Almond Dialog API, in both generations of its wire.
 
-Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Better than there: every turn
-ends with exactly one `askSpecial`, also when something went wrong, and no credentials are sent.
+Sources: the Almond Dialog API, almond-cloud, almond-server and Genie. Unlike theirs, every turn
+ends with exactly one `askSpecial`, also after an error, and no credentials are sent.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from prolocutor.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
 from prolocutor.almond.door.links import LinkPages
 from prolocutor.almond.door.notify import NotifyEndpoint
-from prolocutor.almond.door.people import PREFIX, Party, party_of, stranger
 from prolocutor.almond.door.popular import PopularCommands
 from prolocutor.almond.door.result_stream import ResultStream
+from prolocutor.almond.door.speakers import PREFIX, Speaker, anonymous_speaker, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
@@ -38,9 +38,8 @@ _WHOLE: Final = re.compile(r"-?[0-9]{1,16}")
 class Almond:
     """The door compatible with Almond's and Genie's servers.
 
-    Who comes with a token is that person; whoever sits at the machine, and an operator who gives no
-    `?user=`, is `local`; an anonymous visitor is somebody new, and the same one again by the id of
-    the conversation.
+    A visitor with a token is that person. A visitor on loopback, and an operator without `?user=`,
+    is `local`. An anonymous visitor is a new person, recognised by the id of the conversation.
     """
 
     name = "almond"
@@ -65,7 +64,7 @@ class Almond:
         for base in SOCKETS:
             self.routes.append(WebSocketRoute(f"{base}/conversation", self._converse))
             self.routes.append(WebSocketRoute(f"{base}/anonymous", self._converse_anonymously))
-            self.routes.append(WebSocketRoute(f"{base}/results", self._tell_results))
+            self.routes.append(WebSocketRoute(f"{base}/results", self._send_results))
         for base in API:
             self.routes += (
                 Route("POST", f"{base}/converse", converse.post),
@@ -90,40 +89,40 @@ class Almond:
         """Do nothing: a turn that runs is the assistant's."""
 
     async def _converse(self, socket: WebSocket) -> None:
-        await self._serve(socket, lambda: _party(socket))
+        await self._serve(socket, lambda: _speaker(socket))
 
     async def _converse_anonymously(self, socket: WebSocket) -> None:
-        """Serve somebody without a name; who came with a token is in the wrong place."""
+        """Serve an anonymous visitor; one with a token is refused."""
         if socket.visitor.kind == "person":
             socket.close(POLICY_VIOLATION, "this address is for those without a token")
             return
-        await self._serve(socket, lambda: stranger(_conversation(socket)))
+        await self._serve(socket, lambda: anonymous_speaker(_conversation(socket)))
 
-    async def _tell_results(self, socket: WebSocket) -> None:
+    async def _send_results(self, socket: WebSocket) -> None:
         try:
-            party = _party(socket)
+            speaker = _speaker(socket)
         except BadInput as error:
             _refuse(socket, error)
             return
-        await ResultStream(self._assistant, party, socket).run()
+        await ResultStream(self._assistant, speaker, socket).run()
 
-    async def _serve(self, socket: WebSocket, whose: Callable[[], Party]) -> None:
+    async def _serve(self, socket: WebSocket, whose: Callable[[], Speaker]) -> None:
         try:
-            party, opening = whose(), _opening(socket)
+            speaker, opening = whose(), _opening(socket)
             dialect = dialect_of(socket.query("protocol"), SECOND)
         except BadInput as error:
             _refuse(socket, error)
             return
         if _is_set(socket, "sync_devices"):
-            opening.devices = frames(await self._devices.of(party))
-        await Conversation(self._assistant, party, socket, dialect, self._take).run(opening)
+            opening.devices = frames(await self._devices.of(speaker))
+        await Conversation(self._assistant, speaker, socket, dialect, self._take).run(opening)
 
-    async def _take(self, input: Input, party: Party, key: str | None = None) -> TurnResult:
+    async def _take(self, input: Input, speaker: Speaker, key: str | None = None) -> TurnResult:
         """Make a turn of an input; the same key gets the same reply."""
         result = await self._assistant.turn(
             input.text,
-            user=party.user,
-            dialog=party.dialog,
+            user=speaker.user,
+            dialog=speaker.dialog,
             attributes=input.attributes,
             parsed=input.parsed,
             program=input.program,
@@ -141,8 +140,8 @@ def _refuse(socket: WebSocket, error: BadInput) -> None:
     socket.close(POLICY_VIOLATION, refusal.code)
 
 
-def _party(socket: WebSocket) -> Party:
-    return party_of(socket.visitor, user=socket.query("user"), conversation=_conversation(socket))
+def _speaker(socket: WebSocket) -> Speaker:
+    return speaker_of(socket.visitor, user=socket.query("user"), conversation=_conversation(socket))
 
 
 def _conversation(socket: WebSocket) -> str | None:

@@ -1,4 +1,4 @@
-"""Links: the pages that link messages lead to, beside the conversation."""
+"""The HTML pages that link messages lead to."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from urllib.parse import quote
 
 from prolocutor.almond.door.apps import AppEndpoints
 from prolocutor.almond.door.devices import DeviceEndpoints
-from prolocutor.almond.door.forms import button, form, read_factory, read_field, read_form
-from prolocutor.almond.door.pages import page, paragraph, text
-from prolocutor.almond.door.people import party_of
+from prolocutor.almond.door.pages import (
+    button,
+    form,
+    page,
+    paragraph,
+    read_factory,
+    read_field,
+    read_form,
+    text,
+)
+from prolocutor.almond.door.speakers import speaker_of
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
 from prolocutor.web.error_table import error_response
@@ -30,17 +38,17 @@ class LinkPages:
         return page(
             "Register",
             paragraph(
-                "This needs somebody who is known here. Whoever runs this assistant gives out"
-                " tokens (auth.tokens in its file); with one of them you are known, and what you"
-                " set up is kept for you."
+                "This needs a token. The operator of this assistant gives out tokens (auth.tokens"
+                " in its file); with one of them you are known, and what you set up is kept for"
+                " you."
             ),
         )
 
     async def apps(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /apps`: a person's devices and running programs, which can be stopped."""
-        party = party_of(request.visitor, user=request.query("user"))
-        devices = await self._devices.of(party)
-        running = await self._apps.of(party.user)
+        speaker = speaker_of(request.visitor, user=request.query("user"))
+        devices = await self._devices.of(speaker)
+        running = await self._apps.of(speaker.user)
         return page(
             "My Almond",
             "<h2>Skills and devices</h2>",
@@ -52,8 +60,8 @@ class LinkPages:
     async def stopped(self, request: HttpRequest) -> HttpResponse:
         """Answer `POST /apps`: stop the program whose button was pressed."""
         _check_form(request)
-        party = party_of(request.visitor, user=request.query("user"))
-        await self._apps.stop(party.user, read_field(await request.body(), "id"))
+        speaker = speaker_of(request.visitor, user=request.query("user"))
+        await self._apps.stop(speaker.user, read_field(await request.body(), "id"))
         return await self.apps(request)
 
     async def oauth2(self, request: HttpRequest) -> HttpResponse:
@@ -88,9 +96,9 @@ class LinkPages:
         try:
             _check_form(request)
             given = read_form(await request.body(), read_factory(request.query("controls")))
-            party = party_of(request.visitor, user=request.query("user"))
+            speaker = speaker_of(request.visitor, user=request.query("user"))
             await self._devices.add(
-                party, {**given, "kind": request.params["kind"], "name": given.get("name", name)}
+                speaker, {**given, "kind": request.params["kind"], "name": given.get("name", name)}
             )
         except BadInput as error:
             return _refused(name, error)
@@ -113,7 +121,7 @@ def _refused(name: str, error: BadInput) -> HttpResponse:
 
 
 def _listed(rows: list[tuple[str, str, str]]) -> str:
-    """List names, what is told of them, and HTML of ours beside it."""
+    """Return a list of names with their descriptions; the third part is HTML of our own."""
     if not rows:
         return paragraph("None.")
     items = "".join(

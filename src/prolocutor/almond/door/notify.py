@@ -1,10 +1,11 @@
-"""Notify: operators have something said to a person who has not asked."""
+"""The notify API: operators send a message to a person outside of turns."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from prolocutor.almond.door.people import PREFIX
+from prolocutor.almond.door.commands import optional_text
+from prolocutor.almond.door.speakers import PREFIX
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.channel import HttpRequest, HttpResponse
@@ -13,7 +14,7 @@ from prolocutor.web.requests import json_object, json_response
 
 
 class NotifyEndpoint:
-    """Says something to a person, or asks them something on behalf of a skill."""
+    """Sends a person a message, or an ask on behalf of a skill."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
@@ -26,9 +27,9 @@ class NotifyEndpoint:
             _user(body),
             messages,
             ask=ask,
-            skill=_text(body, "skill") or "",
-            dialog=_text(body, "conversationId"),
-            key=request.header("idempotency-key") or _text(body, "key"),
+            skill=optional_text(body, "skill") or "",
+            dialog=optional_text(body, "conversationId"),
+            key=request.header("idempotency-key") or optional_text(body, "key"),
             context=body.get("context"),
         )
         return json_response({"queued": not said}, 200 if said else 202)
@@ -41,24 +42,17 @@ def _said(body: dict[str, Any]) -> tuple[Any, str | None]:
         messages = body.get("messages")
         if not isinstance(messages, str | dict | list):
             raise BadInput("messages is a text, a message or a list of those", field="messages")
-        return messages, _text(body, "ask")
+        return messages, optional_text(body, "ask")
     if not isinstance(permission, dict):
         raise BadInput("permission is an object, {person, what}", field="permission")
-    person, what = (_text(permission, key) for key in ("person", "what"))
+    person, what = (optional_text(permission, key) for key in ("person", "what"))
     if not person or not what:
         raise BadInput("person and what are needed, as texts", field="permission")
     return permission_request(person, what), "generic"
 
 
 def _user(body: dict[str, Any]) -> str:
-    user = _text(body, "user")
+    user = optional_text(body, "user")
     if not user:
-        raise BadInput("user is needed: it says to whom", field="user")
+        raise BadInput("user is needed", field="user")
     return PREFIX + user.removeprefix(PREFIX)
-
-
-def _text(body: dict[str, Any], key: str) -> str | None:
-    value = body.get(key)
-    if value is not None and not isinstance(value, str):
-        raise BadInput(f"{key} should be a text", field=key)
-    return value

@@ -1,13 +1,19 @@
-"""Pages: a small HTML page of ours, with nothing that runs in it."""
+"""Small HTML pages and forms without scripts."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from html import escape
-from typing import Final
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
 
 from prolocutor.contracts.channel import HttpResponse
+from prolocutor.dialog import plain
+from prolocutor.errors import BadInput
 
 STYLE: Final = (
     ":root{color-scheme:light dark}"
@@ -50,3 +56,105 @@ def text(value: str) -> str:
 def paragraph(value: str) -> str:
     """Return a paragraph of text."""
     return f"<p>{text(value)}</p>"
+
+
+MOST_FIELDS: Final = 50
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]{0,63}", re.ASCII)
+_TYPES: Final = frozenset({"text", "password", "number", "email", "url", "tel"})
+_RESERVED: Final = frozenset({"kind"})
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One thing to fill in; `type` is that of an HTML input."""
+
+    name: str
+    label: str
+    type: str = "text"
+
+
+class Factory(msgspec.Struct, frozen=True):
+    """How a device is set up: with which fields, and a text above them."""
+
+    fields: list[Field] = []
+    text: str = ""
+
+
+def read_factory(controls: str | None) -> Factory:
+    """Read a device factory of Thingpedia: `{type: "form", fields}`, or one without fields.
+
+    `BadInput` where it is no such thing.
+    """
+    if not controls:
+        return Factory()
+    try:
+        given = plain.decode(controls)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise BadInput(f"controls is no JSON: {error}", field="controls") from None
+    if not isinstance(given, dict):
+        raise BadInput("controls should be an object, {type, fields}", field="controls")
+    kind = given.get("type")
+    if kind not in ("form", "none", None):
+        what = f"a device of type {kind!r:.80} is not set up by a form"
+        raise BadInput(what, field="controls.type")
+    fields = given.get("fields") or given.get("params") or []
+    if not isinstance(fields, list) or len(fields) > MOST_FIELDS:
+        raise BadInput(f"fields is a list of at most {MOST_FIELDS}", field="controls.fields")
+    about = given.get("text")
+    return Factory(
+        [_field(one, position) for position, one in enumerate(fields)],
+        about if isinstance(about, str) else "",
+    )
+
+
+def form(factory: Factory, submit: str) -> str:
+    """Draw a form that comes back to the address where it was shown."""
+    inputs = "".join(
+        f'<label for="{text(field.name)}">{text(field.label)}</label>'
+        f'<input id="{text(field.name)}" name="{text(field.name)}" type="{field.type}" required>'
+        for field in factory.fields
+    )
+    return f'<form method="post">{inputs}<button type="submit">{text(submit)}</button></form>'
+
+
+def button(name: str, value: str, title: str) -> str:
+    """Draw a button that sends one value to the address where it was shown."""
+    return (
+        f'<form method="post"><button name="{text(name)}" value="{text(value)}">{text(title)}'
+        "</button></form>"
+    )
+
+
+def read_field(body: bytes, name: str) -> str:
+    """Read the value of a pressed button; "" if it was another one."""
+    return _given(body).get(name, "")
+
+
+def read_form(body: bytes, factory: Factory) -> dict[str, Any]:
+    """Read what was filled in; `BadInput` for a field that is missing, others are left aside."""
+    given = _given(body)
+    for field in factory.fields:
+        if not given.get(field.name):
+            raise BadInput(f"{field.label} is missing", field=field.name)
+    return {field.name: given[field.name] for field in factory.fields}
+
+
+def _given(body: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except ValueError:
+        raise BadInput("this is no filled-in form") from None
+
+
+def _field(given: Any, position: int) -> Field:
+    path = f"controls.fields[{position}]"
+    if not isinstance(given, dict):
+        raise BadInput("a field is an object, {name, label, type}", field=path)
+    name, label, kind = given.get("name"), given.get("label"), given.get("type")
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name in _RESERVED:
+        raise BadInput("a field's name is one word of letters and digits", field=f"{path}.name")
+    return Field(
+        name,
+        label if isinstance(label, str) and label else name,
+        kind if isinstance(kind, str) and kind in _TYPES else "text",
+    )

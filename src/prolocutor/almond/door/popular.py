@@ -1,4 +1,4 @@
-"""Popular: how often each example command was used, for all people together."""
+"""Popular commands: how often each example command was used, over all users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.web.requests import json_response
 log = logging.getLogger(__name__)
 
 KIND: Final = "almond-example"
-EVERYBODY: Final = ""
+ALL_USERS: Final = ""
 MOST: Final = 10_000
 """Different examples that are counted; further ones are not."""
 
@@ -60,11 +60,11 @@ class PopularCommands:
         if key not in counts and len(counts) >= MOST:
             return
         count = counts.get(key, 0) + 1
-        await self._assistant.store.put_record(EVERYBODY, KIND, key, plain.encode(count))
+        await self._assistant.store.put_record(ALL_USERS, KIND, key, plain.encode(count))
         counts[key] = count
 
     async def _known(self) -> dict[str, int]:
         if self._counts is None:
-            records = await self._assistant.store.records(EVERYBODY, KIND)
+            records = await self._assistant.store.records(ALL_USERS, KIND)
             self._counts = {key: plain.decode(body) for key, body in records.items()}
         return self._counts

@@ -1,4 +1,4 @@
-"""Results: a socket that is told what running programs find and what goes wrong with them."""
+"""A WebSocket for the results and errors of running programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 from typing import Any, Final
 
 from prolocutor.almond.door.dialects import Frame, encoded
-from prolocutor.almond.door.people import Party
+from prolocutor.almond.door.speakers import Speaker
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import WebSocket
 from prolocutor.contracts.store import FeedRow
@@ -23,40 +23,40 @@ RETRY: Final = 1.0
 
 
 class ResultStream:
-    """One socket of a person; what came before it was opened is not told."""
+    """Sends results from the moment on at which the socket was opened."""
 
-    def __init__(self, assistant: Assistant, party: Party, socket: WebSocket) -> None:
+    def __init__(self, assistant: Assistant, speaker: Speaker, socket: WebSocket) -> None:
         self._assistant = assistant
-        self._party = party
+        self._speaker = speaker
         self._socket = socket
         self._after = 0
         self._found: Frame | None = None
 
     async def run(self) -> None:
-        """Serve the socket until the client is gone; what it says is not heard."""
-        with self._assistant.listening(self._party.user) as news:
-            self._after = await self._assistant.store.feed_end(self._party.user)
+        """Serve the socket until the client is gone; its frames are ignored."""
+        with self._assistant.listening(self._speaker.user) as news:
+            self._after = await self._assistant.store.feed_end(self._speaker.user)
             async with asyncio.TaskGroup() as group:
-                telling = group.create_task(self._tell_all(news))
+                sending = group.create_task(self._send_all(news))
                 async for _ in self._socket:
                     pass
-                telling.cancel()
+                sending.cancel()
 
-    async def _tell_all(self, news: asyncio.Event) -> None:
+    async def _send_all(self, news: asyncio.Event) -> None:
         while True:
             await news.wait()
             news.clear()
             try:
-                await self._tell_news()
+                await self._send_news()
             except StoreError as error:
                 log.error("a person's feed cannot be read: %s", error)
                 await asyncio.sleep(RETRY)
                 news.set()
 
-    async def _tell_news(self) -> None:
-        store, user = self._assistant.store, self._party.user
+    async def _send_news(self) -> None:
+        store, user = self._assistant.store, self._speaker.user
         if await store.feed_end(user) < self._after:
-            self._after = 0  # the person was deleted, and is somebody new from now on
+            self._after = 0  # the person was deleted; their feed starts anew
         while rows := await store.feed(user, self._after, PAGE):
             for row in rows:
                 self._after = row.n
@@ -65,26 +65,26 @@ class ResultStream:
 
     def _read(self, row: FeedRow) -> None:
         message: Frame = {} if row.message is None else plain.decode(row.message)
-        told = message.pop(NOTIFICATION, None)
-        if isinstance(told, dict) and "utt_id" not in message:
+        notification = message.pop(NOTIFICATION, None)
+        if isinstance(notification, dict) and "utt_id" not in message:
             self._end()
-            self._begin(told, message)
+            self._begin(notification, message)
         elif self._found is not None:
             self._found["formatted"].append(message)
         if row.closing is not None:
             self._end()
 
-    def _begin(self, told: Frame, message: Frame) -> None:
-        about = {"appId": told.get("appId"), "icon": message.get("icon")}
-        if "error" in told:
-            self._send({"error": {**about, "error": told["error"]}})
+    def _begin(self, notification: Frame, message: Frame) -> None:
+        about = {"appId": notification.get("appId"), "icon": message.get("icon")}
+        if "error" in notification:
+            self._send({"error": {**about, "error": notification["error"]}})
             return
-        said = told.get("text")
+        said = notification.get("text")
         formatted = [] if said is None else [{**message, "text": said}]
         self._found = {
             **about,
-            "raw": told.get("raw"),
-            "type": told.get("type"),
+            "raw": notification.get("raw"),
+            "type": notification.get("type"),
             "formatted": formatted,
         }
 

@@ -5,8 +5,15 @@ from typing import Any
 
 import pytest
 
-from prolocutor.almond.door.forms import Factory, Field, form, read_factory, read_form
-from prolocutor.almond.door.pages import page, paragraph
+from prolocutor.almond.door.pages import (
+    Factory,
+    Field,
+    form,
+    page,
+    paragraph,
+    read_factory,
+    read_form,
+)
 from prolocutor.errors import BadInput
 
 HOSTILE = '"><script>alert(1)</script>'

@@ -1,19 +1,21 @@
-"""Who speaks through this door, and in which of their dialogs."""
+"""Who speaks through this door, in which dialog, and what that dialog waits for."""
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Any, Final
 
 import msgspec
 
+from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Visitor
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import BadInput, Forbidden
+from prolocutor.errors import BadInput, Forbidden, StoreError
 
 PREFIX: Final = "almond:"
 LOCAL: Final = "local"
-"""Whoever sits at this machine, and an operator who names nobody."""
+"""The user of a visitor on loopback, and of an operator who names no user."""
 
 MAIN: Final = "main"
 MAX_NAME: Final = 200
@@ -21,11 +23,11 @@ MAX_NAME: Final = 200
 _ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})")
 
 
-class Party(msgspec.Struct, frozen=True):
+class Speaker(msgspec.Struct, frozen=True):
     """A person and one of their dialogs.
 
     `user` and `dialog` are the assistant's names for them, `conversation` is the id that the client
-    knows. An anonymous person is known by that id alone, which nobody can guess.
+    knows. That id is the only key to an anonymous person's dialog, so it cannot be guessed.
     """
 
     user: str
@@ -34,27 +36,27 @@ class Party(msgspec.Struct, frozen=True):
     anonymous: bool = False
 
 
-def party_of(
+def speaker_of(
     visitor: Visitor, *, user: str | None = None, conversation: Any = None, fresh: str | None = None
-) -> Party:
-    """Tell who a visitor is, by the `user` and the id of a conversation that were given.
+) -> Speaker:
+    """Return who a visitor is, by the given `user` and id of a conversation.
 
-    Operators speak for whom they name. `fresh` begins the ids of new conversations; without it the
-    dialog is the main one. `BadInput` or `Forbidden` otherwise.
+    Operators speak for the user that they name. `fresh` is the prefix of a new conversation's id;
+    without it the dialog is the main one. `BadInput` for a bad name, `Forbidden` for another user.
     """
     given = _name(conversation)
     if visitor.kind == "anonymous":
-        return stranger(given, fresh or "web")
+        return anonymous_speaker(given, fresh or "web")
     name = given or (MAIN if fresh is None else f"{fresh}-{new_id()}")
-    return Party(PREFIX + _speaker(visitor, user), name, name)
+    return Speaker(PREFIX + _speaker(visitor, user), name, name)
 
 
-def stranger(given: str | None = None, fresh: str = "web") -> Party:
-    """Return an anonymous person: the one whose conversation is `given`, else somebody new."""
+def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
+    """Return an anonymous person: the one whose conversation is `given`, else a new one."""
     known = _ANONYMOUS.fullmatch(given or "")
     secret = known[1] if known else new_id()
     conversation = given if known and given else f"{fresh}-{secret}"
-    return Party(f"{PREFIX}anonymous-{secret}", MAIN, conversation, anonymous=True)
+    return Speaker(f"{PREFIX}anonymous-{secret}", MAIN, conversation, anonymous=True)
 
 
 def _speaker(visitor: Visitor, given: str | None) -> str:
@@ -74,3 +76,18 @@ def _name(given: Any) -> str | None:
         what = f"a conversation's id is a text of at most {MAX_NAME} characters"
         raise BadInput(what, field="conversationId")
     return given
+
+
+log = logging.getLogger(__name__)
+
+
+async def expectation(assistant: Assistant, speaker: Speaker) -> dict[str, Any]:
+    """Return what a dialog waits for, `{"ask", "code"?, "entities"?}`; no ask on an error."""
+    try:
+        waiting = await assistant.waiting(speaker.user, speaker.dialog)
+    except StoreError as error:
+        log.error("what a dialog waits for cannot be read: %s", error)
+        return {"ask": None}
+    if waiting is None:
+        return {"ask": None}
+    return {"ask": waiting.ask, "code": waiting.code, "entities": waiting.entities}

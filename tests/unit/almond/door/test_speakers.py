@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from prolocutor.almond.door.people import party_of, stranger
+from prolocutor.almond.door.speakers import anonymous_speaker, speaker_of
 from prolocutor.contracts.channel import Visitor
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.web.authentication import ANONYMOUS, OPERATOR
@@ -13,50 +13,50 @@ ANN = Visitor("person", "ann")
 
 
 def test_who_sits_at_the_machine_is_local() -> None:
-    party = party_of(OPERATOR)
+    party = speaker_of(OPERATOR)
 
     assert (party.user, party.dialog, party.conversation) == ("almond:local", "main", "main")
 
 
 def test_an_operator_speaks_for_whom_they_name() -> None:
-    assert party_of(OPERATOR, user="bob").user == "almond:bob"
+    assert speaker_of(OPERATOR, user="bob").user == "almond:bob"
 
 
 def test_a_person_is_the_one_of_the_token() -> None:
-    assert party_of(ANN).user == party_of(ANN, user="ann").user == "almond:ann"
+    assert speaker_of(ANN).user == speaker_of(ANN, user="ann").user == "almond:ann"
     with pytest.raises(Forbidden):
-        party_of(ANN, user="bob")
+        speaker_of(ANN, user="bob")
 
 
 def test_an_id_names_one_dialog_of_a_person() -> None:
-    party = party_of(ANN, conversation="kitchen", fresh="stateless")
+    party = speaker_of(ANN, conversation="kitchen", fresh="stateless")
 
     assert (party.dialog, party.conversation) == ("kitchen", "kitchen")
 
 
 def test_each_new_conversation_is_a_dialog_of_its_own() -> None:
-    one, other = (party_of(ANN, fresh="stateless") for _ in range(2))
+    one, other = (speaker_of(ANN, fresh="stateless") for _ in range(2))
 
     assert re.fullmatch(r"stateless-[0-9a-f]{32}", one.conversation)
     assert one.dialog == one.conversation != other.dialog
 
 
 def test_anonymous_people_are_apart_from_each_other() -> None:
-    one, other = party_of(ANONYMOUS), party_of(ANONYMOUS)
+    one, other = speaker_of(ANONYMOUS), speaker_of(ANONYMOUS)
 
     assert one.user != other.user
     assert one.anonymous
 
 
 def test_an_anonymous_person_goes_on_by_the_id_of_the_conversation() -> None:
-    one = party_of(ANONYMOUS, fresh="stateless")
+    one = speaker_of(ANONYMOUS, fresh="stateless")
 
-    assert party_of(ANONYMOUS, conversation=one.conversation) == one
+    assert speaker_of(ANONYMOUS, conversation=one.conversation) == one
 
 
 @pytest.mark.parametrize("guess", ["main", "web-1", "web-" + "g" * 32, "almond:local"])
 def test_a_guessed_id_is_somebody_new(guess: str) -> None:
-    party = stranger(guess)
+    party = anonymous_speaker(guess)
 
     assert party.conversation != guess
     assert re.fullmatch(r"almond:anonymous-[0-9a-f]{32}", party.user)
@@ -65,9 +65,9 @@ def test_a_guessed_id_is_somebody_new(guess: str) -> None:
 @pytest.mark.parametrize("id_", [5, "x" * 201])
 def test_an_id_is_a_text_within_bounds(id_: object) -> None:
     with pytest.raises(BadInput, match="a conversation's id is a text"):
-        party_of(ANN, conversation=id_)
+        speaker_of(ANN, conversation=id_)
 
 
 def test_a_users_name_has_bounds() -> None:
     with pytest.raises(BadInput, match="a user's name"):
-        party_of(OPERATOR, user="x" * 201)
+        speaker_of(OPERATOR, user="x" * 201)
