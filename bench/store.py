@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from prolocutor.contracts.store import (
+    NewDialog,
     NewProfileVersion,
     NewUtterance,
     OpenedTurn,
@@ -142,8 +143,8 @@ def openings(user: str, turns: int) -> Iterator[TurnOpening]:
             turn_id=ids.new_id(), user=user, dialog_name="main", channel_type="bench",
             utt_id=utt_id, bot_utt_id=ids.new_id(), date_time=ids.timestamp(),
             started=time.time(), text=HUMAN["text"], attributes=b"{}", message=message,
-            new_human_id=ids.new_id(), new_dialog_id=ids.new_id(), new_id=ids.new_id(),
-            new_bot_id=ids.new_id(),
+            new_dialog=NewDialog(human_id=ids.new_id(), dialog_id=ids.new_id(), id=ids.new_id(),
+                                 bot_id=ids.new_id()),
         )  # fmt: skip
 
 

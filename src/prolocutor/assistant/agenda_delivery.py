@@ -15,9 +15,9 @@ from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.effects import closing_of, waiting_for
 from prolocutor.contracts.programs import ProgramRunner
-from prolocutor.contracts.store import AgendaEntry, Delivery, Store
+from prolocutor.contracts.store import AgendaEntry, Delivery, NewDialog, Store
 from prolocutor.dialog import notices, rounds
-from prolocutor.dialog.ids import new_ids, timestamp
+from prolocutor.dialog.ids import DialogId, new_ids, timestamp
 from prolocutor.dialog.messages import checked_messages, with_owner
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import DAY, next_time
@@ -112,11 +112,13 @@ class AgendaDelivery:
                 entries=due.entries,
                 struck=due.struck,
                 date_time=timestamp(),
-                new_human_id=human_id,
-                new_dialog_id=dialog_id,
-                new_id=id_,
-                new_bot_id=bot_id,
-                new_dialog_attributes=self._new_dialog_attributes,
+                new_dialog=NewDialog(
+                    human_id=human_id,
+                    dialog_id=DialogId(dialog_id),
+                    id=id_,
+                    bot_id=bot_id,
+                    attributes=self._new_dialog_attributes,
+                ),
             )
         )
         if delivered and rows:

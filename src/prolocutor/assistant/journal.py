@@ -13,13 +13,14 @@ from prolocutor.assistant.rounds.secrets import Secrets, masked
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     AnsweredRequest,
+    NewDialog,
     OpenedTurn,
     TurnClosing,
     TurnOpening,
     TurnStore,
 )
 from prolocutor.dialog import plain
-from prolocutor.dialog.ids import format_time, new_ids
+from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import StoreError
 from prolocutor.pipeline.draft import DraftReply
@@ -68,12 +69,12 @@ class Journal:
         came = attributes if start == b"{}" else attributes + start
         opened = await self._store.open_turn(
             TurnOpening(
-                turn_id=turn_id,
+                turn_id=TurnId(turn_id),
                 user=user,
                 dialog_name=dialog,
                 channel_type=channel,
-                utt_id=utt_id,
-                bot_utt_id=bot_utt_id,
+                utt_id=UtteranceId(utt_id),
+                bot_utt_id=UtteranceId(bot_utt_id),
                 date_time=format_time(started),
                 started=started,
                 text=shown.text,
@@ -84,18 +85,20 @@ class Journal:
                 request_hash=(request_id and _digest(input.text, came, dialog)) or None,
                 window=self._window,
                 hypotheses=self._hypotheses,
-                new_human_id=human_id,
-                new_dialog_id=dialog_id,
-                new_id=id_,
-                new_bot_id=bot_id,
-                new_dialog_attributes=self.new_dialog_attributes,
+                new_dialog=NewDialog(
+                    human_id=human_id,
+                    dialog_id=DialogId(dialog_id),
+                    id=id_,
+                    bot_id=bot_id,
+                    attributes=self.new_dialog_attributes,
+                ),
             )
         )
         if isinstance(opened, AnsweredRequest) and opened.reply is None:
             return await self.resume(opened.turn_id)
         return opened
 
-    async def resume(self, turn_id: str) -> OpenedTurn:
+    async def resume(self, turn_id: TurnId) -> OpenedTurn:
         """Count one more attempt at a turn that was cut off, and give what it starts from."""
         return await self._store.resume_turn(turn_id, self._window, self._hypotheses)
 

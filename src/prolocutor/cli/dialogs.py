@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 
 from prolocutor.cli import transcripts
@@ -17,7 +18,7 @@ from prolocutor.cli.owner import OwnerDoor
 from prolocutor.cli.param_types import AgeParam, TimeParam
 from prolocutor.cli.ratings import rate as rate_in
 from prolocutor.cli.store_access import change, full_id
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import NotFound
@@ -72,8 +73,10 @@ def list_dialogs(
       prolocutor dialogs list
       prolocutor dialogs list --skill calculator --since 2026-11-01 --limit 100
     """
-    filters = {"user": user, "since": since, "until": until, "skill": skill}
-    rows = asyncio.run(_rows({**filters, "rating": _rating(rating)}, limit, store))
+    query = DialogQuery(
+        user=user, since=since, until=until, skill=skill, rating=_rating(rating), limit=_PAGE
+    )
+    rows = asyncio.run(_rows(query, limit, store))
     if sys.stdout.isatty():
         transcripts.table(rows, Console(highlight=False))
     else:
@@ -82,19 +85,19 @@ def list_dialogs(
 
 
 async def _rows(
-    filters: dict[str, Any], limit: int, given: str | None
+    query: DialogQuery, limit: int, given: str | None
 ) -> list[transcripts.DialogListRow]:
     async with read_from(given) as store:
-        ids = [one async for one in _all_ids(store, filters)][-limit:]
+        ids = [one async for one in _all_ids(store, query)][-limit:]
         found = [await store.dialog(id_) for id_ in reversed(ids)]
     return [transcripts.list_row(one) for one in found if one is not None]
 
 
-async def _all_ids(store: Store, filters: dict[str, Any]) -> AsyncIterator[str]:
-    page: list[str] = []
-    while page := await store.dialog_ids(**filters, after=page[-1] if page else None, limit=_PAGE):
+async def _all_ids(store: Store, query: DialogQuery) -> AsyncIterator[str]:
+    while page := await store.dialog_ids(query):
         for id_ in page:
             yield id_
+        query = replace(query, after=page[-1])
 
 
 @dialogs.command(short_help="Show all that was said in a dialog.")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.config.store_location import sqlite_file, store_url
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.errors import NotFound
 from prolocutor.evaluation.dialog_source import check_exists
 from prolocutor.stores.catalog import open_store
@@ -40,7 +40,7 @@ async def full_id(store: Store, id_: str) -> str:
     """
     if len(id_) >= ID_LENGTH:
         return id_
-    found = await store.dialog_ids(after=id_, limit=2)
+    found = await store.dialog_ids(DialogQuery(after=id_, limit=2))
     alike = [one for one in found if one.startswith(id_)]
     if len(alike) > 1:
         raise NotFound(f"several dialogs have an id that begins with {id_}; give more of it")

@@ -25,6 +25,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel, Route
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
@@ -126,7 +127,7 @@ class ChannelKit:
     async def test_its_people_stand_behind_its_prefix(self) -> None:
         async with self.door() as door:
             await self.say(door, "hello", user="ann")
-            found = await door.assistant.store.dialog_ids(user=self._user(door, "ann"))
+            found = await door.assistant.store.dialog_ids(DialogQuery(user=self._user(door, "ann")))
 
         assert len(found) == 1
 
@@ -141,7 +142,7 @@ class ChannelKit:
         async with self.door(STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
             own = await self.say(ann, "it is me", user="ann")
             other = await self.say(ann, "it is bob", user="bob")
-            found = await door.assistant.store.dialog_ids(user=self._user(door, "bob"))
+            found = await door.assistant.store.dialog_ids(DialogQuery(user=self._user(door, "bob")))
 
         assert own.status == 200
         assert (other.status, other.body["code"], found) == (403, "forbidden", [])
@@ -203,7 +204,9 @@ class ChannelKit:
             answers = await asyncio.gather(
                 *(self.say(door, f"message {n}", user="ann") for n in range(100))
             )
-            (dialog_id,) = await door.assistant.store.dialog_ids(user=self._user(door, "ann"))
+            (dialog_id,) = await door.assistant.store.dialog_ids(
+                DialogQuery(user=self._user(door, "ann"))
+            )
             dialog = await door.assistant.store.dialog(dialog_id)
 
         assert dialog is not None

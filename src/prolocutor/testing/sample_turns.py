@@ -10,6 +10,7 @@ import msgspec
 from prolocutor.contracts.store import (
     AgendaEntry,
     Delivery,
+    NewDialog,
     NewProfileVersion,
     NewUtterance,
     OpenedTurn,
@@ -25,21 +26,18 @@ from prolocutor.dialog.profiles import Change, apply_changes
 def an_opening(user: str = "ann", text: str = "hi", **changes: Any) -> TurnOpening:
     """Make what a person says; `changes` are other fields of `TurnOpening`."""
     opening = TurnOpening(
-        turn_id=ids.new_id(),
+        turn_id=ids.TurnId(ids.new_id()),
         user=user,
         dialog_name="main",
         channel_type="kit",
-        utt_id=ids.new_id(),
-        bot_utt_id=ids.new_id(),
+        utt_id=ids.UtteranceId(ids.new_id()),
+        bot_utt_id=ids.UtteranceId(ids.new_id()),
         date_time=ids.timestamp(),
         started=time.time(),
         text=text,
         attributes=b"{}",
         message=plain.encode({"type": "command", "command": text}),
-        new_human_id=ids.new_id(),
-        new_dialog_id=ids.new_id(),
-        new_id=ids.new_id(),
-        new_bot_id=ids.new_id(),
+        new_dialog=a_new_dialog(),
     )
     return msgspec.structs.replace(opening, **changes)
 
@@ -111,6 +109,17 @@ def a_closing(
     return msgspec.structs.replace(finished, **changes)
 
 
+def a_new_dialog(attributes: bytes = b"{}") -> NewDialog:
+    """Make the ids of a new person and dialog."""
+    return NewDialog(
+        human_id=ids.new_id(),
+        dialog_id=ids.DialogId(ids.new_id()),
+        id=ids.new_id(),
+        bot_id=ids.new_id(),
+        attributes=attributes,
+    )
+
+
 def a_message(text: str) -> bytes:
     """Make a text message of the assistant."""
     return plain.encode({"type": "text", "text": text})
@@ -128,10 +137,7 @@ def a_delivery(user: str, *texts: str, **changes: Any) -> Delivery:
         user=user,
         messages=[a_message(text) for text in texts],
         date_time=ids.timestamp(),
-        new_human_id=ids.new_id(),
-        new_dialog_id=ids.new_id(),
-        new_id=ids.new_id(),
-        new_bot_id=ids.new_id(),
+        new_dialog=a_new_dialog(),
     )
     return msgspec.structs.replace(delivery, **changes)
 

@@ -10,6 +10,7 @@ from websockets.asyncio.client import connect
 
 from prolocutor.almond.door import conversation
 from prolocutor.almond.door.dialects import MAX_FRAME
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.errors import StoreFull
 from prolocutor.testing.channel_kit import TOKENS
 from prolocutor.web.authentication import AccessPolicy
@@ -453,7 +454,10 @@ async def test_people_with_tokens_are_apart() -> None:
         for token in TOKENS:
             async with opened(door, f"?access_token={token}") as one:
                 said.append(summary(await one.say("hello")))
-        found = [await door.assistant.store.dialog_ids(user=f"almond:{u}") for u in TOKENS.values()]
+        found = [
+            await door.assistant.store.dialog_ids(DialogQuery(user=f"almond:{u}"))
+            for u in TOKENS.values()
+        ]
 
     assert said == [["command", "1: hello", [None]]] * 2
     assert [len(ids) for ids in found] == [1, 1]

@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 
 from prolocutor.channels.parlai import Parlai, quick_replies
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.testing.channel_kit import TOKENS, Door, at_the_door
 from prolocutor.web.authentication import AccessPolicy
 
@@ -74,7 +75,7 @@ async def test_the_words_of_parlais_worlds_end_the_dialog(word: str) -> None:
     async with parlai() as door, door.http.ws_connect("/websocket?user=ann") as socket:
         for text in ("a", word, "b"):
             await talk(socket, text)
-        found = await door.assistant.store.dialog_ids(user="parlai:ann")
+        found = await door.assistant.store.dialog_ids(DialogQuery(user="parlai:ann"))
 
     assert (len(found), door.gate.calls) == (2, 2)
 
@@ -99,7 +100,7 @@ async def test_a_payload_is_an_attribute_of_what_was_said() -> None:
     async with parlai() as door, door.http.ws_connect("/websocket?user=ann") as socket:
         await socket.send_json({"text": "look", "payload": {"type": "image"}})
         await socket.receive_json()
-        (id_,) = await door.assistant.store.dialog_ids(user="parlai:ann")
+        (id_,) = await door.assistant.store.dialog_ids(DialogQuery(user="parlai:ann"))
         dialog = await door.assistant.store.dialog(id_)
 
     assert dialog is not None

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import FALLBACK, Gate, hypothesis, settle_down
@@ -195,7 +196,7 @@ async def test_two_messages_at_once_of_a_new_user_make_one_person_and_one_dialog
         one, two = await asyncio.gather(
             assistant.turn("a", user="ann"), assistant.turn("b", user="ann")
         )
-        dialogs = await store.dialog_ids(user="ann")
+        dialogs = await store.dialog_ids(DialogQuery(user="ann"))
     assert (one.dialog_id, dialogs) == (two.dialog_id, [one.dialog_id])
 
 
@@ -228,7 +229,7 @@ async def test_a_process_that_dies_in_a_turn_loses_no_word() -> None:
     await asyncio.wait([asking])
     async with Assistant(Pipeline(skills=[skill()]), store=store) as second:
         await second.reply("again", user="ann")
-        [dialog_id] = await store.dialog_ids(user="ann")
+        [dialog_id] = await store.dialog_ids(DialogQuery(user="ann"))
         dialog = await store.dialog(dialog_id)
     assert dialog is not None
     assert [one.text for one in dialog.utterances] == ["hi", "fine", "again", "fine"]

@@ -190,7 +190,7 @@ class Tried:
         self.time += 1
         opening = an_opening(user, dialog_name=name, date_time=_date(self.time))
         began = [_opened_turn(await store.open_turn(opening)) for store in self.stores]
-        dialog_id = self.model.dialog(user, name, opening.new_dialog_id)
+        dialog_id = self.model.dialog(user, name, opening.new_dialog.dialog_id)
         self.model.dates[dialog_id] = (user, _date(self.time))
         self.model.say(user, name, dialog_id, opening.message, None)
         ids = self.model.ids[user, name]
@@ -237,7 +237,7 @@ class Tried:
         assert {await store.deliver(delivery) for store in self.stores} == {wanted}
         if not wanted or not (words or round_ is not None):
             return
-        dialog_id = self.model.dialog(user, name, delivery.new_dialog_id)
+        dialog_id = self.model.dialog(user, name, delivery.new_dialog.dialog_id)
         self.model.dates.setdefault(dialog_id, (user, _date(self.time)))
         self._said(user, name, dialog_id, delivery.messages, delivery.closing)
         if round_ is not None:

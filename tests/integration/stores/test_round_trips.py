@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.stores.memory import MemoryStore
@@ -74,7 +74,7 @@ async def round_trip(
     dialog = await store.dialog(opened.dialog_id)
     assert dialog is not None
     states = dialog_to_state(dialog)["utterances"]
-    found = await store.dialog_ids(user=user, rating=rating)
+    found = await store.dialog_ids(DialogQuery(user=user, rating=rating))
     feed = await store.feed(user, 0)
     await store.aclose()
 

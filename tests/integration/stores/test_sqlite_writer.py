@@ -12,6 +12,7 @@ from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, TurnClosing
 from prolocutor.errors import Conflict, StoreCorrupt, StoreError, StoreFull, StoreLocked
 from prolocutor.stores.sqlite import head_cache as heads_module
 from prolocutor.stores.sqlite import writer as writer_module
+from prolocutor.stores.sqlite.turn_writer import SqliteOpenedTurn
 from prolocutor.stores.sqlite.writer import SqliteWriter
 from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, an_opening
 
@@ -127,7 +128,7 @@ def test_a_conflict_does_not_break_up_its_group(writer: SqliteWriter) -> None:
         an_opening("carl"),
     )
 
-    assert [type(one) for one in outcomes] == [OpenedTurn, Conflict, OpenedTurn]
+    assert [type(one) for one in outcomes] == [SqliteOpenedTurn, Conflict, SqliteOpenedTurn]
     assert writer.commits == 2
 
 
@@ -215,7 +216,7 @@ def test_no_more_is_remembered_of_a_dialog_than_its_window(writer: SqliteWriter)
 
 
 def test_not_everybody_is_remembered(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads_module, "MAX_PEOPLE", 5)
+    monkeypatch.setattr(heads_module, "MAX_PERSONS", 5)
     people = [f"u{n}" for n in range(20)]
     for _ in range(3):
         finish(writer, *(a_closing(one) for one in begin(writer, *people)))
@@ -274,7 +275,7 @@ def test_a_file_that_another_program_holds_is_said(writer: SqliteWriter, path: P
     other.close()
     free = run(writer, writer.turns.open_turn, an_opening("ann"))
 
-    assert [type(one) for one in held + free] == [StoreLocked, OpenedTurn]
+    assert [type(one) for one in held + free] == [StoreLocked, SqliteOpenedTurn]
 
 
 def test_damage_found_in_a_turn_is_said(path: Path) -> None:
@@ -346,7 +347,7 @@ def test_a_log_that_a_reader_held_up_is_cut_later(
 
 def begin(writer: SqliteWriter, *users: str) -> list[OpenedTurn]:
     outcomes = run(writer, writer.turns.open_turn, *(an_opening(user) for user in users))
-    assert [type(one) for one in outcomes] == [OpenedTurn] * len(users)
+    assert all(isinstance(one, OpenedTurn) for one in outcomes)
     return outcomes
 
 

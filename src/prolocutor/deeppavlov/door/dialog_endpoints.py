@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.deeppavlov.door.speakers import may_see, rater
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import timestamp
@@ -50,7 +51,7 @@ class DialogEndpoints:
             raise BadInput("_active is 1 or 0", field="_active")
         user = None if request.visitor.kind == "operator" else _own(request.visitor)
         found = await self._assistant.store.dialog_ids(
-            user=user, active=active, offset=offset, limit=limit + 1
+            DialogQuery(user=user, active=active, offset=offset, limit=limit + 1)
         )
         following = None
         if len(found) > limit:

@@ -1,4 +1,4 @@
-"""MemoryStore: all promises of a store together, kept in one `Kept`."""
+"""MemoryStore: all five promises of a store over one `MemoryState`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def from_url(url: str, durability: str) -> MemoryStore:
 
 
 class MemoryStore(MemoryTurnStore, MemoryAgendaStore, MemoryArchiveStore):
-    """Everything in dictionaries of this process; nothing here ever waits."""
+    """Everything in dictionaries of this process; no method ever waits."""
 
     def __init__(self) -> None:
         super().__init__(MemoryState())

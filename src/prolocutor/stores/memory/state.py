@@ -1,4 +1,4 @@
-"""What the in-memory store keeps: people, their dialogs and feeds, what is open, what is due."""
+"""The state of an in-memory store: persons, dialogs, feeds, open turns, agenda and records."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from prolocutor.contracts.store import (
     AnsweredRequest,
     Delivery,
     FeedRow,
+    NewDialog,
     NewUtterance,
     OpenedTurn,
     ProfileVersion,
@@ -21,6 +22,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import Conflict
 
 DAY = 86_400.0
@@ -29,89 +31,92 @@ DAY = 86_400.0
 class MemoryState:
     """All dictionaries of one store."""
 
-    __slots__ = ("agenda", "dialogs", "feed_floor", "made", "noted", "open", "people", "records",
-                 "utterances")  # fmt: skip
+    __slots__ = ("agenda", "dialog_count", "dialogs", "entry_count", "feed_floor", "open_turns",
+                 "persons", "records", "utterances")  # fmt: skip
 
     def __init__(self) -> None:
-        self.people: dict[str, MemoryPerson] = {}
+        self.persons: dict[str, MemoryPerson] = {}
         self.dialogs: dict[str, MemoryDialog] = {}
+        """Each dialog stands here under both of its ids."""
         self.utterances: dict[str, tuple[MemoryDialog, MemoryUtterance]] = {}
-        self.open: dict[str, MemoryOpenTurn] = {}
+        self.open_turns: dict[str, MemoryOpenTurn] = {}
         self.agenda: dict[str, dict[tuple[str, str], NumberedEntry]] = {}
         """A person's entries by skill and key."""
         self.records: dict[str, dict[str, dict[str, bytes]]] = {}
         """A person's documents by kind and key."""
-        self.noted = 0
-        self.made = 0
+        self.entry_count = 0
+        self.dialog_count = 0
         self.feed_floor = 0
 
-    def person_for(self, made: TurnOpening | Delivery) -> MemoryPerson:
-        """Return the person, a new one if need be."""
-        person = self.people.get(made.user)
+    def person_for(self, source: TurnOpening | Delivery) -> MemoryPerson:
+        """Return the person, a new one if there is none."""
+        person = self.persons.get(source.user)
         if person is None:
-            person = self.people[made.user] = MemoryPerson(made, self.feed_floor)
+            human_id = source.new_dialog.human_id
+            person = MemoryPerson(source.user, human_id, self.feed_floor)
+            self.persons[source.user] = person
         return person
 
-    def dialog_for(self, person: MemoryPerson, made: TurnOpening | Delivery) -> MemoryDialog:
-        """Return the active dialog of that name, a new one if need be."""
-        dialog = person.active.get(made.dialog_name)
+    def dialog_for(self, person: MemoryPerson, source: TurnOpening | Delivery) -> MemoryDialog:
+        """Return the active dialog of that name, a new one if there is none."""
+        dialog = person.active.get(source.dialog_name)
         if dialog is None:
-            self.made += 1
-            dialog = person.active[made.dialog_name] = MemoryDialog(made, person, self.made)
-            self.dialogs[made.new_dialog_id] = dialog
-            self.dialogs[made.new_id] = dialog
+            self.dialog_count += 1
+            dialog = MemoryDialog(source, person, self.dialog_count)
+            person.active[source.dialog_name] = dialog
+            self.dialogs[dialog.dialog_id] = self.dialogs[dialog.id] = dialog
         return dialog
 
     def dialogs_of(self, user: str | None) -> Iterator[MemoryDialog]:
-        """Go through the dialogs, oldest first (each stands there under both of its ids)."""
+        """Iterate over the dialogs of one person (None: of all), oldest first."""
         for id_, dialog in self.dialogs.items():
             if id_ == dialog.dialog_id and user in (None, dialog.person.user):
                 yield dialog
 
-    def forget(self, dialog: MemoryDialog) -> None:
-        """Forget a dialog with its utterances."""
-        del self.dialogs[dialog.made.new_dialog_id], self.dialogs[dialog.made.new_id]
+    def remove(self, dialog: MemoryDialog) -> None:
+        """Remove a dialog with its utterances."""
+        del self.dialogs[dialog.dialog_id], self.dialogs[dialog.id]
         for utterance in dialog.utterances:
             del self.utterances[utterance.utt_id]
 
 
 class MemoryPerson:
-    """A person: the profile, the feed, what was asked under which key."""
+    """A person: the profile, the feed, the requests by key."""
 
-    __slots__ = ("active", "feed", "feed_end", "human", "ids", "requests", "user")
+    __slots__ = ("active", "feed", "feed_end", "human", "message_counts", "requests", "user")
 
-    def __init__(self, made: TurnOpening | Delivery, feed_end: int) -> None:
-        self.user = made.user
-        self.human = ProfileVersion(0, splicing.new_human(made.new_human_id, made.user))
+    def __init__(self, user: str, human_id: str, feed_end: int) -> None:
+        self.user = user
+        self.human = ProfileVersion(0, splicing.new_human(human_id, user))
         self.active: dict[str, MemoryDialog] = {}
         self.feed: list[FeedRow] = []
         self.feed_end = feed_end
-        self.ids: dict[str, int] = {}
+        self.message_counts: dict[str, int] = {}
         """The number of messages so far, by dialog name."""
         self.requests: dict[str, MemoryRequest] = {}
 
-    def say_all(
+    def add_rows(
         self, dialog: MemoryDialog, messages: Sequence[bytes | None], closing: bytes
     ) -> None:
         """Add rows to the feed, the last of them with the closing."""
         for position, message in enumerate(messages, start=1):
-            self.say(dialog, message, closing if position == len(messages) else None)
+            self.add_row(dialog, message, closing if position == len(messages) else None)
 
-    def say(
+    def add_row(
         self, dialog: MemoryDialog, message: bytes | None, closing: bytes | None = None
     ) -> FeedRow:
-        """Add a row to the feed; give it."""
+        """Add one row to the feed and return it; a row without a message has no id."""
         self.feed_end += 1
         id_ = None
         if message is not None:
-            id_ = self.ids.get(dialog.name, 0)
-            self.ids[dialog.name] = id_ + 1
+            id_ = self.message_counts.get(dialog.name, 0)
+            self.message_counts[dialog.name] = id_ + 1
         row = FeedRow(self.feed_end, dialog.dialog_id, message, dialog.name, id_, closing)
         self.feed.append(row)
         return row
 
-    def answered(self, opening: TurnOpening) -> AnsweredRequest | None:
-        """Tell what became of this request; None if it is new. Old requests are let go."""
+    def answer_to(self, opening: TurnOpening) -> AnsweredRequest | None:
+        """Return the outcome of this request, None if it is new. Expired requests are removed."""
         expired = opening.started - DAY
         while self.requests and (first := next(iter(self.requests.items())))[1].at < expired:
             del self.requests[first[0]]
@@ -129,27 +134,29 @@ class MemoryPerson:
 class MemoryDialog:
     """One dialog and its bot."""
 
-    __slots__ = ("active", "bot", "made", "name", "number", "person", "ratings", "round",
-                 "utterances")  # fmt: skip
+    __slots__ = ("active", "bot", "channel_type", "date_start", "name", "new", "number", "person",
+                 "ratings", "round", "utterances")  # fmt: skip
 
-    def __init__(self, made: TurnOpening | Delivery, person: MemoryPerson, number: int) -> None:
-        self.made = made
+    def __init__(self, source: TurnOpening | Delivery, person: MemoryPerson, number: int) -> None:
+        self.new: NewDialog = source.new_dialog
+        self.name = source.dialog_name
+        self.channel_type = source.channel_type
+        self.date_start = source.date_time
         self.person = person
         self.number = number
-        self.name = made.dialog_name
         self.active = True
         self.round = NO_ROUND
-        self.bot = ProfileVersion(0, splicing.new_bot(made.new_bot_id))
+        self.bot = ProfileVersion(0, splicing.new_bot(self.new.bot_id))
         self.utterances: list[MemoryUtterance] = []
         self.ratings: list[bytes] = []
 
     @property
-    def dialog_id(self) -> str:
-        return self.made.new_dialog_id
+    def dialog_id(self) -> DialogId:
+        return self.new.dialog_id
 
     @property
-    def date_start(self) -> str:
-        return self.made.date_time
+    def id(self) -> str:
+        return self.new.id
 
     @property
     def last_date(self) -> str:
@@ -157,23 +164,35 @@ class MemoryDialog:
 
     @property
     def attributes(self) -> bytes:
-        kept = self.made.new_dialog_attributes
-        return splicing.attributes_with_ratings(kept, self.ratings) if self.ratings else kept
+        attributes = self.new.attributes
+        if not self.ratings:
+            return attributes
+        return splicing.attributes_with_ratings(attributes, self.ratings)
+
+    def window(self, size: int | None, hypotheses: int) -> list[UtteranceParts]:
+        """Return the last `size` utterances (None: all), the last human ones with hypotheses."""
+        utterances = self.utterances
+        recent = utterances if size is None else utterances[-size:] if size else []
+        shown = [one.parts for one in recent]
+        if hypotheses:
+            for i in [i for i, one in enumerate(shown) if not one.by_bot][-hypotheses:]:
+                shown[i] = recent[i].with_hypotheses()
+        return shown
 
     def is_rated(self, rating: bytes) -> bool:
-        """Return whether the dialog or one of its utterances was rated so."""
+        """Return whether the dialog or one of its utterances has this rating."""
         ratings: Iterable[list[bytes]] = (self.ratings, *(u.ratings for u in self.utterances))
         return any(splicing.last_rating([one]) == rating for some in ratings for one in some)
 
     def whole(self) -> Dialog:
         """Decode the whole dialog."""
-        spoken_by_bot = [one.date_time for one in self.utterances if one.said.by_bot]
+        spoken_by_bot = [one.date_time for one in self.utterances if one.parts.by_bot]
         return Dialog(
             dialog_id=self.dialog_id,
-            id=self.made.new_id,
+            id=self.id,
             human=agent_state.human_from_state(plain.decode(self.person.human.state)),
             bot=agent_state.bot_from_state(plain.decode(self.bot.state)),
-            channel_type=self.made.channel_type,
+            channel_type=self.channel_type,
             date_start=self.date_start,
             date_finish=spoken_by_bot[-1] if spoken_by_bot else None,
             active=self.active,
@@ -187,49 +206,56 @@ class MemoryDialog:
 
 
 class MemoryUtterance:
-    """One utterance: what a window shows of it, and what is kept beside that."""
+    """One utterance: what a window shows of it, its hypotheses and its ratings."""
 
-    __slots__ = ("date_time", "hypotheses", "ratings", "said", "skill", "utt_id")
+    __slots__ = ("date_time", "hypotheses", "parts", "ratings", "skill", "utt_id")
 
-    def __init__(self, spoken: NewUtterance, user: bytes) -> None:
-        self.said = UtteranceParts(spoken.by_bot, spoken.body, user)
-        self.utt_id = spoken.utt_id
-        self.date_time = spoken.date_time
-        self.skill = spoken.active_skill
-        self.hypotheses = spoken.hypotheses
+    def __init__(self, new: NewUtterance, user: bytes) -> None:
+        self.parts = UtteranceParts(new.by_bot, new.body, user)
+        self.utt_id = new.utt_id
+        self.date_time = new.date_time
+        self.skill = new.active_skill
+        self.hypotheses = new.hypotheses
         self.ratings: list[bytes] = []
 
     def with_hypotheses(self) -> UtteranceParts:
-        """Return what a window shows where hypotheses are wanted."""
+        """Return what a window shows where hypotheses are asked for."""
         if self.hypotheses is None:
-            return self.said
-        return structs.replace(self.said, hypotheses=self.hypotheses)
+            return self.parts
+        return structs.replace(self.parts, hypotheses=self.hypotheses)
 
 
 class MemoryRequest:
-    """What became of one `request_key`."""
+    """The outcome of one `request_key`, None while its turn is open."""
 
     __slots__ = ("at", "hash", "outcome", "turn_id")
 
     def __init__(self, opening: TurnOpening) -> None:
-        self.turn_id = opening.turn_id
+        self.turn_id: TurnId = opening.turn_id
         self.hash = opening.request_hash
         self.at = opening.started
         self.outcome: bytes | None = None
 
 
 class NumberedEntry(NamedTuple):
-    """An entry of the agenda, and the how-manieth of all that were written it is."""
+    """An entry of the agenda with its number in the order of writing."""
 
     entry: AgendaEntry
     number: int
 
 
+class MemoryOpenedTurn(OpenedTurn, kw_only=True):
+    """An opened turn with its person and dialog at hand."""
+
+    person: MemoryPerson
+    dialog: MemoryDialog
+
+
 class MemoryOpenTurn:
-    """A turn that was begun and not finished."""
+    """A turn that was opened and not closed."""
 
     __slots__ = ("attempts", "opened")
 
-    def __init__(self, opened: OpenedTurn) -> None:
+    def __init__(self, opened: MemoryOpenedTurn) -> None:
         self.opened = opened
         self.attempts = 1

@@ -1,9 +1,12 @@
-"""The statement that finds dialogs: only the conditions that were asked for."""
+"""The statement that finds dialogs: it has only the conditions of the query."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from msgspec import structs
+
+from prolocutor.contracts.store import DialogQuery
 from prolocutor.dialog import plain
 
 _CONDITIONS: Final = {
@@ -17,12 +20,13 @@ _CONDITIONS: Final = {
         (SELECT dialog FROM dialogs WHERE dialog_id <= :after ORDER BY dialog_id DESC LIMIT 1), 0)
     """,
 }
-"""`after` may have been deleted since: then its nearest elder stands for it."""
+"""Conditions by field of `DialogQuery`. The dialog `after` may have been deleted since: then the
+next older one stands for it."""
 
 
-def statement(filters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the statement and its parameters; `filters` are those of `Archive.dialog_ids`."""
-    given = {name: value for name, value in filters.items() if value is not None}
+def statement(query: DialogQuery) -> tuple[str, dict[str, Any]]:
+    """Return the statement for a query, and its parameters."""
+    given = {name: value for name, value in structs.asdict(query).items() if value is not None}
     if "rating" in given:
         given["rating"] = plain.encode(given["rating"]).decode()
     conditions = [text for name, text in _CONDITIONS.items() if name in given]

@@ -1,28 +1,30 @@
-"""Heads: the little that a turn needs to know of a person and a dialog before it can begin.
+"""Heads: the little that a turn needs to know of a person and a dialog before it can start.
 
-The process owns the file, so what is remembered here is what the file says. It is bounded; what is
-not here is read again at the same order of cost, whatever the length of the dialog.
+The process owns the file, so what the cache holds is what the file says. The cache is bounded. What
+is not in it is read again at the same order of cost, whatever the length of the dialog.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
 from prolocutor.contracts.store import ProfileVersion, UtteranceParts
 from prolocutor.dialog import splicing
+from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.stores.sqlite import profiles
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.query_rows import Columns, DialogRow, UtteranceRow
 
-MAX_PEOPLE: Final = 1024
+MAX_PERSONS: Final = 1024
 MAX_DIALOGS: Final = 4
-"""The most dialogs remembered of one person."""
+"""The most dialogs cached of one person."""
 MAX_WINDOW: Final = 32
-"""The most utterances remembered of one dialog; a longer window is read again in each turn."""
+"""The most utterances cached of one dialog; a longer window is read again in each turn."""
 MAX_WINDOW_BYTES: Final = 65_536
 
 _PERSON: Final = named("person_of")
@@ -37,12 +39,12 @@ _NUMBERING: Final = named("numbering")
 class DialogHead:
     """A dialog: its bot, its length and its last utterances, ready to be spliced."""
 
-    __slots__ = ("attributes", "bot", "bot_id", "date_start", "dialog", "dialog_id", "id", "keep",
-                 "length", "name", "rating", "recent", "round", "skills")  # fmt: skip
+    __slots__ = ("attributes", "bot", "bot_id", "date_start", "dialog", "dialog_id", "id", "length",
+                 "name", "rating", "recent", "round", "skills", "window")  # fmt: skip
 
     dialog: int
     name: str
-    dialog_id: str
+    dialog_id: DialogId
     id: str
     bot_id: str
     date_start: str
@@ -53,21 +55,24 @@ class DialogHead:
     round: bytes
     recent: list[tuple[UtteranceParts, int]]
     """The last utterances with their numbers, oldest first."""
-    keep: int
-    """How many of them are wanted again."""
+    window: int
+    """How many of them the next turn asks for."""
     skills: set[str]
-    """Skills of which it is known that they spoke here."""
+    """Skills that are known to have spoken here."""
 
-    def add(self, said: UtteranceParts, utterance: int) -> None:
-        """Take note of one more utterance."""
+    def add(self, parts: UtteranceParts, utterance: int) -> None:
+        """Add one more utterance."""
         self.length += 1
-        self.recent.append((said, utterance))
+        self.recent.append((parts, utterance))
 
     def trim(self) -> None:
-        """Forget the oldest of the last utterances where they are too many or too large."""
+        """Drop the oldest of the last utterances where they are too many or too large.
+
+        A few more than the window may stay, so that not every turn moves the list.
+        """
         recent = self.recent
-        if len(recent) > self.keep + 4:
-            del recent[: len(recent) - self.keep]
+        if len(recent) > self.window + 4:
+            del recent[: len(recent) - self.window]
         size = 0
         for i in range(len(recent) - 1, -1, -1):
             size += len(recent[i][0].state)
@@ -77,7 +82,7 @@ class DialogHead:
 
 
 class MessageNumbering:
-    """The name of some dialogs of a person, and the last id that a message got under it."""
+    """The number of a dialog name of a person, and the last id that a message got under it."""
 
     __slots__ = ("dialog_name", "end")
 
@@ -89,51 +94,54 @@ class MessageNumbering:
 class PersonHead:
     """A person: the profile, the last number of the feed, some active dialogs."""
 
-    __slots__ = ("dialogs", "feed", "human", "human_id", "numberings", "open", "person", "user")
+    __slots__ = ("dialogs", "feed", "human", "human_id", "numberings", "open_requests", "person",
+                 "user")  # fmt: skip
 
-    person: int
-    user: str
-    human_id: str
-    human: ProfileVersion
-    feed: int
-    dialogs: OrderedDict[str, DialogHead]
-    numberings: OrderedDict[str, MessageNumbering]
-    open: dict[str, tuple[str, bytes | None]]
-    """Turn and hash of the requests whose turns are open, by request key."""
+    def __init__(self, person: int, user: str, human_id: str, feed: int) -> None:
+        self.person = person
+        self.user = user
+        self.human_id = human_id
+        self.feed = feed
+        self.human: ProfileVersion
+        self.dialogs: dict[str, DialogHead] = {}
+        """In the order in which they came; the oldest is dropped first."""
+        self.numberings: dict[str, MessageNumbering] = {}
+        self.open_requests: dict[str, tuple[TurnId, bytes | None]] = {}
+        """Turn and hash of the requests whose turns are open, by request key."""
 
 
 class HeadCache:
-    """The heads that were used last, read from the file where they are not remembered."""
+    """The heads that were used last; others are read from the file.
+
+    Pending rows are written before the file is read for something that they may change, and before
+    a head is dropped that is ahead of the file.
+    """
 
     def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
         self._connection = connection
         self._rows = rows
-        self._people: OrderedDict[str, PersonHead] = OrderedDict()
+        self._persons: OrderedDict[str, PersonHead] = OrderedDict()
 
     def person(self, user: str) -> PersonHead | None:
         """Return the head of a person; None if unknown."""
-        head = self._people.get(user)
+        head = self._persons.get(user)
         if head is not None:
-            self._people.move_to_end(user)
+            self._persons.move_to_end(user)
             return head
         row = self._connection.execute(_PERSON, (user,)).fetchone()
         if row is None:
             return None
-        head = PersonHead()
-        head.person, head.human_id, head.feed = row
-        head.user = user
-        head.human = profiles.latest(self._connection, head.human_id)
-        head.dialogs, head.numberings = OrderedDict(), OrderedDict()
-        head.open = {
-            key: (turn_id, hash_)
-            for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (head.person,))
-        }
-        self._people[user] = head
+        person, human_id, feed = row
+        head = PersonHead(person, user, human_id, feed)
+        head.human = profiles.latest(self._connection, human_id)
+        for key, turn_id, hash_ in self._connection.execute(_OPEN_REQUESTS, (person,)):
+            head.open_requests[key] = (turn_id, hash_)
+        self._persons[user] = head
         return head
 
     def add(self, head: PersonHead) -> None:
-        """Remember a person who is new."""
-        self._people[head.user] = head
+        """Add a person who is new."""
+        self._persons[head.user] = head
 
     def dialog(self, person: PersonHead, name: str, window: int | None) -> DialogHead | None:
         """Return the head of the active dialog of that name with so many utterances, if any."""
@@ -150,11 +158,11 @@ class HeadCache:
         return head
 
     def add_dialog(self, person: PersonHead, head: DialogHead) -> None:
-        """Remember the active dialog of that name, rather than the oldest if there are many."""
+        """Add the active dialog of that name, in place of the oldest if there are many."""
         person.dialogs[head.name] = head
         if len(person.dialogs) > MAX_DIALOGS:
             self._rows.write(self._connection)
-            person.dialogs.popitem(last=False)
+            del person.dialogs[next(iter(person.dialogs))]
 
     def numbering(self, person: PersonHead, name: str) -> MessageNumbering | None:
         """Return the numbering of messages under that dialog name, if it was ever used."""
@@ -169,11 +177,11 @@ class HeadCache:
         return found
 
     def add_numbering(self, person: PersonHead, name: str, numbering: MessageNumbering) -> None:
-        """Remember a numbering, rather than the oldest if there are many."""
+        """Add a numbering, in place of the oldest if there are many."""
         person.numberings[name] = numbering
         if len(person.numberings) > MAX_DIALOGS:
             self._rows.write(self._connection)
-            person.numberings.popitem(last=False)
+            del person.numberings[next(iter(person.numberings))]
 
     def dialog_by_number(self, person: PersonHead, dialog: int, window: int | None) -> DialogHead:
         """Return the head of a dialog that may be closed."""
@@ -181,49 +189,52 @@ class HeadCache:
         return self._read(person, row, window)
 
     def __len__(self) -> int:
-        return len(self._people)
+        return len(self._persons)
 
-    def forget(self, user: str) -> None:
-        """Forget what is remembered of a person."""
-        self._people.pop(user, None)
+    def drop(self, user: str) -> None:
+        """Drop the head of a person."""
+        self._persons.pop(user, None)
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._people.clear()
+        """Drop everything."""
+        self._persons.clear()
 
     def trim(self) -> None:
-        """Forget the people that were not used for the longest time."""
-        while len(self._people) > MAX_PEOPLE:
-            self._people.popitem(last=False)
+        """Drop the persons that were not used for the longest time."""
+        while len(self._persons) > MAX_PERSONS:
+            self._persons.popitem(last=False)
 
-    def _read(self, person: PersonHead, row: tuple[Any, ...], window: int | None) -> DialogHead:
+    def _read(self, person: PersonHead, columns: Columns, window: int | None) -> DialogHead:
+        row = DialogRow(*columns)
         head = DialogHead()
-        (head.dialog, head.name, head.dialog_id, head.id, head.bot_id, head.date_start,
-         head.attributes, rated, head.round) = row  # fmt: skip
+        head.dialog, head.name = row.dialog, row.name
+        head.dialog_id, head.id, head.bot_id = row.dialog_id, row.id, row.bot_id
+        head.date_start, head.attributes, head.round = row.date_start, row.attributes, row.round
         head.bot = profiles.latest(self._connection, head.bot_id)
         head.rating = b"null"
         head.skills = set()
-        head.keep = MAX_WINDOW if window is None else min(MAX_WINDOW, window)
+        head.window = MAX_WINDOW if window is None else min(MAX_WINDOW, window)
         limit = -1 if window is None else max(1, window)
-        rows = self._connection.execute(_LAST, (head.dialog, limit)).fetchall()[::-1]
-        head.length = rows[-1][1] + 1 if rows else 0
-        head.recent = self._said(person, head, rows)
-        if rated:
+        found = self._connection.execute(_LAST, (head.dialog, limit)).fetchall()
+        utterances = [UtteranceRow(*columns) for columns in reversed(found)]
+        head.length = utterances[-1].position + 1 if utterances else 0
+        head.recent = self._parts(person, head, utterances)
+        if row.rated:
             self._show_ratings(head)
         return head
 
-    def _said(
-        self, person: PersonHead, head: DialogHead, rows: list[tuple[Any, ...]]
+    def _parts(
+        self, person: PersonHead, head: DialogHead, rows: list[UtteranceRow]
     ) -> list[tuple[UtteranceParts, int]]:
-        humans = self._states(person.human_id, person.human, [r[3] for r in rows if not r[2]])
-        bots = self._states(head.bot_id, head.bot, [r[3] for r in rows if r[2]])
-        return [
-            (
-                UtteranceParts(bool(by_bot), body, bots[version] if by_bot else humans[version]),
-                utterance,
-            )
-            for utterance, _, by_bot, version, body in rows
-        ]
+        of_human = [row.user_version for row in rows if not row.by_bot]
+        of_bot = [row.user_version for row in rows if row.by_bot]
+        humans = self._states(person.human_id, person.human, of_human)
+        bots = self._states(head.bot_id, head.bot, of_bot)
+        parts = []
+        for row in rows:
+            user = (bots if row.by_bot else humans)[row.user_version]
+            parts.append((UtteranceParts(bool(row.by_bot), row.body, user), row.utterance))
+        return parts
 
     def _states(self, owner: str, newest: ProfileVersion, numbers: list[int]) -> dict[int, bytes]:
         earlier = [number for number in numbers if number != newest.number]
@@ -240,17 +251,17 @@ class HeadCache:
             head.attributes = splicing.attributes_with_ratings(head.attributes, of_dialog)
             head.rating = splicing.last_rating(of_dialog)
         head.recent = [
-            (_rated(said, ratings[utterance]), utterance)
+            (_rated(parts, ratings[utterance]), utterance)
             if utterance in ratings
-            else (said, utterance)
-            for said, utterance in head.recent
+            else (parts, utterance)
+            for parts, utterance in head.recent
         ]
 
 
-def _rated(said: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
-    return structs.replace(said, body=splicing.with_ratings(said.body, ratings))
+def _rated(parts: UtteranceParts, ratings: list[bytes]) -> UtteranceParts:
+    return structs.replace(parts, body=splicing.with_ratings(parts.body, ratings))
 
 
 def _reaches(head: DialogHead, window: int | None) -> bool:
-    wanted = head.length if window is None else min(window, head.length)
-    return len(head.recent) >= wanted
+    needed = head.length if window is None else min(window, head.length)
+    return len(head.recent) >= needed

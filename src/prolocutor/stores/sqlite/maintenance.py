@@ -83,7 +83,7 @@ class Maintenance:
         execute(_DELETE_HUMAN, (head.human_id,))
         for statement in _DELETE_OF_PERSON:
             execute(statement, (head.person,))
-        self._heads.forget(user)
+        self._heads.drop(user)
         self.deleted = self.remains = True
         return True
 
@@ -93,7 +93,10 @@ class Maintenance:
         deleted = 0
         for dialog in dialogs:
             row = self._connection.execute(_DELETABLE, (dialog, before)).fetchone()
-            head = self._heads.person(row[0]) if row else None
+            if row is None:
+                continue
+            (user,) = row
+            head = self._heads.person(user)
             if head is None:
                 continue
             self._connection.execute(_RAISE_FEED_FLOOR, (head.feed, head.person))
@@ -101,7 +104,7 @@ class Maintenance:
             for statement in _DELETE_OF_DIALOG:
                 self._connection.execute(statement, (head.person, dialog))
             self._delete_dialog(dialog)
-            self._heads.forget(head.user)
+            self._heads.drop(head.user)
             self.deleted = self.remains = True
             deleted += 1
         return deleted
@@ -116,7 +119,7 @@ class Maintenance:
         value = plain.encode(rating).decode()
         self._connection.execute(_ADD_RATING, (dialog, utterance, value, shown))
         self._connection.execute(_MARK_RATED, (dialog,))
-        self._heads.forget(owner)
+        self._heads.drop(owner)
         return True
 
     def _delete_dialog(self, dialog: int) -> None:

@@ -10,16 +10,22 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from prolocutor.contracts.store import NO_ROUND, AgendaEntry, FeedRow, TurnOpening
+from prolocutor.contracts.store import NO_ROUND, AgendaEntry, DialogQuery, FeedRow
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite import dialog_search, migrations, profiles
 from prolocutor.stores.sqlite.connection import connect, translated
+from prolocutor.stores.sqlite.opening_codec import unpack_opening
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.query_rows import (
+    Columns,
+    DialogAndPersonRow,
+    FeedAndOpeningRow,
+    UtteranceRow,
+)
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 
 PAGE: Final = 200
@@ -45,8 +51,6 @@ _OWNER: Final = named("owner_of")
 _AFTER: Final = named("dialogs_after")
 _AFTER_OF: Final = named("dialogs_after_of")
 _LAST_DATES: Final = named("last_dates")
-
-_unpack: Final = msgspec.msgpack.Decoder(TurnOpening).decode
 
 Ratings = dict[int | None, list[bytes]]
 Utterance = HumanUtterance | BotUtterance
@@ -85,7 +89,10 @@ class SqliteReader:
     def feed_end(self, user: str) -> int:
         """Return the last number of the feed."""
         row = self.connection.execute(_PERSON, (user,)).fetchone()
-        return int(row[2]) if row else 0
+        if row is None:
+            return 0
+        _, _, feed_end = row
+        return int(feed_end)
 
     def feed_tail(
         self, user: str, dialog_name: str, limit: int, after: int | None
@@ -102,8 +109,8 @@ class SqliteReader:
 
     def round(self, user: str, dialog_name: str) -> bytes:
         """Return what the active dialog of that name waits for."""
-        row = self.connection.execute(_ROUND, (user, dialog_name)).fetchone()
-        return row[0] if row else NO_ROUND
+        (found,) = self.connection.execute(_ROUND, (user, dialog_name)).fetchone() or (NO_ROUND,)
+        return bytes(found)
 
     def due(self, now: float, limit: int) -> list[AgendaEntry]:
         """Return the entries of the agenda with `due <= now`."""
@@ -124,60 +131,66 @@ class SqliteReader:
 
     def find(self, id_: str) -> int | None:
         """Return the number of a dialog by `dialog_id` or `_id`."""
-        row = self.connection.execute(_FIND_DIALOG, (id_,)).fetchone()
-        return row[0] if row else None
+        number: int | None = self._value(_FIND_DIALOG, id_)
+        return number
 
     def head(self, number: int) -> Dialog | None:
         """Return a dialog without its utterances."""
         row = self.connection.execute(_DIALOG, (number,)).fetchone()
         if row is None:
             return None
-        dialog_id, id_, channel_type, date_start, active, attributes, bot_id, human_id = row
-        human = profiles.latest(self.connection, human_id)
-        bot = profiles.latest(self.connection, bot_id)
+        dialog = DialogAndPersonRow(*row)
+        human = profiles.latest(self.connection, dialog.human_id)
+        bot = profiles.latest(self.connection, dialog.bot_id)
+        attributes = dialog.attributes
         if of_dialog := self.ratings(number).get(None):
             attributes = splicing.attributes_with_ratings(attributes, of_dialog)
         return Dialog(
-            dialog_id=dialog_id,
-            id=id_,
+            dialog_id=dialog.dialog_id,
+            id=dialog.id,
             human=agent_state.human_from_state(plain.decode(human.state)),
             bot=agent_state.bot_from_state(plain.decode(bot.state)),
-            channel_type=channel_type,
-            date_start=date_start,
-            active=bool(active),
+            channel_type=dialog.channel_type,
+            date_start=dialog.date_start,
+            active=bool(dialog.active),
             utterances=[],
             attributes=plain.decode(attributes),
             rating=plain.decode(splicing.last_rating(of_dialog or [])),
         )
 
     def turn(self, utt_id: str) -> list[Utterance]:
-        """Return a reply after what it answers."""
+        """Return what was said to a reply, and the reply."""
         row = self.connection.execute(_FIND_UTTERANCE, (utt_id,)).fetchone()
         if row is None:
             return []
         number, position = row
-        *_, bot_id, human_id = self.connection.execute(_DIALOG, (number,)).fetchone()
-        return self.utterances(number, human_id, bot_id, max(position - 1, 0), 2)[0]
+        dialog = DialogAndPersonRow(*self.connection.execute(_DIALOG, (number,)).fetchone())
+        first = max(position - 1, 0)
+        return self.utterances(number, dialog.human_id, dialog.bot_id, first, 2)[0]
 
     def utterances(
         self, number: int, human_id: str, bot_id: str, position: int, limit: int = PAGE
     ) -> tuple[list[Utterance], int]:
         """Return a page of utterances from this position on, and the position after it."""
-        rows = self.connection.execute(_UTTERANCES, (number, position, limit)).fetchall()
-        humans = profiles.states(self.connection, human_id, (r[3] for r in rows if not r[2]))
-        bots = profiles.states(self.connection, bot_id, (r[3] for r in rows if r[2]))
+        found = self.connection.execute(_UTTERANCES, (number, position, limit)).fetchall()
+        rows = [UtteranceRow(*columns) for columns in found]
+        of_human = (row.user_version for row in rows if not row.by_bot)
+        of_bot = (row.user_version for row in rows if row.by_bot)
+        humans = profiles.states(self.connection, human_id, of_human)
+        bots = profiles.states(self.connection, bot_id, of_bot)
         ratings = self.ratings(number)
-        found: list[Utterance] = []
-        for utterance, at, by_bot, version, body, hypotheses in rows:
-            if by_bot:
-                state = splicing.bot_utterance(body, bots[version])
+        utterances: list[Utterance] = []
+        for row in rows:
+            if row.by_bot:
+                state = splicing.bot_utterance(row.body, bots[row.user_version])
             else:
-                state = splicing.human_utterance(body, humans[version], hypotheses or b"[]")
-            if rated := ratings.get(utterance):
+                user = humans[row.user_version]
+                state = splicing.human_utterance(row.body, user, row.hypotheses or b"[]")
+            if rated := ratings.get(row.utterance):
                 state = splicing.with_ratings(state, rated)
-            found.append(agent_state.utterance_from_state(plain.decode(state)))
-            position = at + 1
-        return found, position
+            utterances.append(agent_state.utterance_from_state(plain.decode(state)))
+            position = row.position + 1
+        return utterances, position
 
     def ratings(self, number: int) -> Ratings:
         """Return the ratings of a dialog (under None) and its utterances, by their number."""
@@ -186,21 +199,20 @@ class SqliteReader:
             found.setdefault(utterance, []).append(shown)
         return found
 
-    def active_dialog_id(self, user: str, dialog_name: str) -> str | None:
+    def active_dialog_id(self, user: str, dialog_name: str) -> DialogId | None:
         """Return the id of the active dialog of that name."""
-        row = self.connection.execute(_ACTIVE, (user, dialog_name)).fetchone()
-        return row[0] if row else None
+        dialog_id: DialogId | None = self._value(_ACTIVE, user, dialog_name)
+        return dialog_id
 
     def owner_of(self, id_: str) -> str | None:
         """Return the user whose dialog or utterance this is."""
-        row = self.connection.execute(_OWNER, (id_,)).fetchone()
-        return row[0] if row else None
+        user: str | None = self._value(_OWNER, id_)
+        return user
 
-    def dialog_ids(self, filters: dict[str, Any]) -> list[str]:
-        """Find dialogs, oldest first."""
-        return [
-            row[0] for row in self.connection.execute(*dialog_search.statement(filters)).fetchall()
-        ]
+    def dialog_ids(self, query: DialogQuery) -> list[DialogId]:
+        """Return the ids of the dialogs that match, oldest first."""
+        found = self.connection.execute(*dialog_search.statement(query))
+        return [dialog_id for (dialog_id,) in found.fetchall()]
 
     def numbers_after(self, number: int, user: str | None, limit: int) -> list[int]:
         """Return the numbers of the next dialogs."""
@@ -208,11 +220,16 @@ class SqliteReader:
             rows = self.connection.execute(_AFTER, (number, limit)).fetchall()
         else:
             rows = self.connection.execute(_AFTER_OF, (number, user, limit)).fetchall()
-        return [row[0] for row in rows]
+        return [found for (found,) in rows]
 
     def last_dates(self, number: int, limit: int) -> list[tuple[int, str]]:
         """Return the numbers of the next dialogs, and when something was said there last."""
         return self.connection.execute(_LAST_DATES, (number, limit)).fetchall()
+
+    def _value(self, statement: str, *parameters: str) -> Any:
+        """Return the only column of the only row, None if there is no row."""
+        (value,) = self.connection.execute(statement, parameters).fetchone() or (None,)
+        return value
 
     def _done(self, job: StoreJob) -> Any:
         function, args = job
@@ -222,19 +239,18 @@ class SqliteReader:
             return translated(error, self.path)
 
 
-def _feed_rows(rows: list[tuple[Any, ...]]) -> list[FeedRow]:
-    """Make rows of the feed; the words of an open turn stand in its beginning."""
-    found = []
-    for n, dialog_id, message, name, id_, closing, opening in rows:
-        if opening is not None:
-            message = _unpack(opening).message
-        found.append(
-            FeedRow(n, dialog_id, message, name, None if message is None else id_, closing)
-        )
-    return found
+def _feed_rows(rows: list[Columns]) -> list[FeedRow]:
+    return [_feed_row(FeedAndOpeningRow(*columns)) for columns in rows]
 
 
-def _entries(rows: list[tuple[Any, ...]]) -> list[AgendaEntry]:
+def _feed_row(row: FeedAndOpeningRow) -> FeedRow:
+    """Make a row of the feed; while the turn is open, the message stands in its opening."""
+    message = row.message if row.opening is None else unpack_opening(row.opening).message
+    id_ = None if message is None else row.id
+    return FeedRow(row.n, row.dialog_id, message, row.dialog_name, id_, row.closing)
+
+
+def _entries(rows: list[Columns]) -> list[AgendaEntry]:
     return [
         AgendaEntry(
             user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=gone

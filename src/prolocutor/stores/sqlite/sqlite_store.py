@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.contracts.store import (
+    ALL_DIALOGS,
     MAX_AGENDA_ENTRIES,
     AgendaEntry,
     AnsweredRequest,
     Delivery,
+    DialogQuery,
     FeedRow,
     OpenedTurn,
     TurnClosing,
@@ -19,6 +21,7 @@ from prolocutor.contracts.store import (
     UnfinishedTurn,
 )
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
@@ -105,11 +108,11 @@ class SqliteStore:
         """List the turns that were begun and not finished, oldest first."""
         return await self._write.submit(self._writer.turns.unfinished_turns)
 
-    async def resume_turn(self, turn_id: str, window: int | None, hypotheses: int) -> OpenedTurn:
+    async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
         """Count one more attempt, durably, and return what the turn starts from."""
         return await self._write.submit(self._writer.turns.resume_turn, turn_id, window, hypotheses)
 
-    async def close_dialog(self, user: str, dialog_name: str) -> str | None:
+    async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
         """End the active dialog of that name."""
         return await self._write.submit(self._writer.turns.close_dialog, user, dialog_name)
 
@@ -176,36 +179,13 @@ class SqliteStore:
         """Return the reply with this `utt_id` after what it answers."""
         return await self._read.submit(self._reader.turn, utt_id)
 
-    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> str | None:
+    async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
         """Return the `dialog_id` of the person's active dialog of that name."""
         return await self._read.submit(self._reader.active_dialog_id, user, dialog_name)
 
-    async def dialog_ids(
-        self,
-        *,
-        user: str | None = None,
-        skill: str | None = None,
-        rating: Any = None,
-        since: str | None = None,
-        until: str | None = None,
-        active: bool | None = None,
-        after: str | None = None,
-        offset: int = 0,
-        limit: int = 100,
-    ) -> list[str]:
-        """Find dialogs, oldest first; each filter is as the contract says."""
-        filters = {
-            "user": user,
-            "skill": skill,
-            "rating": rating,
-            "since": since,
-            "until": until,
-            "active": active,
-            "after": after,
-            "offset": offset,
-            "limit": limit,
-        }
-        return await self._read.submit(self._reader.dialog_ids, filters)
+    async def dialog_ids(self, query: DialogQuery = ALL_DIALOGS) -> list[DialogId]:
+        """Return the ids of the dialogs that match, oldest first."""
+        return await self._read.submit(self._reader.dialog_ids, query)
 
     async def rate_dialog(self, dialog_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the dialog's."""

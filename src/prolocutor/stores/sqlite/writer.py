@@ -21,6 +21,7 @@ from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.maintenance import Maintenance
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.request_log import RequestLog
 from prolocutor.stores.sqlite.turn_writer import TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 
@@ -60,7 +61,8 @@ class SqliteWriter:
             self._rows = PendingRows()
             self.heads = HeadCache(connection, self._rows)
             self.agenda = AgendaWriter(connection)
-            self.turns = TurnWriter(connection, self._rows, self.heads, self.agenda)
+            self.requests = RequestLog(connection, self._rows)
+            self.turns = TurnWriter(connection, self._rows, self.heads, self.agenda, self.requests)
             self.upkeep = Maintenance(connection, self._rows, self.heads)
         except BaseException as error:
             connection.close()
@@ -102,7 +104,7 @@ class SqliteWriter:
             outcomes = [_done(job) for job in jobs]
             self._rows.write(connection)
             if self.commits % FORGET_AFTER == 0:
-                self.turns.forget_expired()
+                self.requests.delete_expired()
             connection.execute("COMMIT")
         except BaseException:
             self._roll_back()

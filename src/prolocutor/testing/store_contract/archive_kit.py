@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from prolocutor.contracts.store import Store
+from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.testing.sample_turns import a_closing, begin, talk
@@ -95,8 +96,8 @@ class ArchiveStoreKit(StoreFixtures):
         await store.close_dialog("bob", "main")
         await store.rate_dialog(a, 5, None, TODAY)
 
-        async def found(**filters: Any) -> list[str]:
-            return await store.dialog_ids(**filters)
+        async def found(**filters: Any) -> list[DialogId]:
+            return await store.dialog_ids(DialogQuery(**filters))
 
         assert await found() == [a, b, c]
         assert await found(user="ann") == [a, c]
@@ -114,16 +115,16 @@ class ArchiveStoreKit(StoreFixtures):
     async def test_dialogs_are_paged_through(self, store: Store) -> None:
         made = [await store_turn(store, f"u{n}", TODAY) for n in range(5)]
 
-        assert await store.dialog_ids(limit=2) == made[:2]
-        assert await store.dialog_ids(after=made[1], limit=2) == made[2:4]
-        assert await store.dialog_ids(offset=3) == made[3:]
-        assert await store.dialog_ids(after=made[4]) == []
+        assert await store.dialog_ids(DialogQuery(limit=2)) == made[:2]
+        assert await store.dialog_ids(DialogQuery(after=made[1], limit=2)) == made[2:4]
+        assert await store.dialog_ids(DialogQuery(offset=3)) == made[3:]
+        assert await store.dialog_ids(DialogQuery(after=made[4])) == []
 
     async def test_paging_goes_on_when_the_last_dialog_seen_was_deleted(self, store: Store) -> None:
         made = [await store_turn(store, f"u{n}", TODAY) for n in range(4)]
         await store.delete_person("u1")
 
-        assert await store.dialog_ids(after=made[1]) == made[2:]
+        assert await store.dialog_ids(DialogQuery(after=made[1])) == made[2:]
 
     async def test_export_gives_all_dialogs_oldest_first(self, store: Store) -> None:
         made = [await store_turn(store, user, TODAY) for user in ("ann", "bob", "carl")]
@@ -152,7 +153,7 @@ class ArchiveStoreKit(StoreFixtures):
         after = await begin(store, "ann", "b")
         assert plain.decode(after.rating) == {"stars": 5}
         assert plain.decode(after.dialog_attributes) == {"ratings": shown}
-        assert await store.dialog_ids(rating={"stars": 5}) == [turn.dialog_id]
+        assert await store.dialog_ids(DialogQuery(rating={"stars": 5})) == [turn.dialog_id]
 
     async def test_a_rated_utterance_shows_its_ratings_in_windows_too(self, store: Store) -> None:
         said = [{"skill_name": "s", "text": "t", "confidence": 0.5}]
@@ -175,7 +176,7 @@ class ArchiveStoreKit(StoreFixtures):
             ]
         assert states[0]["hypotheses"] == said
         assert dialog.rating is None
-        assert await store.dialog_ids(rating="good") == [turn.dialog_id]
+        assert await store.dialog_ids(DialogQuery(rating="good")) == [turn.dialog_id]
 
     async def test_what_is_unknown_cannot_be_rated(self, store: Store) -> None:
         with pytest.raises(NotFound):

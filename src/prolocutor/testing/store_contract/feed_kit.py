@@ -7,6 +7,7 @@ from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
     a_message,
+    a_new_dialog,
     an_entry,
     begin,
     talk,
@@ -234,17 +235,23 @@ class FeedStoreKit(StoreFixtures):
         assert (opened.round, opened.dialog_id) == (b'{"left":3}', turn.dialog_id)
 
     async def test_what_is_said_unasked_makes_the_person_and_the_dialog(self, store: Store) -> None:
-        delivery = a_delivery("ann", "b", new_dialog_attributes=b'{"a":1}')
+        delivery = a_delivery("ann", "b", new_dialog=a_new_dialog(b'{"a":1}'))
 
         assert await store.deliver(delivery)
 
         opened = await begin(store, "ann", "d", window=8)
-        assert (opened.dialog_id, opened.id) == (delivery.new_dialog_id, delivery.new_id)
+        assert (opened.dialog_id, opened.id) == (
+            delivery.new_dialog.dialog_id,
+            delivery.new_dialog.id,
+        )
         assert (opened.feed, opened.feed_id, opened.length) == (2, 1, 0)
         assert opened.dialog_attributes == b'{"a":1}'
         dialog = await store.dialog(opened.dialog_id)
         assert dialog is not None
-        assert (dialog.human.id, dialog.bot.id) == (delivery.new_human_id, delivery.new_bot_id)
+        assert (dialog.human.id, dialog.bot.id) == (
+            delivery.new_dialog.human_id,
+            delivery.new_dialog.bot_id,
+        )
         assert (dialog.channel_type, dialog.date_start) == ("assistant", delivery.date_time)
 
     async def test_a_delivery_without_words_or_round_makes_nothing(self, store: Store) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, TurnClosing
 from prolocutor.dialog import plain
+from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import Conflict, NotFound, StoreError
-from prolocutor.testing.sample_turns import a_closing, an_opening, begin, talk
+from prolocutor.testing.sample_turns import a_closing, a_new_dialog, an_opening, begin, talk
 from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
@@ -25,18 +26,21 @@ class TurnStoreKit(StoreFixtures):
     """`TurnStore`."""
 
     async def test_a_new_person_starts_with_an_emptydialog_of(self, store: Store) -> None:
-        opening = an_opening("ann", "hi", new_dialog_attributes=b'{"a":1}')
+        opening = an_opening("ann", "hi", new_dialog=a_new_dialog(b'{"a":1}'))
 
         opened = await store.open_turn(opening)
 
         assert isinstance(opened, OpenedTurn)
-        assert (opened.dialog_id, opened.id) == (opening.new_dialog_id, opening.new_id)
+        assert (opened.dialog_id, opened.id) == (
+            opening.new_dialog.dialog_id,
+            opening.new_dialog.id,
+        )
         assert (opened.window, opened.length, opened.feed, opened.attempt) == ([], 0, 1, 1)
         assert (opened.date_start, opened.rating) == (opening.date_time, b"null")
         assert plain.decode(opened.dialog_attributes) == {"a": 1}
         human, bot = plain.decode(opened.human.state), plain.decode(opened.bot.state)
-        assert (human["id"], human["user_external_id"]) == (opening.new_human_id, "ann")
-        assert (bot["id"], bot["user_type"]) == (opening.new_bot_id, "bot")
+        assert (human["id"], human["user_external_id"]) == (opening.new_dialog.human_id, "ann")
+        assert (bot["id"], bot["user_type"]) == (opening.new_dialog.bot_id, "bot")
 
     async def test_the_next_turn_sees_what_was_said_in_agent_state(self, store: Store) -> None:
         (first,) = await talk(store, "ann", "hi", annotations={"ner": ["é"]}, extra={"x": None})
@@ -289,7 +293,7 @@ class TurnStoreKit(StoreFixtures):
 
     async def test_a_turn_that_is_not_open_cannot_be_resumed(self, store: Store) -> None:
         with pytest.raises(NotFound):
-            await store.resume_turn("nothing", 4, 0)
+            await store.resume_turn(TurnId("nothing"), 4, 0)
 
     # Clients that ask again
 

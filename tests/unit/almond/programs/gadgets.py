@@ -8,10 +8,11 @@ from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.store import OpenedTurn, TurnOpening
+from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.pipeline.plan import Service
 from prolocutor.stores.memory import MemoryStore
+from prolocutor.testing.sample_turns import an_opening
 from tests.unit.almond.thingtalk.devices import CLASSES
 from tests.unit.assistant.talks import assistant
 
@@ -90,19 +91,8 @@ class Keys:
 
 async def begun(started: float = 1.0) -> OpenedTurn:
     """Begin a turn of ann's in a store that nobody uses."""
-    names = ("channel_type", "utt_id", "bot_utt_id", "new_human_id", "new_dialog_id")
-    opening = TurnOpening(
-        turn_id="t",
-        user="ann",
-        dialog_name="main",
-        date_time="2026-01-01 00:00:00.000000",
-        started=started,
-        text="",
-        attributes=b"{}",
-        message=b"{}",
-        new_id="i",
-        new_bot_id="b",
-        **dict.fromkeys(names, "x"),
+    opening = an_opening(
+        "ann", "", turn_id="t", date_time="2026-01-01 00:00:00.000000", started=started
     )
     turn = await MemoryStore().open_turn(opening)
     assert isinstance(turn, OpenedTurn)

@@ -28,7 +28,7 @@ UPDATE dialog_names SET floor = max(floor, coalesce(
 )) WHERE person = ? AND name = (SELECT name FROM dialogs WHERE dialog = ?);
 
 -- name: deletable_dialog
-SELECT user, dialogs.person, bot_id FROM dialogs JOIN people USING (person)
+SELECT user FROM dialogs JOIN people USING (person)
 WHERE dialog = ?1
 AND coalesce((SELECT date_time FROM utterances WHERE utterances.dialog = ?1
     ORDER BY position DESC LIMIT 1), date_start) < ?2

@@ -1,0 +1,71 @@
+"""Store: keeps the dialogs. Five promises, one file each, split by who uses them.
+
+`TurnStore` is what a turn needs: two trips, `open_turn` and `close_turn`. `FeedStore` is everything
+said to or by a person, in order. `AgendaStore` is what is to be done at a time, `RecordStore` small
+documents of a person beside the dialogs, `ArchiveStore` looks up, rates, exports and deletes.
+
+Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
+from one event loop by many tasks at once. What a method returned has happened durably (as far as
+the store is durable at all). A method that raised `StoreError` has changed nothing.
+
+Exactly one turn of a person is open at any time, and `deliver` comes between the turns of its
+person: the assistant's queue ensures both. The caller makes ids and times, never the store.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from prolocutor.contracts.store.agenda_store import (
+    MAX_AGENDA_ENTRIES,
+    AgendaEntry,
+    AgendaStore,
+    Delivery,
+)
+from prolocutor.contracts.store.archive_store import ALL_DIALOGS, ArchiveStore, DialogQuery
+from prolocutor.contracts.store.feed_store import NO_ASK_CLOSING, NO_ROUND, FeedRow, FeedStore
+from prolocutor.contracts.store.new_dialog import NewDialog
+from prolocutor.contracts.store.record_store import RecordStore
+from prolocutor.contracts.store.turn_store import (
+    AnsweredRequest,
+    NewProfileVersion,
+    NewUtterance,
+    OpenedTurn,
+    ProfileVersion,
+    TurnClosing,
+    TurnOpening,
+    TurnStore,
+    UnfinishedTurn,
+    UtteranceParts,
+)
+
+__all__ = [
+    "ALL_DIALOGS",
+    "MAX_AGENDA_ENTRIES",
+    "NO_ASK_CLOSING",
+    "NO_ROUND",
+    "AgendaEntry",
+    "AgendaStore",
+    "AnsweredRequest",
+    "ArchiveStore",
+    "Delivery",
+    "DialogQuery",
+    "FeedRow",
+    "FeedStore",
+    "NewDialog",
+    "NewProfileVersion",
+    "NewUtterance",
+    "OpenedTurn",
+    "ProfileVersion",
+    "RecordStore",
+    "Store",
+    "TurnClosing",
+    "TurnOpening",
+    "TurnStore",
+    "UnfinishedTurn",
+    "UtteranceParts",
+]
+
+
+class Store(TurnStore, FeedStore, AgendaStore, RecordStore, ArchiveStore, Protocol):
+    """A whole store: what SQLite and the in-memory store both implement."""
