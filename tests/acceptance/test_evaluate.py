@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from prolocutor.evaluation import evaluate
 from tests.acceptance.commands import PATIENCE, PROGRAM, Commands
 
 BBAI = Path(__file__).parents[3] / "shared" / "data" / "bbai"
@@ -71,6 +72,18 @@ def rows_of(run: Path) -> list[dict[str, Any]]:
     for row in rows:
         del row["seconds"]
     return rows
+
+
+def report_of(run: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((run / "report.json").read_text())
+    for name in [name for name in report["figures"] if name.startswith("latency")]:
+        del report["figures"][name]
+    return report
+
+
+def run_of(run: Path) -> dict[str, Any]:
+    description: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return description["configuration"] | description["options"]
 
 
 RUN = ["evaluate", "run", "my_agents:Guesser", "--data", "jsonl:numbers.jsonl"]
@@ -250,6 +263,38 @@ def test_an_assistant_is_evaluated_and_each_episode_is_a_dialog(
     assert [row["act"]["text"] for row in rows][1::2] == ["cba", "cba"]
     assert all(row["calls"] >= 2 for row in rows)
     assert not commands.store.exists()
+
+
+def test_an_agent_gives_the_same_rows_and_scores_from_python(
+    commands: Commands, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    commands.output(*RUN, "--metrics", "f1,bleu", "--out", "by_command")
+
+    found = evaluate(
+        "my_agents:Guesser", "jsonl:numbers.jsonl", metrics="f1,bleu", out="from_python"
+    )
+
+    assert rows_of(folder / "from_python") == rows_of(folder / "by_command")
+    assert report_of(folder / "from_python") == report_of(folder / "by_command")
+    assert run_of(folder / "from_python") == run_of(folder / "by_command")
+    assert found.report.failed == 38
+
+
+def test_an_assistant_gives_the_same_rows_and_scores_from_python(
+    commands: Commands, own: Path, folder: Path
+) -> None:
+    (folder / "talk.jsonl").write_text(
+        '{"text": "hello", "labels": ["hi"], "episode_done": false}\n'
+        '{"text": "say abc backwards", "labels": ["cba"]}\n'
+    )
+    commands.output("evaluate", "run", own, "--data", "jsonl:talk.jsonl", "--out", "by_command")
+
+    evaluate(own, "jsonl:talk.jsonl", out="from_python")
+
+    assert rows_of(folder / "from_python") == rows_of(folder / "by_command")
+    assert report_of(folder / "from_python") == report_of(folder / "by_command")
+    assert run_of(folder / "from_python") == run_of(folder / "by_command")
 
 
 @pytest.mark.parametrize(

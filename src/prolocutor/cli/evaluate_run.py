@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
 
 from prolocutor.cli.evaluation_tables import report_lines
-from prolocutor.cli.score_progress import progress
+from prolocutor.cli.score_progress import score_progress
 from prolocutor.errors import BadInput
-from prolocutor.evaluation.episodes import episodes_of_tasks
-from prolocutor.evaluation.evaluation_data import EvaluationData
-from prolocutor.evaluation.owned_folder import write_json
-from prolocutor.evaluation.run_folder import REPORT, RunFolder, rows_in_order
-from prolocutor.evaluation.run_report import FIGURES, Aggregate, RunReport, report_of
-from prolocutor.evaluation.runner import Runner, RunOptions
-from prolocutor.evaluation.scoring import TeacherScorer, foreseen
-from prolocutor.evaluation.targets import EvaluationTarget, find_target, gives_metrics
+from prolocutor.evaluation.harness import EvaluationSettings, PreparedEvaluation
+from prolocutor.evaluation.run_report import FIGURES, Aggregate, RunReport
+from prolocutor.evaluation.scoring import foreseen
+from prolocutor.evaluation.targets import may_report_metrics
 from prolocutor.parlai.metrics.names import ALL_METRICS
 
 UNDER: Final = 1
 INTERRUPTED: Final = 130
 
-_NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
 
 
@@ -154,7 +147,7 @@ def run(
     specs: tuple[str, ...],
     datatype: str,
     mutators: str | None,
-    candidates: str | None,
+    candidates: Literal["labels"] | None,
     data_settings: tuple[tuple[str, Any], ...],
     metrics: str,
     aggregate: Aggregate,
@@ -191,60 +184,35 @@ def run(
       prolocutor evaluate run assistant.yaml --data jsonl:cases.jsonl --concurrency 8 --out runs/a
       prolocutor evaluate run my_agents:Mine --data fbdialog:qa.txt --time-limit 10
     """
-    scorer = TeacherScorer(metrics)
     _check(bounds, metrics, subject)
-    chosen = find_target(subject, dict(settings), seed)
-    data = EvaluationData(
+    evaluation = PreparedEvaluation(
+        subject,
         specs,
-        datatype,
-        mutators=mutators,
-        candidates=candidates,
-        options=dict(data_settings),
-        seed=seed,
+        EvaluationSettings(
+            metrics=metrics,
+            datatype=datatype,
+            mutators=mutators,
+            candidates=candidates,
+            data_options=dict(data_settings),
+            aggregate=aggregate,
+            limit=limit,
+            seed=seed,
+            concurrency=concurrency,
+            repeat=repeat,
+            time_limit=time_limit,
+            retry_failed=retry_failed,
+            options=dict(settings),
+        ),
     )
-    configuration = {
-        "subject": chosen.name,
-        "subject content": chosen.content,
-        "options of the agent": dict(settings) or None,
-        "data": data.kinds,
-        "data content": data.content,
-        "tasks": data.tasks if len(data.tasks) > 1 else None,
-        "datatype": datatype,
-        "mutators": mutators,
-        "candidates": candidates,
-        "options of the data": dict(data_settings) or None,
-        "metrics": metrics,
-        "seed": seed,
-        "repeat": repeat,
-        "time limit": time_limit,
-    }
-    folder = out or _folder(chosen, data, configuration)
-    options = RunOptions(
-        seed=seed,
-        repeat=repeat,
-        concurrency=concurrency,
-        time_limit=time_limit,
-        retry_failed=retry_failed,
-    )
-    given = {
-        "subject": subject,
-        "data": " ".join(specs),
-        "limit": limit,
-        "concurrency": concurrency,
-        "aggregate": aggregate,
-    }
+    folder = out or evaluation.default_folder()
+    name = evaluation.target.name
     try:
-        with RunFolder(folder, configuration, given) as kept:
-            with progress(lambda: (limit or data.number()) * repeat, chosen.name) as told:
-                runner = Runner(kept, scorer, options, told)
-                chosen.run(runner, episodes_of_tasks(data.messages(), limit))
-            kept.complete()
-            report = report_of(rows_in_order(folder), metrics, aggregate)
-            write_json(folder / REPORT, report)
+        with score_progress(evaluation.number, name) as told:
+            report = evaluation.run(folder, told)
     except KeyboardInterrupt:
         click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
         return INTERRUPTED
-    click.echo(f"{chosen.name} on {given['data']}")
+    click.echo(f"{name} on {evaluation.data.specs}")
     for line in report_lines(report):
         click.echo(line)
     click.echo(f"kept in {folder}")
@@ -256,7 +224,7 @@ def _check(bounds: tuple[tuple[str, float], ...], metrics: str, subject: str) ->
     known = foreseen(metrics) | FIGURES
     for name, _ in bounds:
         own = name.rpartition("/")[2]
-        if own not in known and (own in ALL_METRICS or not gives_metrics(subject)):
+        if own not in known and (own in ALL_METRICS or not may_report_metrics(subject)):
             what = f"the run will have no metric {name!r}; it will have {', '.join(sorted(known))}"
             raise click.BadParameter(what, param_hint="--fail-under")
 
@@ -272,15 +240,6 @@ def _fallen_short(report: RunReport, bounds: tuple[tuple[str, float], ...]) -> b
             click.echo(f"{name} is {found.value:.4g}, under {least:g}", err=True)
             fallen = True
     return fallen
-
-
-def _folder(
-    chosen: EvaluationTarget, data: EvaluationData, configuration: Mapping[str, Any]
-) -> Path:
-    """Name a folder so that the same command finds it again, and another one another."""
-    digest = blake2b(repr(sorted(configuration.items())).encode(), digest_size=4).hexdigest()
-    words = [_NO_NAME.sub("-", word).strip("-.") for word in (chosen.name, data.name)]
-    return Path("runs", "-".join([*(word[:40] for word in words if word), digest]))
 
 
 def _value(text: str) -> Any:

@@ -19,7 +19,7 @@ _LEFT_OUT: Final = ("precision", "recall")
 
 
 @contextmanager
-def progress(number: Callable[[], int], what: str) -> Iterator[Told]:
+def score_progress(number: Callable[[], int], what: str) -> Iterator[Told]:
     """Show on a terminal's stderr how many of `number()` examples are done; elsewhere nothing."""
     if not sys.stderr.isatty():
         yield lambda count, rows: None

@@ -15,6 +15,7 @@ from typing import Any, Final, Self, cast
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
+from prolocutor.evaluation.evaluated_assistant import candidates_of
 from prolocutor.evaluation.loop_thread import LoopThread
 from prolocutor.parlai.message import Message
 
@@ -58,13 +59,11 @@ class AssistantPartner:
         if not heard:
             return Message(id=self.id, episode_done=False)
         result = await self._assistant.turn("\n".join(heard), user=self._user, channel="parlai")
-        others = sorted(result.hypotheses, key=lambda one: -float(one.get("confidence") or 0))
-        said = [result.reply.text, *(str(one.get("text", "")) for one in others)]
         return Message(
             id=self.id,
             text=result.reply.text,
             confidence=result.reply.confidence,
-            text_candidates=list(dict.fromkeys(said)),
+            text_candidates=candidates_of(result.reply.text, result.hypotheses),
             episode_done=False,
         )
 

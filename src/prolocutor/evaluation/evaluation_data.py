@@ -1,4 +1,4 @@
-"""The data that a command means, one or several `KIND:PATH`."""
+"""The data of an evaluation: data sets `KIND:PATH`, or messages in memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.content_hash import content_of
@@ -14,23 +14,30 @@ from prolocutor.evaluation.episodes import Message
 from prolocutor.parlai.catalog import FILES, file_of, open_teacher, split
 from prolocutor.parlai.datatype import Datatype
 
-_STORE: Final = "store"
+STORE: Final = "store"
+MESSAGES: Final = "messages"
 _STORED: Final = "prolocutor.evaluation.dialog_source:dialogs_of"
+
+DataInput = str | Sequence[str] | Iterable[Message]
+"""`KIND:PATH`, several of these, or messages with `text` and `labels` or `eval_labels`.
+
+A message without `episode_done` is an episode of its own, as in a file of JSON lines.
+"""
 
 
 class EvaluationData:
-    """What is asked. `content`: a hash of the files, None where the data are no file.
+    """The examples that are asked. `content`: a hash of the files, None where the data are no file.
 
-    `options` go to the kinds of data; `candidates="labels"` lets all labels be chosen from.
+    `options` go to the kinds of data; `candidates="labels"` makes all labels the candidates.
     """
 
     def __init__(
         self,
-        specs: Sequence[str],
+        data: DataInput,
         datatype: str,
         *,
         mutators: str | None = None,
-        candidates: Any = None,
+        candidates: Literal["labels"] | None = None,
         options: Mapping[str, Any] | None = None,
         seed: int = 42,
     ) -> None:
@@ -38,12 +45,26 @@ class EvaluationData:
         if fold.cycle:
             what = f"{datatype} never ends; {datatype}:evalmode says it once"
             raise BadInput(what, field="datatype")
+        self.content: str | None = None
+        self._stored = False
+        given: list[Any] = [data] if isinstance(data, str) else list(data)
+        specs = [one for one in given if isinstance(one, str)]
+        if len(specs) < len(given):
+            self._hold(given)
+            return
         parts = [split(spec) for spec in specs]
+        self.specs = " ".join(specs)
         self.kinds = "+".join(kind for kind, _ in parts)
         self.name = "+".join(Path(path).stem for _, path in parts)
         self.tasks = _task_names(specs)
-        self._stored = any(kind == _STORE for kind, _ in parts)
-        self._teachers = [
+        self.content = content_of(
+            # A store changes with every turn; its examples are known by hashes of their own.
+            _file(kind, path, fold.fold)
+            for kind, path in parts
+            if kind != STORE
+        )
+        self._stored = any(kind == STORE for kind, _ in parts)
+        self._sets: list[Any] = [
             open_teacher(
                 spec,
                 datatype,
@@ -54,30 +75,31 @@ class EvaluationData:
             )
             for spec in specs
         ]
-        self.content = content_of(
-            # A store changes with every turn; its examples are known by hashes of their own.
-            _file(kind, path, fold.fold)
-            for kind, path in parts
-            if kind != _STORE
-        )
 
     def messages(self) -> list[tuple[str, Iterable[Message]]]:
         """Return each data set with its name, to be read once, one after the other."""
         # What reads a store runs an event loop of its own, so it has to be done before ours runs.
         return [
-            (task, list(teacher) if self._stored else teacher)
-            for task, teacher in zip(self.tasks, self._teachers, strict=True)
+            (task, list(messages) if self._stored else messages)
+            for task, messages in zip(self.tasks, self._sets, strict=True)
         ]
 
     def number(self) -> int:
         """Count the examples, which may take a pass through the files."""
-        return sum(teacher.num_examples() for teacher in self._teachers)
+        return sum(len(one) if isinstance(one, list) else one.num_examples() for one in self._sets)
+
+    def _hold(self, messages: list[Any]) -> None:
+        if not all(isinstance(one, Mapping) for one in messages):
+            raise BadInput("data are KIND:PATH, several of these, or messages", field="data")
+        self.specs = self.kinds = self.name = MESSAGES
+        self.tasks = [MESSAGES]
+        self._sets = [[{"episode_done": True, **one} for one in messages]]
 
 
 def options_of(spec: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a kind of data, with what opens the dialogs of a store."""
     kind, path = split(spec)
-    if kind != _STORE:
+    if kind != STORE:
         return dict(options)
     module, _, name = _STORED.partition(":")
     return {**options, "dialogs": getattr(importlib.import_module(module), name)(path)}

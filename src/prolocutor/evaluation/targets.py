@@ -1,59 +1,218 @@
-"""Whom a command means: an assistant's file, a baseline by name, an agent by dotted name."""
+"""Targets: what can be evaluated, and how each is run.
+
+An assistant (its file or an object), an agent that observes and acts (a name, a class or an
+object), or a function from text to text.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from prolocutor.errors import BadInput
+from prolocutor.dotted_names import resolve
+from prolocutor.errors import BadInput, BadReply, ConfigError
+from prolocutor.evaluation.content_hash import content_of, module_file
 from prolocutor.evaluation.episodes import Episode
+from prolocutor.evaluation.evaluated_agent import EvaluatedAgent, ObserveActAgent
+from prolocutor.evaluation.evaluated_system import Message, SystemReply, set_seed
 from prolocutor.evaluation.runner import Runner
+from prolocutor.parlai.agents import AGENTS
 
-BASELINES: Final = (
-    "repeat_label",
-    "repeat_query",
-    "fixed_response",
-    "random_candidate",
-    "ir_baseline",
-)
-_AGENT: Final = "prolocutor.evaluation.agent_target:AgentTarget"
-_ASSISTANT: Final = "prolocutor.evaluation.assistant_target:AssistantTarget"
+_ASSISTANT: Final = "prolocutor.evaluation.evaluated_assistant"
 
 
 class EvaluationTarget(Protocol):
-    """Who is evaluated. `content`: a hash of what it is made of, where that is known."""
+    """What is evaluated. `content`: a hash of its source, None where that is not known."""
 
     name: str
     content: str | None
 
     def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it everything."""
+        """Let the runner ask it every episode; not to be called where an event loop runs."""
+
+    async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it every episode in the running event loop."""
 
 
-def find_target(words: str, settings: dict[str, Any], seed: int) -> EvaluationTarget:
-    """Find whom the words mean; what only an assistant needs is loaded only for one."""
-    path = Path(words)
-    if words in BASELINES or (":" in words and not path.exists()):
-        agent: EvaluationTarget = _load(_AGENT)(
-            words, {"seed": seed, "datatype": "valid", **settings}
-        )
-        return agent
+def find_target(subject: object, options: Mapping[str, Any], seed: int) -> EvaluationTarget:
+    """Return the target that is meant; `options` are those of an agent.
+
+    Raise `BadInput` for what cannot be evaluated, `ConfigError` for an agent that cannot be made.
+    """
+    given = {"seed": seed, "datatype": "valid", **options}
+    if isinstance(subject, str | Path):
+        return _named_target(str(subject), given)
+    if hasattr(subject, "__aenter__"):
+        # What only an assistant needs is imported for one alone: agents start faster without.
+        target: EvaluationTarget = importlib.import_module(_ASSISTANT).AssistantTarget(subject)
+        return target
+    if inspect.isclass(subject):
+        return _agent_target(_dotted(subject), subject, given, _content_of(_dotted(subject)))
+    if callable(getattr(subject, "observe", None)):
+        dotted = _dotted(type(subject))
+        return AgentTarget(dotted, _only(subject), _content_of(dotted))
+    if inspect.iscoroutinefunction(subject):
+        return FunctionTarget(subject)
+    if callable(subject):
+        dotted = _dotted(subject)
+        return AgentTarget(dotted, lambda: FunctionAgent(subject), _content_of(dotted))
+    raise BadInput(
+        f"a {type(subject).__name__} is no assistant, agent or function", field="subject"
+    )
+
+
+def may_report_metrics(subject: str) -> bool:
+    """Return whether what is named may report metrics of its own, as only agents can."""
+    return subject not in AGENTS and ":" in subject and not Path(subject).exists()
+
+
+class AgentTarget:
+    """An agent that observes and acts; `make` returns a new one."""
+
+    def __init__(
+        self, name: str, make: Callable[[], ObserveActAgent], content: str | None = None
+    ) -> None:
+        self.name = name
+        self.content = content
+        self._make = make
+
+    def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it every episode."""
+        with closing(EvaluatedAgent(self._make)) as agent:
+            runner.run_agent(agent, episodes)
+
+    async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it every episode, in threads."""
+        with closing(EvaluatedAgent(self._make)) as agent:
+            await runner.run(agent, episodes)
+
+
+class FunctionAgent:
+    """A function from the text of an example to an answer: a text, or an act as a dictionary."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self._id = _name_of(function)
+        self._text: Any = None
+
+    def observe(self, observation: Message) -> Message:
+        """Take note of a message."""
+        self._text = observation.get("text")
+        return observation
+
+    def act(self) -> dict[str, Any]:
+        """Return what the function answers."""
+        return act_of(self._function(self._text), self._id)
+
+    def clone(self) -> FunctionAgent:
+        """Return another agent of the same function."""
+        return FunctionAgent(self._function)
+
+
+class FunctionTarget:
+    """An async function from text to an answer; also the system and each of its dialogs."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.name = _dotted(function)
+        self.content = _content_of(self.name)
+        self._function = function
+
+    def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it every episode."""
+        asyncio.run(runner.run(self, episodes))
+
+    async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
+        """Let the runner ask it every episode."""
+        await runner.run(self, episodes)
+
+    async def begin(self, seed: int) -> FunctionTarget:
+        """Open a dialog, of which the function is told one message at a time."""
+        set_seed(seed)
+        return self
+
+    def end(self, dialog: object, *, stuck: bool) -> None:
+        """Do nothing: a function remembers nothing."""
+
+    async def answer(self, message: Message) -> SystemReply:
+        """Return what the function answers."""
+        name = _name_of(self._function)
+        return SystemReply(act_of(await self._function(message.get("text")), name), name)
+
+
+def act_of(answer: object, name: str) -> dict[str, Any]:
+    """Return an answer of a function as an act; raise `BadReply` for what is neither."""
+    if isinstance(answer, str):
+        return {"id": name, "text": answer}
+    if isinstance(answer, Mapping):
+        return {"id": name, **answer}
+    raise BadReply(f"{name} returned a {type(answer).__name__}, not a text or a dictionary")
+
+
+def _named_target(name: str, options: dict[str, Any]) -> EvaluationTarget:
+    path = Path(name)
+    if name in AGENTS:
+        return _agent_target(name, AGENTS[name], options)
+    if ":" in name and not path.exists():
+        made = resolve(name)
+        return _agent_target(name, made, options, _content_of(name))
     if not path.exists():
         raise BadInput(
-            f"{words}: this is neither an assistant's file, nor module:Class of an agent, nor one "
-            f"of {', '.join(BASELINES)}"
+            f"{name}: this is neither an assistant's file, nor module:Class of an agent, nor one "
+            f"of {', '.join(AGENTS)}"
         )
-    assistant: EvaluationTarget = _load(_ASSISTANT)(path)
-    return assistant
+    target: EvaluationTarget = importlib.import_module(_ASSISTANT).FileTarget(path)
+    return target
 
 
-def gives_metrics(words: str) -> bool:
-    """Return whether whom the words mean may report metrics of its own, as only agents can."""
-    return words not in BASELINES and ":" in words and not Path(words).exists()
+def _content_of(dotted: str) -> str | None:
+    """Return a hash over the module of `module:attribute`; None where it has no file."""
+    file = module_file(dotted)
+    return content_of([file]) if file else None
 
 
-def _load(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
+def _agent_target(
+    name: str, make: Callable[..., Any], options: dict[str, Any], content: str | None = None
+) -> AgentTarget:
+    return AgentTarget(name, lambda: _made(name, make, options), content)
+
+
+def _made(name: str, make: Callable[..., Any], options: dict[str, Any]) -> ObserveActAgent:
+    """Make an agent, with its options as the first argument if it takes any, as ParlAI does."""
+    try:
+        takes = bool(inspect.signature(make).parameters)
+        agent = make(dict(options)) if takes else make()
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"the agent {name} cannot be made: {what}") from error
+    for method in ("observe", "act"):
+        if not callable(getattr(agent, method, None)):
+            raise ConfigError(f"the agent {name} has no {method}()")
+    found: ObserveActAgent = agent
+    return found
+
+
+def _only(agent: Any) -> Callable[[], ObserveActAgent]:
+    """Return what gives an agent once: a second dialog beside the first needs a clone of it."""
+    first = [agent]
+
+    def give() -> ObserveActAgent:
+        if not first:
+            what = "has no clone(), which several dialogs at once and time limits need"
+            raise ConfigError(f"the agent {_dotted(type(agent))} {what}; give its class")
+        found: ObserveActAgent = first.pop()
+        return found
+
+    return give
+
+
+def _dotted(named: object) -> str:
+    return f"{getattr(named, '__module__', '?')}:{_name_of(named)}"
+
+
+def _name_of(named: object) -> str:
+    return str(getattr(named, "__qualname__", type(named).__name__))

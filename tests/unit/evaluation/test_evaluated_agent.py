@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from prolocutor.evaluation.targets import BASELINES
 from prolocutor.parlai.agents import (
     AGENTS,
     IrBaselineAgent,
@@ -43,10 +42,6 @@ def test_what_a_baseline_says(
     name: str, options: dict[str, Any], observation: dict[str, Any], text: str
 ) -> None:
     assert said(AGENTS[name](options), observation) == text
-
-
-def test_the_command_knows_all_baselines() -> None:
-    assert set(BASELINES) == set(AGENTS)
 
 
 def test_nothing_was_observed_yet() -> None:
