@@ -61,9 +61,9 @@ def find_target(subject: object, options: Mapping[str, Any], seed: int) -> Evalu
     if callable(subject):
         dotted = _dotted(subject)
         return AgentTarget(dotted, lambda: FunctionAgent(subject), _content_of(dotted))
-    raise BadInput(
-        f"a {type(subject).__name__} is no assistant, agent or function", field="subject"
-    )
+    kind = type(subject).__name__
+    what = f"an object of type {kind} is no assistant, agent or function"
+    raise BadInput(what, field="subject")
 
 
 def may_report_metrics(subject: str) -> bool:
