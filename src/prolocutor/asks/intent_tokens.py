@@ -29,7 +29,7 @@ _MADE: Final = {"Date": "Date", "Time": "Time", "Location": "Location"}
 _MADE.update({f"make{name}": name for name in ("Date", "Time", "Location")})
 
 
-class Tokens:
+class IntentTokens:
     """Tokens, one after the other, and the entities that they name. `BadInput` names a bad one."""
 
     def __init__(self, tokens: Sequence[Any], entities: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from prolocutor.assistant.feed import reply_messages
 from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import choice_pages
-from prolocutor.assistant.rounds.effects import closing_of, waiting_for
+from prolocutor.assistant.rounds.effects import closing_of, pending_ask
 from prolocutor.contracts.programs import ProgramRunner
 from prolocutor.contracts.store import AgendaEntry, Delivery, NewDialog, Store
 from prolocutor.dialog import notices, rounds
@@ -134,7 +134,7 @@ class AgendaDelivery:
         messages = with_owner(messages, notice.skill)
         waiting = None
         if notice.ask is not None and notice.skill in self._skills:
-            waiting = waiting_for(messages, notice.ask, notice.skill, context=notice.context)
+            waiting = pending_ask(messages, notice.ask, notice.skill, context=notice.context)
             messages = choice_pages.first_page(messages, waiting)
         messages = _late(messages, now - entry.due)
         again = _again(entry, notice, now)
@@ -148,7 +148,7 @@ class AgendaDelivery:
             raise Postponed(f"the program {entry.key} failed: {error!r}") from error
         words, waiting = run.words, None
         if words.ask is not None:
-            asked = waiting_for(words.messages, words.ask, words.skill, context=run.context)
+            asked = pending_ask(words.messages, words.ask, words.skill, context=run.context)
             waiting = replace(asked, code=run.code, entities=run.entities)
         return DueOutcome(
             messages=list(words.messages),

@@ -20,9 +20,9 @@ from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_told
+from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_cancelled
 from prolocutor.assistant.rounds.interpreter import SWITCH_CONFIDENCE, InputInterpreter, round_of
-from prolocutor.assistant.rounds.open_ask import cancelled
+from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.turn_record import record_of
@@ -350,9 +350,9 @@ class Assistant:
                 decision = await run_program(decision, self.programs, seconds)
             turn = await self.engine.run(opened, decision.start, started)
             learn(turn, decision)
-            if decision.told is not None and is_told(decision, turn.draft.spoken()):
-                over = {"answer": cancelled(decision.state.waiting)}
-                await self.engine.tell(turn, decision.told, over)
+            if decision.cancelled_skill is not None and is_cancelled(decision, turn.draft.spoken()):
+                over = {"answer": cancelled_answer(decision.state.waiting)}
+                await self.engine.tell(turn, decision.cancelled_skill, over)
             sequel = effects_of(opened, decision, turn.draft)
         except Exception:
             log.exception("turn %s broke, which no turn may", opened.opening.turn_id)

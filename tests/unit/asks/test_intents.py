@@ -8,14 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.asks.intents import (
-    Intent,
-    Special,
-    intent_of,
-    intent_of_program,
-    read_parsed,
-    read_prefixed,
-)
+from prolocutor.asks.intents import ControlName, Intent, intent_of_source, intent_of_tokens
+from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
 from prolocutor.errors import BadInput
 
 ENTITIES: dict[str, Any] = {
@@ -86,14 +80,14 @@ ANSWERS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", [*get_args(Special), "cancel"])
+@pytest.mark.parametrize("name", [*get_args(ControlName), "cancel"])
 def test_each_special_is_read_in_every_spelling(name: str) -> None:
     expected = Intent("nevermind" if name == "cancel" else name)  # type: ignore[arg-type]
-    assert intent_of(["bookkeeping", "special", f"special:{name}"], {}) == expected
-    assert intent_of([f"${name}", ";"], {}) == expected
-    assert intent_of(["$" + name], {}) == expected
-    assert intent_of_program(f"bookkeeping({name});") == expected
-    assert intent_of_program(f" ${name};\n") == expected
+    assert intent_of_tokens(["bookkeeping", "special", f"special:{name}"], {}) == expected
+    assert intent_of_tokens([f"${name}", ";"], {}) == expected
+    assert intent_of_tokens(["$" + name], {}) == expected
+    assert intent_of_source(f"bookkeeping({name});") == expected
+    assert intent_of_source(f" ${name};\n") == expected
 
 
 @pytest.mark.parametrize(
@@ -108,15 +102,15 @@ def test_each_special_is_read_in_every_spelling(name: str) -> None:
     ],
 )
 def test_a_choice_is_its_place_in_the_row(code: list[Any]) -> None:
-    assert intent_of(code, {"NUMBER_0": 2}) == Intent("choice", 2, "choice")
+    assert intent_of_tokens(code, {"NUMBER_0": 2}) == Intent("choice", 2, "choice")
 
 
 @pytest.mark.parametrize("written", ANSWERS)
 def test_an_answer_has_a_value_and_a_kind(written: str) -> None:
     value, kind = ANSWERS[written]
     expected = Intent("answer", value, kind)  # type: ignore[arg-type]
-    assert intent_of(["bookkeeping", "answer", *written.split()], ENTITIES) == expected
-    assert intent_of(["$answer", "(", *written.split(), ")", ";"], ENTITIES) == expected
+    assert intent_of_tokens(["bookkeeping", "answer", *written.split()], ENTITIES) == expected
+    assert intent_of_tokens(["$answer", "(", *written.split(), ")", ";"], ENTITIES) == expected
 
 
 @pytest.mark.parametrize(
@@ -136,15 +130,15 @@ def test_an_answer_has_a_value_and_a_kind(written: str) -> None:
     ],
 )
 def test_source_is_read_as_tokens_are(source: str, intent: Intent) -> None:
-    assert intent_of_program(source) == intent
+    assert intent_of_source(source) == intent
 
 
 def test_a_category_a_list_of_commands_and_a_filter_are_told_apart() -> None:
-    assert intent_of(["bookkeeping", "category", "media"], {}) == Intent("category", "media")
-    assert intent_of(["bookkeeping", "commands", "media", "device:com.xkcd"], {}) == Intent(
+    assert intent_of_tokens(["bookkeeping", "category", "media"], {}) == Intent("category", "media")
+    assert intent_of_tokens(["bookkeeping", "commands", "media", "device:com.xkcd"], {}) == Intent(
         "commands", {"category": "media", "device": "com.xkcd"}
     )
-    assert intent_of(
+    assert intent_of_tokens(
         ["bookkeeping", "filter", "not", "param:number:Number", ">=", "5"], {}
     ) == Intent(
         "filter",
@@ -157,14 +151,14 @@ def test_a_category_a_list_of_commands_and_a_filter_are_told_apart() -> None:
     "code", [[], ["now", "=>", "@a.b", "=>", "notify"], ["@a.b", "(", ")", ";"], ["$dialogue"], [1]]
 )
 def test_other_tokens_are_a_program(code: list[Any]) -> None:
-    assert intent_of(code, {}) is None
+    assert intent_of_tokens(code, {}) is None
 
 
 @pytest.mark.parametrize(
     "source", ["now => @a.b();", "@a.b();", "", "bookkeepings", "$dialogue @a;"]
 )
 def test_other_source_is_a_program(source: str) -> None:
-    assert intent_of_program(source) is None
+    assert intent_of_source(source) is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +194,7 @@ def test_other_source_is_a_program(source: str) -> None:
 )
 def test_a_malformed_code_is_refused_by_naming_the_token(code: list[Any], named: str) -> None:
     with pytest.raises(BadInput) as refused:
-        intent_of(code, {"DATE_9": {"year": 2026, "month": 13, "day": 1}})
+        intent_of_tokens(code, {"DATE_9": {"year": 2026, "month": 13, "day": 1}})
     assert named in str(refused.value)
     assert refused.value.field in {"code", "entities"}
 
@@ -223,7 +217,7 @@ def test_a_malformed_code_is_refused_by_naming_the_token(code: list[Any], named:
 )
 def test_an_entity_of_another_type_is_refused_by_its_name(name: str, entity: Any) -> None:
     with pytest.raises(BadInput, match=name) as refused:
-        intent_of(["bookkeeping", "answer", name], {name: entity})
+        intent_of_tokens(["bookkeeping", "answer", name], {name: entity})
     assert refused.value.field == "entities"
 
 
@@ -356,7 +350,7 @@ def test_any_code_is_an_intent_a_program_or_a_refusal(
     start: list[str], rest: list[Any], entities: dict[str, Any]
 ) -> None:
     with suppress(BadInput):
-        intent = intent_of([*start, *rest], entities)
+        intent = intent_of_tokens([*start, *rest], entities)
         assert intent is None or isinstance(intent, Intent)
 
 
@@ -369,7 +363,7 @@ def test_anything_is_a_parsed_command_or_a_refusal(given_command: Any) -> None:
 @given(st.text(st.characters(blacklist_characters='"', codec="utf-8"), max_size=30))
 def test_a_text_comes_back_out_of_its_tokens_and_its_source(text: str) -> None:
     words = text.split()
-    said = intent_of(["bookkeeping", "answer", '"', *words, '"'], {})
+    said = intent_of_tokens(["bookkeeping", "answer", '"', *words, '"'], {})
     assert said == Intent("answer", " ".join(words), "raw_string")
     source = f"$answer({json.dumps(text)});"
-    assert intent_of_program(source) == Intent("answer", text, "raw_string")
+    assert intent_of_source(source) == Intent("answer", text, "raw_string")

@@ -30,7 +30,7 @@ LONGEST_STRETCH: Final = 0.02
 Result = dict[str, Any]
 
 
-class SkillCalls:
+class ProgramCalls:
     """The calls of skills in one run of a program, which has `seconds` for all of them.
 
     A second run of it makes the same calls with the same keys. What skills want to keep of the

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.almond.programs.calling import SkillCalls
+from prolocutor.almond.programs.calling import ProgramCalls
 from prolocutor.almond.programs.comparing import holds, order_of
 from prolocutor.almond.programs.failures import MissingField, ProgramFailure
 from prolocutor.almond.programs.resolving import EVENT, Fields, ValueResolver, field_of
@@ -48,7 +48,7 @@ class Evaluation:
 
     def __init__(
         self,
-        calls: SkillCalls,
+        calls: ProgramCalls,
         resolved: Sequence[ResolvedCall],
         resolver: ValueResolver,
         events: list[ResultRow] | None = None,

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.almond.programs import result_messages, running_apps
-from prolocutor.almond.programs.calling import SkillCalls
+from prolocutor.almond.programs.calling import ProgramCalls
 from prolocutor.almond.programs.describing import described
 from prolocutor.almond.programs.device_classes import DeviceClasses
 from prolocutor.almond.programs.failures import ProgramFailure
@@ -244,7 +244,7 @@ class Executor:
             return running_apps.refused(code, info, error)
         return running_apps.created(made, calls.entries)
 
-    async def _apply(self, user: str, calls: SkillCalls) -> None:
+    async def _apply(self, user: str, calls: ProgramCalls) -> None:
         """Apply the changes of a program to the agenda that no turn stores."""
         for skill, key in calls.struck:
             await self._store.strike(user, skill, key)
@@ -274,8 +274,8 @@ class Executor:
         if "_devices" not in self.__dict__:
             await asyncio.to_thread(getattr, self, "_devices")
 
-    def _calls(self, person: ProgramUser) -> SkillCalls:
-        return SkillCalls(self._devices, self._caller, self._store, person, self._seconds)
+    def _calls(self, person: ProgramUser) -> ProgramCalls:
+        return ProgramCalls(self._devices, self._caller, self._store, person, self._seconds)
 
     async def _entries(self, user: str) -> list[AgendaEntry]:
         return await self._store.entries(user, PROGRAMS)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from prolocutor.almond.programs import result_messages
-from prolocutor.almond.programs.calling import SkillCalls, app_name
+from prolocutor.almond.programs.calling import ProgramCalls, app_name
 from prolocutor.almond.programs.device_classes import DeviceClasses
 from prolocutor.almond.programs.evaluating import MOST_ROWS, Evaluation, ResultRow
 from prolocutor.almond.programs.failures import MissingField, ProgramFailure
@@ -38,7 +38,7 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
 class StatementRunner:
     """Does statements for one person at one moment; `app` is the id of the program."""
 
-    def __init__(self, devices: DeviceClasses, calls: SkillCalls, app: str) -> None:
+    def __init__(self, devices: DeviceClasses, calls: ProgramCalls, app: str) -> None:
         self._devices = devices
         self._calls = calls
         self.resolver = ValueResolver(calls.person, app=app)

@@ -1,4 +1,4 @@
-"""What is known of a person who answers, and what their client tells of them."""
+"""The context of an answer: from the person's attributes and what their client sent."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from prolocutor.dialog.rounds import PendingAsk
 
 
 def answer_context_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> AnswerContext:
-    """Return what an answer to this ask is read against.
+    """Return the context in which an answer to an ask is read.
 
-    Of the person's attributes `timezone`, `region`, `language`, `location` and `contacts` (a list
-    of `{name, value}`) count; a client may send contacts and time zone along (`platformData`).
-    The time is when the person spoke, in the server's time zone where theirs is not known.
+    It is made of the person's attributes `timezone`, `region`, `language`, `location` and
+    `contacts` (a list of `{name, value}`), and of the contacts and time zone in the client's
+    `platformData`.
+    `now` is when the person spoke, in the server's time zone if theirs is not known.
     """
     attributes = plain.decode(begun.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")

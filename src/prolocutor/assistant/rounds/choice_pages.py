@@ -13,22 +13,22 @@ PAGE: Final = 9
 
 
 def last_page(waiting: PendingAsk) -> int:
-    """Return the number of the last page, from 0."""
+    """Return the number of the last page, counted from 0."""
     return max(0, len(waiting.choices) - 1) // PAGE
 
 
 def shown(waiting: PendingAsk) -> list[dict[str, Any]]:
-    """Return the page of choices that was shown last, with buttons to those around it."""
+    """Return the page of choices that was shown last, with buttons for the next and previous."""
     first = waiting.page * PAGE
     choices = [
-        _choice(first + place, offered)
-        for place, offered in enumerate(waiting.choices[first : first + PAGE])
+        _choice(first + index, offered)
+        for index, offered in enumerate(waiting.choices[first : first + PAGE])
     ]
     return [*choices, *_buttons(waiting)]
 
 
 def first_page(messages: list[dict[str, Any]], waiting: PendingAsk) -> list[dict[str, Any]]:
-    """Return messages with no more choices than fit on the first page; where they lead is ours."""
+    """Return messages with the first page of their choices; `forward` is not shown."""
     if len(waiting.choices) <= PAGE and not any(one.forward for one in waiting.choices):
         return messages
     fitting = [

@@ -1,4 +1,4 @@
-"""Decision: what an input means for the turn that it begins."""
+"""What an input means for the turn that it starts."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """How a turn starts, and what becomes of the open ask.
 
-    `state` is the round that it goes on with. `kept` is what is waited for if the assistant itself
-    has the last word. `told` is the skill that is to know that its ask is over, unless it is kept.
-    `ends`: whoever speaks, nothing is asked any more. `releases`: nobody is preferred from now on.
-    `program` is to be run for the words of the turn; `run` is what came of it.
+    `state` is the round before the turn. `pending` is the ask that stays open if the assistant
+    itself replies. `cancelled_skill` is the skill to tell that its ask is over, unless the ask
+    stays open. `ends`: no ask is open after the turn, whatever the reply says. `releases`: no skill
+    is preferred from now on. `program` is run for the words of the turn; `run` is its outcome.
     """
 
     start: TurnStart
     state: Round = NOTHING
-    kept: PendingAsk | None = None
-    told: str | None = None
+    pending: PendingAsk | None = None
+    cancelled_skill: str | None = None
     ends: bool = False
     releases: bool = False
     program: ProgramStart | None = None

@@ -1,4 +1,4 @@
-"""Sequel: what follows from a turn: what is waited for, who is preferred, what is on the agenda."""
+"""Turn effects: the open ask, the preferred skill and the agenda after a turn."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from prolocutor.pipeline import schedule
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
 PREFERRED_TURNS: Final = 5
-"""Turns in a row for which a skill that can go on may win by being preferred alone."""
+"""Turns in a row that a skill that can go on may win by being preferred alone."""
 
 CONTINUES: Final = (True, "must", "can")
-"""What a hypothesis says (`can_continue`) when its skill can go on; the words are DREAM's."""
+"""Values of `can_continue` that mean yes; the words are DREAM's."""
 
 
 class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored with a reply beside it; `round` is None where it stays as it was."""
+    """What is stored together with a reply; `round` is None if it has not changed."""
 
     waiting: PendingAsk | None = None
     round: bytes | None = None
@@ -35,22 +35,22 @@ class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def effects_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
-    """Tell what follows from a turn whose reply stands, and finish its messages.
+    """Return the effects of a turn whose reply is decided, and complete the reply's messages.
 
-    A skill's buttons get its name, so that they come back to it; of a long list of choices the
-    first page is shown.
+    A skill's buttons get its name, so that they are routed back to it. A long list of choices is
+    cut to its first page.
     """
     reply = draft.spoken()
-    ordinary = decision.kept is None and decision.run is None and not reply.messages
-    if ordinary and reply.ask is None and begun.round == NO_ROUND and not _leads_on(draft):
-        return _NOTHING_NEW
+    ordinary = decision.pending is None and decision.run is None and not reply.messages
+    if ordinary and reply.ask is None and begun.round == NO_ROUND and not _has_effects(draft):
+        return _NO_EFFECTS
     if decision.ends and reply.ask is not None:
         draft.show(reply.messages, None)
     if reply.messages and reply.by != ITSELF:
         _mark_buttons(draft, reply)
-    after = _following(decision, draft)
+    after = _next_round(decision, draft)
     waiting = after.waiting
-    if waiting is not None and reply.ask is not None and waiting is not decision.kept:
+    if waiting is not None and reply.ask is not None and waiting is not decision.pending:
         draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
     run, said = decision.run, begun.opening
@@ -65,17 +65,17 @@ def effects_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffec
     )
 
 
-_NOTHING_NEW: Final = TurnEffects()
-_LEADING_ON: Final = frozenset({"can_continue", "schedule", "unschedule"})
+_NO_EFFECTS: Final = TurnEffects()
+_WITH_EFFECTS: Final = frozenset({"can_continue", "schedule", "unschedule"})
 
 
-def _leads_on(draft: Draft) -> bool:
-    """Return whether a hypothesis of the reply says what is to come."""
-    return any(not _LEADING_ON.isdisjoint(one.value) for one in draft.speakers)
+def _has_effects(draft: Draft) -> bool:
+    """Return whether a hypothesis of the reply carries effects of its own."""
+    return any(not _WITH_EFFECTS.isdisjoint(one.value) for one in draft.speakers)
 
 
 def closing_of(waiting: PendingAsk | None) -> bytes:
-    """Return the closing of a turn after which this is waited for."""
+    """Return the closing of a turn: what clients are shown of the open ask, as JSON."""
     if waiting is None:
         return NO_ASK_CLOSING
     closing: dict[str, Any] = {"ask": waiting.ask}
@@ -84,10 +84,10 @@ def closing_of(waiting: PendingAsk | None) -> bytes:
     return plain.encode(closing)
 
 
-def waiting_for(
+def pending_ask(
     messages: list[dict[str, Any]], ask: Any, skill: str, text: str = "", context: Any = None
 ) -> PendingAsk:
-    """Return what is waited for after these messages of a skill asked."""
+    """Return the open ask that these messages of a skill make."""
     prompt = [one for one in messages if one["type"] != "choice"]
     if not messages and text:
         prompt = [{"type": "text", "text": text}]
@@ -96,9 +96,11 @@ def waiting_for(
     )
 
 
-def is_told(decision: Decision, reply: DraftReply) -> bool:
-    """Return whether the skill that waited is to know that its ask is over."""
-    return decision.told is not None and not (decision.kept is not None and reply.by == ITSELF)
+def is_cancelled(decision: Decision, reply: DraftReply) -> bool:
+    """Return whether the skill whose ask was open has to be told that it is over."""
+    if decision.cancelled_skill is None:
+        return False
+    return decision.pending is None or reply.by != ITSELF
 
 
 def _mark_buttons(draft: Draft, reply: DraftReply) -> None:
@@ -107,7 +109,7 @@ def _mark_buttons(draft: Draft, reply: DraftReply) -> None:
         draft.show(marked, reply.ask)
 
 
-def _following(decision: Decision, draft: Draft) -> Round:
+def _next_round(decision: Decision, draft: Draft) -> Round:
     reply = draft.spoken()
     before = decision.state
     if reply.by == ITSELF:
@@ -117,21 +119,21 @@ def _following(decision: Decision, draft: Draft) -> Round:
     if decision.ends:
         return NOTHING
     if reply.ask is not None:
-        return Round(waiting=waiting_for(reply.messages, reply.ask, reply.active_skill, reply.text))
+        return Round(waiting=pending_ask(reply.messages, reply.ask, reply.active_skill, reply.text))
     if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
         return _going_on(before, draft, reply)
     return NOTHING if draft.speakers else _less_preferred(before)
 
 
 def _after_own_words(before: Round, decision: Decision, reply: DraftReply) -> Round:
-    if decision.kept is not None:
-        return Round(waiting=decision.kept)
+    if decision.pending is not None:
+        return Round(waiting=decision.pending)
     run = decision.run
     if run is not None and reply.ask is not None:
-        asked = waiting_for(reply.messages, reply.ask, "", context=run.context)
+        asked = pending_ask(reply.messages, reply.ask, "", context=run.context)
         return Round(waiting=replace(asked, code=run.code, entities=run.entities))
     if decision.start.say is None and decision.start.otherwise is None and reply.ask is not None:
-        return Round(waiting=waiting_for(reply.messages, reply.ask, ""))
+        return Round(waiting=pending_ask(reply.messages, reply.ask, ""))
     return NOTHING if decision.releases else _less_preferred(before)
 
 
@@ -142,7 +144,7 @@ def _less_preferred(before: Round) -> Round:
 
 
 def _going_on(before: Round, draft: Draft, reply: DraftReply) -> Round:
-    """Prefer a skill that can go on; who won by being preferred alone has one turn less left."""
+    """Prefer a skill that can go on; winning by preference alone uses up one of its turns."""
     skill, left = reply.active_skill, PREFERRED_TURNS
     if before.preferred == skill:
         every = draft.candidates()

@@ -1,4 +1,4 @@
-"""Rounds: from an input until nothing is asked any more. Reads inputs, and says what follows."""
+"""Input interpretation: what an input means, with or without an open ask."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.asks.hints import NOT_UNDERSTOOD
-from prolocutor.asks.intents import (
-    intent_in,
-    read_parsed,
-    read_prefixed,
-)
+from prolocutor.asks.intents import intent_of
+from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
@@ -30,12 +27,12 @@ from prolocutor.pipeline.plan import Service
 log = logging.getLogger(__name__)
 
 SWITCH_CONFIDENCE: Final = 0.8
-"""How sure another skill must be to change the subject while something is asked for."""
+"""The confidence at which another skill may change the subject while an ask is open."""
 
-HEARD: Final = 0.3
-"""How sure a skill must be that "yes", "no", "stop" and "never mind" are said to it, unasked."""
+UNASKED_CONFIDENCE: Final = 0.3
+"""The confidence that a skill needs to reply to a bare "yes", "no", "stop" or "never mind"."""
 
-_SAID: Final = {
+_CONTROL_PHRASES: Final = {
     "yes": "yes",
     "yeah": "yes",
     "yep": "yes",
@@ -51,16 +48,16 @@ _SAID: Final = {
     "help": "help",
     "help me": "help",
 }
-"""What people say to nobody in particular. Far fewer wordings than where something is asked for:
-there a skill may have said something that they are an answer to."""
+"""Control commands without an open ask. There are far fewer wordings than with one: the text may
+well be an answer to what a skill has said."""
 
-_LONGEST: Final = max(map(len, _SAID)) + 2
+_LONGEST: Final = max(map(len, _CONTROL_PHRASES)) + 2
 
 
 class InputInterpreter:
-    """Decides what inputs mean, from what the dialog waits for and the input alone.
+    """Decides what inputs mean, from the open ask and the input alone.
 
-    So a turn that runs again decides the same.
+    So a turn that runs again after a crash decides the same.
     """
 
     def __init__(
@@ -69,12 +66,12 @@ class InputInterpreter:
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
         cards = [(skill.name, (skill.card or {}).get("description")) for skill in skills]
-        self._menu = own_words.menu([(name, str(told or "")) for name, told in cards])
+        self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
 
     def read(self, begun: OpenedTurn, input: Input) -> Decision:
-        """Tell what an input means for the turn that it begins."""
+        """Return what an input means for the turn that it starts."""
         state = round_of(begun)
-        if state.waiting is not None and not self._is_there(state.waiting):
+        if state.waiting is not None and not self._can_answer(state.waiting):
             state = NOTHING
         try:
             decision = self._read(begun, input, state)
@@ -100,10 +97,10 @@ class InputInterpreter:
             parsed = ask.titled()
         return ask.text() if parsed is None else self._pressed_within(ask, input, parsed)
 
-    # -- while something is asked for -------------------------------------------------------
+    # -- with an open ask -------------------------------------------------------------------
 
-    def _is_there(self, waiting: PendingAsk) -> bool:
-        """Return whether whoever asked is still there to get the answer."""
+    def _can_answer(self, waiting: PendingAsk) -> bool:
+        """Return whether the skill that asked still exists; "" is the assistant itself."""
         return not waiting.skill or waiting.skill in self._skills
 
     def _pressed_within(self, ask: OpenAsk, input: Input, parsed: dict[str, Any]) -> Decision:
@@ -111,21 +108,21 @@ class InputInterpreter:
         if isinstance(skill, str) and skill in self._skills:
             return ask.button(skill, parsed)
         parsed = read_parsed(parsed)
-        intent = intent_in(parsed)
+        intent = intent_of(parsed)
         if intent is None:
             return ask.program(parsed)
         decision = ask.intent(intent, parsed)
         if decision is not None:
             return decision
         start = TurnStart(input=input, say=own_words.says(self._menu))
-        return Decision(start=start, told=ask.waiting.skill or None)
+        return Decision(start=start, cancelled_skill=ask.waiting.skill or None)
 
-    # -- while nothing is -------------------------------------------------------------------
+    # -- without an open ask ----------------------------------------------------------------
 
     def _text(self, input: Input, state: Round) -> Decision:
-        """Somebody typed: the skills are asked; to a bare yes or no the assistant has an answer."""
+        """Read a typed text; a bare "yes" or "no" that no skill claims is answered here."""
         text = input.text
-        control = _SAID.get(text.lower().strip(" .!")) if len(text) <= _LONGEST else None
+        control = _CONTROL_PHRASES.get(text.lower().strip(" .!")) if len(text) <= _LONGEST else None
         if control is None:
             return Decision(start=TurnStart(input=input, preferred=state.preferred))
         return self._unasked(control, input, state)
@@ -135,7 +132,7 @@ class InputInterpreter:
         start = TurnStart(
             input=input,
             preferred=None if stops else state.preferred,
-            least=None if control == "help" else HEARD,
+            least=None if control == "help" else UNASKED_CONFIDENCE,
             otherwise=self._words(control),
         )
         return Decision(start=start, releases=stops)
@@ -147,7 +144,7 @@ class InputInterpreter:
         if isinstance(skill, str) and skill in self._skills:
             return Decision(start=to_skill(input, skill, button_answer(input, parsed)))
         parsed = read_parsed(parsed)
-        intent = intent_in(parsed)
+        intent = intent_of(parsed)
         if intent is None:
             program = ProgramStart(begun=begun, parsed=parsed)
             return Decision(start=TurnStart(input=input), program=program)
@@ -157,7 +154,7 @@ class InputInterpreter:
         return Decision(start=start, releases=intent.name == "stop")
 
     def _words(self, name: str) -> DirectReply:
-        """Return what the assistant says of itself to what steers rounds, where there is none."""
+        """Return the reply to a control command without an open ask."""
         if name in ("help", "category", "commands"):
             return own_words.says(self._menu)
         if name in ("stop", "wakeup", "empty"):
@@ -165,7 +162,7 @@ class InputInterpreter:
         return own_words.says(_UNASKED.get(name, NOT_UNDERSTOOD))
 
     def _parsed(self, input: Input, waiting: PendingAsk | None) -> dict[str, Any] | None:
-        """Return what came parsed, also where it was typed with a prefix, but not as raw text."""
+        """Return a parsed command, also one typed with a prefix, unless raw text is asked for."""
         if input.parsed is not None:
             return input.parsed
         if input.program is not None:
@@ -176,22 +173,22 @@ class InputInterpreter:
 
 
 def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
-    """What came parsed is none: what is wrong with it is said."""
+    """Reply with what is wrong with a parsed command."""
     if waiting is None:
         words = own_words.says(NOT_UNDERSTOOD, what)
     else:
         words = own_words.looks_for(waiting, NOT_UNDERSTOOD, what)
-    return Decision(start=TurnStart(input=input, say=words), kept=waiting)
+    return Decision(start=TurnStart(input=input, say=words), pending=waiting)
 
 
 def round_of(begun: OpenedTurn) -> Round:
-    """Return what the dialog waited for when a turn began."""
+    """Return the round of a dialog when a turn began; none if it cannot be read."""
     if begun.round == NO_ROUND:
         return NOTHING
     try:
         return rounds.decode(begun.round)
     except msgspec.DecodeError as error:
-        log.error("what dialog %s waits for cannot be read: %s", begun.dialog_id, error)
+        log.error("the round of dialog %s cannot be read: %s", begun.dialog_id, error)
         return NOTHING
 
 

@@ -1,4 +1,4 @@
-"""OpenAsk: what an input means while something is asked for."""
+"""What an input means while an ask is open."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
 from prolocutor.reading.plain_text import plain
 
 _READ_FIRST: Final = frozenset({"yesno", "choice"})
-"""Asks whose answers may sound like something else: a choice can be called "Cancel"."""
+"""Asks whose answers are read before control commands: a choice can be called "Cancel"."""
 
 _OTHERS: Final[tuple[Ask, ...]] = ("yesno", "number", "date", "time", "phone_number")
-"""Kinds of which an answer can be told, though another kind was asked for."""
+"""Kinds of answers that are recognised although another kind was asked for."""
 
 
 class OpenAsk:
-    """One open ask and one input: each method gives what the input means for the turn.
+    """One open ask and one input; each method returns a decision for one kind of input.
 
-    `switch_confidence` is how sure another skill must be to change the subject.
+    `switch_confidence` is the confidence at which another skill may change the subject.
     """
 
     def __init__(
@@ -38,41 +38,40 @@ class OpenAsk:
         waiting: PendingAsk,
         input: Input,
         begun: OpenedTurn,
-        asked: Callable[[], AnswerContext],
+        context: Callable[[], AnswerContext],
         *,
         switch_confidence: float,
     ) -> None:
         self.waiting = waiting
         self._input = input
         self._begun = begun
-        self._asked = asked
+        self._context = context
         self._least = switch_confidence
 
     # -- words ------------------------------------------------------------------------------
 
     def text(self) -> Decision:
-        """Somebody typed: an answer, a word that steers the round, or something else."""
+        """Decide on a typed text: an answer, a control command, or something else."""
         text, kind = self._input.text, self._kind
         if not text.strip():
             return self.again()
         if kind in RAW:
             return self._answer(text)
         if kind in _READ_FIRST:
-            outcome = kinds.read(kind, text, self._asked())
+            outcome = kinds.read(kind, text, self._context())
             if isinstance(outcome, Understood):
                 return self._answer(outcome.value)
         control = control_of(text)
         decision = self._controlled(control) if control is not None else None
         if decision is not None:
             return decision
-        outcome = kinds.read(kind, text, self._asked())
+        outcome = kinds.read(kind, text, self._context())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._switch(outcome.hint)
 
     def titled(self) -> dict[str, Any] | None:
-        """Return what a button carries whose title was typed, as where buttons cannot be
-        pressed."""
+        """Return what a button carries whose title was typed, for clients without buttons."""
         said = plain(self._input.text).strip("[]")
         if self._kind in RAW or not said:
             return None
@@ -85,13 +84,13 @@ class OpenAsk:
         return None
 
     def again(self) -> Decision:
-        """Nothing was said: the same is asked once more."""
+        """Repeat the ask: the input was empty."""
         return self._keep(own_words.asks_again(self.waiting))
 
     # -- what came parsed -------------------------------------------------------------------
 
     def intent(self, intent: Intent, parsed: dict[str, Any]) -> Decision | None:
-        """Somebody pressed or sent something that steers dialogs; None: it is for outside."""
+        """Decide on a control command or a parsed answer; None if it does not concern the ask."""
         name, kind = intent.name, self.waiting.ask
         if name in ("yes", "no") and kind == "yesno":
             return self._answer(name == "yes")
@@ -110,26 +109,26 @@ class OpenAsk:
         return None if words is None else self._keep(words)
 
     def button(self, skill: str, parsed: dict[str, Any]) -> Decision:
-        """A button of a skill was pressed: it goes to that skill, and ends what was asked."""
+        """Decide on a skill's button: the skill gets it, and the ask is over."""
         answer = button_answer(self._input, parsed)
         if skill == self.waiting.skill:
-            return self._to_whoever_asked(answer)
-        told = self.waiting.skill or None
-        return Decision(start=to_skill(self._input, skill, answer), told=told)
+            return self._to_asking_skill(answer)
+        start = to_skill(self._input, skill, answer)
+        return Decision(start=start, cancelled_skill=self.waiting.skill or None)
 
     def program(self, parsed: dict[str, Any]) -> Decision:
-        """A program came: it ends the round and is run, unless it is what was asked for."""
+        """Decide on a program: it is run and the ask is over, unless a command was asked for."""
         if self.waiting.ask == "command":
             return self._answer(parsed)
         return Decision(
             start=TurnStart(input=self._input),
-            told=self.waiting.skill or None,
+            cancelled_skill=self.waiting.skill or None,
             program=ProgramStart(begun=self._begun, parsed=parsed),
         )
 
     @property
     def _kind(self) -> Ask:
-        """The kind of value that is looked for; where there are no choices, any words."""
+        """The kind of value that is asked for; a choice without choices is any text."""
         bare = self.waiting.ask == "choice" and not self.waiting.choices
         return "command" if bare else self.waiting.ask
 
@@ -146,7 +145,7 @@ class OpenAsk:
                 return self._cancel()
             case "stop":
                 start = TurnStart(input=self._input, say=own_words.SILENCE)
-                return Decision(start=start, told=waiting.skill or None, releases=True)
+                return Decision(start=start, cancelled_skill=waiting.skill or None, releases=True)
             case "help":
                 return self._keep(own_words.asks_again(waiting, hint_for(waiting.ask)))
             case "more" | "back" if choice_pages.last_page(waiting):
@@ -164,19 +163,19 @@ class OpenAsk:
         waiting = self.waiting
         if waiting.ask != "choice":
             return self._wrong(hint_for(waiting.ask))
-        outcome = kinds.from_value("choice", "choice", intent.value, self._asked())
+        outcome = kinds.from_value("choice", "choice", intent.value, self._context())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._keep(own_words.looks_for(waiting, own_words.CLICK))
 
     def _valued(self, intent: Intent) -> Decision:
-        outcome = kinds.from_value(self._kind, intent.kind, intent.value, self._asked())
+        outcome = kinds.from_value(self._kind, intent.kind, intent.value, self._context())
         if isinstance(outcome, Understood):
             return self._answer(outcome.value)
         return self._wrong(outcome.hint)
 
     def _by_itself(self, name: str) -> DirectReply | None:
-        """Return what the assistant says to the rest of what can be pressed; None: not here."""
+        """Return the reply to the other control commands; None if there is none here."""
         waiting = self.waiting
         looked_for = hint_for(waiting.ask)
         match name:
@@ -210,27 +209,27 @@ class OpenAsk:
             return Decision(start=TurnStart(input=self._input), program=going_on)
         if waiting.context is not None:
             answer["context"] = waiting.context
-        return self._to_whoever_asked(answer)
+        return self._to_asking_skill(answer)
 
-    def _to_whoever_asked(self, answer: dict[str, Any]) -> Decision:
-        """Return an answer to the skill that waits; if it fails, the ask is put once more."""
+    def _to_asking_skill(self, answer: dict[str, Any]) -> Decision:
+        """Give an answer to the skill that asked; if it fails, the ask is repeated once."""
         waiting = self.waiting
         start = to_skill(self._input, waiting.skill, answer)
         if waiting.repeated:
             return Decision(start=start)
         words = own_words.asks_again(waiting, own_words.NOT_WORKING)
         repeated = structs.replace(waiting, repeated=True)
-        return Decision(start=structs.replace(start, otherwise=words), kept=repeated)
+        return Decision(start=structs.replace(start, otherwise=words), pending=repeated)
 
     def _cancel(self) -> Decision:
         if self.waiting.skill:
-            start = to_skill(self._input, self.waiting.skill, cancelled(self.waiting))
+            start = to_skill(self._input, self.waiting.skill, cancelled_answer(self.waiting))
         else:
             start = TurnStart(input=self._input, say=own_words.says(own_words.CANNOT_HELP))
         return Decision(start=start, ends=True)
 
     def _switch(self, hint: str) -> Decision:
-        """It is no answer: another skill that is sure of it may change the subject."""
+        """Decide on a text that is no answer: another skill may change the subject."""
         waiting = self.waiting
         if self._is_other():
             words = own_words.asks_again(waiting, NOT_ASKED, hint)
@@ -242,12 +241,12 @@ class OpenAsk:
             least=self._least,
             otherwise=words,
         )
-        return Decision(start=start, kept=waiting, told=waiting.skill or None)
+        return Decision(start=start, pending=waiting, cancelled_skill=waiting.skill or None)
 
     def _is_other(self) -> bool:
-        asked = self._asked()
+        context = self._context()
         return any(
-            isinstance(kinds.read(kind, self._input.text, asked), Understood)
+            isinstance(kinds.read(kind, self._input.text, context), Understood)
             for kind in _OTHERS
             if kind != self.waiting.ask
         )
@@ -256,11 +255,13 @@ class OpenAsk:
         return self._keep(own_words.asks_again(self.waiting, NOT_ASKED, hint))
 
     def _keep(self, words: DirectReply, waiting: PendingAsk | None = None) -> Decision:
-        """The assistant answers, and the ask stays open."""
-        return Decision(start=TurnStart(input=self._input, say=words), kept=waiting or self.waiting)
+        """Reply with the assistant's words and keep the ask open."""
+        return Decision(
+            start=TurnStart(input=self._input, say=words), pending=waiting or self.waiting
+        )
 
     def _offers(self, special: str) -> bool:
-        """Return whether one of the buttons that came with the ask says this."""
+        """Return whether one of the ask's own buttons carries this control command."""
         code = ["bookkeeping", "special", f"special:{special}"]
         buttons = (one.get("json") for one in self.waiting.prompt if one["type"] == "button")
         return any(isinstance(json, dict) and json.get("code") == code for json in buttons)
@@ -272,7 +273,7 @@ _COMMANDS: Final = frozenset({"category", "commands", "more", "back", "empty"})
 def to_skill(
     input: Input, skill: str, answer: dict[str, Any] | None = None, heard: str | None = None
 ) -> TurnStart:
-    """Start a turn that gives an answer to one skill, with an apology if that has no reply."""
+    """Return the start of a turn of one skill, with an apology if it does not reply."""
     return TurnStart(
         input=input,
         forced_skill=skill,
@@ -282,14 +283,14 @@ def to_skill(
     )
 
 
-def cancelled(waiting: PendingAsk | None) -> dict[str, Any]:
-    """Return the answer that a skill gets whose ask is over."""
+def cancelled_answer(waiting: PendingAsk | None) -> dict[str, Any]:
+    """Return the answer that tells a skill that its ask is over."""
     if waiting is None or waiting.context is None:
         return {"kind": "cancelled"}
     return {"kind": "cancelled", "context": waiting.context}
 
 
 def button_answer(input: Input, parsed: dict[str, Any]) -> dict[str, Any]:
-    """Return what a skill sees when its own button was pressed: what the button carried."""
+    """Return the answer for a press of a skill's own button: what the button carried."""
     own = {key: value for key, value in parsed.items() if key != "skill"}
     return {"kind": "button", "value": parsed.get("payload", own), "raw": input.text}

@@ -1,4 +1,4 @@
-"""What the assistant says of itself: sentences, and asks that are put once more."""
+"""Sentences that the assistant says itself, and asks that it repeats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOO_LONG: Final = "Sorry, that took too long."
 SILENCE: Final = DirectReply()
 
 _AGAIN: Final = frozenset({"text", "button"})
-"""Kinds of messages of a prompt that are said again with it."""
+"""Message types of a prompt that are repeated with it."""
 
 
 def says(*sentences: str) -> DirectReply:
@@ -36,20 +36,20 @@ def says(*sentences: str) -> DirectReply:
 
 
 def asks_again(waiting: PendingAsk, *sentences: str) -> DirectReply:
-    """Return sentences, then what was asked, with its choices."""
+    """Return sentences, then the messages that asked, with the choices."""
     prompt = [one for one in waiting.prompt if one["type"] in _AGAIN]
     messages = [*_texts(sentences), *prompt, *choice_pages.shown(waiting)]
     return DirectReply(messages=messages, ask=waiting.ask)
 
 
 def looks_for(waiting: PendingAsk, *sentences: str) -> DirectReply:
-    """Return sentences, then the choices there are, without the words that asked."""
+    """Return sentences, then the choices, without the messages that asked."""
     return DirectReply(messages=[*_texts(sentences), *choice_pages.shown(waiting)], ask=waiting.ask)
 
 
 def menu(skills: Iterable[tuple[str, str]]) -> str:
-    """Tell what there is to ask: each skill's name and description."""
-    lines = [f"{name}: {told}" if told else name for name, told in skills]
+    """Return a text that lists the skills by name and description."""
+    lines = [f"{name}: {about}" if about else name for name, about in skills]
     return "\n".join(["Ask me anything. These are here to answer:", *lines])
 
 

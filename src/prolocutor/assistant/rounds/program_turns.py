@@ -1,4 +1,4 @@
-"""Turns whose words come from a program."""
+"""Turns whose reply comes from a program."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from prolocutor.pipeline.turn import Turn
 
 
 async def run_program(decision: Decision, programs: ProgramRunner, seconds: float) -> Decision:
-    """Run the program that an input asks for, and let the turn say what it says.
+    """Run the program of an input, within `seconds`, and make its words the reply of the turn.
 
-    What is no program changes no subject: what was asked for is asked again.
+    If the input turns out to be no program, an open ask is repeated.
     """
     start = decision.program
     assert start is not None, "the input asks for no program"
@@ -29,12 +29,12 @@ async def run_program(decision: Decision, programs: ProgramRunner, seconds: floa
         again = own_words.asks_again(waiting)
         words = replace(again, messages=[*run.words.messages, *again.messages])
         said = replace(decision.start, say=words)
-        return replace(decision, start=said, run=run, told=None, kept=waiting)
+        return replace(decision, start=said, run=run, cancelled_skill=None, pending=waiting)
     return replace(decision, start=replace(decision.start, say=run.words), run=run)
 
 
 def learn(turn: Turn, decision: Decision) -> None:
-    """Keep of the person what the skills that a program called want to keep."""
+    """Store the person's attributes that the skills called by the program returned."""
     if decision.run is not None and decision.run.human_attributes:
-        kept = {"human_attributes": decision.run.human_attributes}
-        turn.draft.learn(kept, turn.max_attributes, lambda what: turn.fault("program", what))
+        learned = {"human_attributes": decision.run.human_attributes}
+        turn.draft.learn(learned, turn.max_attributes, lambda what: turn.fault("program", what))

@@ -1,4 +1,4 @@
-"""Secrets: answers to an ask for a password, which nobody is shown but the skill that asked."""
+"""Secrets: answers to an ask for a password, shown to no one but the skill that asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.asks.intents import intent_in, intent_of_program, read_parsed
+from prolocutor.asks.intents import intent_of, intent_of_source
+from prolocutor.asks.parsed_commands import read_parsed
 from prolocutor.contracts.store import FeedStore
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input
@@ -15,49 +16,49 @@ from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.errors import BadInput
 
 MASK: Final = "••••••••"
-"""What is kept and shown in place of a password, however long that is."""
+"""What is stored and shown in place of a password of any length."""
 
 _ASK: Final = "password"
-_REMEMBERED: Final = 10_000
+_CACHED_USERS: Final = 10_000
 
 
 class Secrets:
-    """Tells which inputs are answers to an ask for a password, before anything is written.
+    """Finds the inputs that answer an ask for a password, before anything is stored.
 
-    What a dialog waits for is looked up once, then remembered for those who spoke last.
+    The open ask of a dialog is loaded once, then cached for the users who spoke last.
     """
 
     def __init__(self, store: FeedStore) -> None:
         self._store = store
-        self._people: OrderedDict[str, dict[str, bool]] = OrderedDict()
+        self._users: OrderedDict[str, dict[str, bool]] = OrderedDict()
 
     async def is_secret(self, user: str, dialog: str, input: Input) -> bool:
-        """Return whether an input is a password. `StoreError` where that cannot be found out."""
+        """Return whether an input is a password; `StoreError` if its dialog cannot be read."""
         asked = self._dialogs(user).get(dialog)
         if asked is None:
             asked = self.note(user, dialog, _waiting(await self._store.round(user, dialog)))
         return asked and _answers(input)
 
     def note(self, user: str, dialog: str, waiting: PendingAsk | None) -> bool:
-        """Remember what a dialog waits for from now on; tell whether it is a password."""
+        """Cache the open ask of a dialog; return whether it is for a password."""
         asked = waiting is not None and waiting.ask == _ASK
         self._dialogs(user)[dialog] = asked
         return asked
 
     def forget(self, user: str) -> None:
-        """Remember nothing of a person any more."""
-        self._people.pop(user, None)
+        """Drop what is cached of a user."""
+        self._users.pop(user, None)
 
     def _dialogs(self, user: str) -> dict[str, bool]:
-        dialogs = self._people.setdefault(user, {})
-        self._people.move_to_end(user)
-        if len(self._people) > _REMEMBERED:
-            self._people.popitem(last=False)
+        dialogs = self._users.setdefault(user, {})
+        self._users.move_to_end(user)
+        if len(self._users) > _CACHED_USERS:
+            self._users.popitem(last=False)
         return dialogs
 
 
 def masked(input: Input) -> Input:
-    """Return an input as it is kept and shown: without the secret that it is."""
+    """Return an input as it is stored and shown: with a mask in place of the secret."""
     return Input(text=MASK, attributes=input.attributes)
 
 
@@ -69,16 +70,16 @@ def _waiting(round: bytes) -> PendingAsk | None:
 
 
 def _answers(input: Input) -> bool:
-    """Return whether an input is a value, rather than something that steers the round."""
+    """Return whether an input is a value and no control command, such as cancel."""
     if input.parsed is None and input.program is None:
         return bool(input.text.strip())
     try:
         if input.program is not None:
-            intent = intent_of_program(input.program)
+            intent = intent_of_source(input.program)
         elif isinstance((input.parsed or {}).get("skill"), str):
             return False
         else:
-            intent = intent_in(read_parsed(input.parsed))
+            intent = intent_of(read_parsed(input.parsed))
     except BadInput:
         return True
     return intent is not None and intent.name == "answer"

@@ -7,7 +7,7 @@ from typing import Any
 from prolocutor.almond.thingtalk.json_values import is_constant, plain, typed
 from prolocutor.almond.thingtalk.parsing import parse
 from prolocutor.almond.thingtalk.types import NUMBER, STRING, Type, array, entity
-from prolocutor.asks.intents import Intent, intent_of_program
+from prolocutor.asks.intents import Intent, intent_of_source
 from prolocutor.errors import BadInput, ThingTalkError
 from prolocutor.reading import units
 
@@ -77,12 +77,12 @@ def test_a_measure_has_a_base_unit(value: float, unit: str, expected: float) -> 
     ],
 )
 def test_a_control_command_is_an_intent(source: str, intent: Intent) -> None:
-    assert intent_of_program(source) == intent
+    assert intent_of_source(source) == intent
 
 
 def test_an_answer_without_a_value_is_none() -> None:
     with pytest.raises(BadInput, match=r"expected a value, not '\$'"):
-        intent_of_program("$answer($?);")
+        intent_of_source("$answer($?);")
 
 
 @pytest.mark.parametrize(
