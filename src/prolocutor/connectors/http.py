@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from prolocutor.connectors.parts.line import Line, headers_of
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
@@ -22,9 +23,10 @@ Wire = Literal["native", "deeppavlov"]
 
 
 class HttpConnector:
-    """The way to a service behind `url`, over a `Line`; replies of at most 1 MB a request.
+    """The way to a service behind `url`; replies of at most 1 MB a request.
 
-    Headers are the line's (`headers_of`) and `headers`. Time-outs are whoever cancels `send`.
+    It sends the headers of each call (`call_headers`) and `headers`. `max_connections`: the most
+    connections at a time; further calls wait. Time-outs are the caller's, who cancels `send`.
     """
 
     def __init__(
@@ -34,21 +36,20 @@ class HttpConnector:
         name: str,
         wire: Wire = "native",
         batched: bool = False,
-        max_connections: int = 100,
+        max_connections: int = MAX_CONNECTIONS,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
-        self._line = Line(url, max_connections=max_connections)
         self._merged = wire == "deeppavlov"
         self._batched = batched
-        self._headers = {
-            "Content-Type": "application/json",
-            "Accept-Encoding": "identity",
-            **(headers or {}),
-        }
+        self._client = HttpClient(
+            url,
+            headers={"Content-Type": "application/json", **(headers or {})},
+            max_connections=max_connections,
+        )
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Post the requests and read the replies; `ServiceError` tells what went wrong."""
+        """Post the requests and read the replies; `ServiceError` says what went wrong."""
         first = requests[0]
         if self._merged:
             if len(requests) == 1:
@@ -65,7 +66,7 @@ class HttpConnector:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._line.aclose()
+        await self._client.aclose()
 
     async def _send_alone(self, request: Request) -> Plain | ServiceError:
         try:
@@ -74,8 +75,9 @@ class HttpConnector:
             return error
 
     async def _post(self, body: bytes, requests: Sequence[Request]) -> bytes:
-        headers = headers_of(requests, self._headers)
-        return await self._line.post(body, headers, MAX_BYTES * len(requests))
+        most = MAX_BYTES * len(requests)
+        reply = await self._client.post(body, call_headers(requests), max_bytes=most)
+        return reply.body
 
 
 class _Batch(msgspec.Struct):

@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import aiohttp
 import msgspec
 
-from prolocutor.connectors.parts.line import headers_of, whole
+from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
@@ -63,7 +63,7 @@ class OpenAiChatConnector:
         self._body = {"model": endpoint.model, **(parameters or {})}
         if self._stream:
             self._body["stream"] = True
-        self._headers, self._line = endpoint.headers, endpoint.line
+        self._client = endpoint.client
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the model once for each request."""
@@ -74,12 +74,20 @@ class OpenAiChatConnector:
     async def complete(self, request: Request) -> str:
         """Return the text that the model says to a request; "" where it says none."""
         body = encode({**self._body, **_asked(request.value(), self._system)})
-        headers = headers_of((request,), self._headers)
-        return (await self._line.post(body, headers, MAX_BYTES, _read)).decode()
+        streamed = _StreamedReply()
+        events = EventStream(streamed.take)
+        reply = await self._client.post(
+            body, call_headers((request,)), max_bytes=MAX_BYTES, stream=events
+        )
+        if not reply.is_streamed:
+            return _text(reply.body)
+        if not streamed.is_whole and not events.end():
+            raise ServiceUnreachable("the stream broke off in the middle of the reply")
+        return streamed.text()
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._line.aclose()
+        await self._client.aclose()
 
     async def _ask(self, request: Request) -> Plain:
         text = await self.complete(request)
@@ -145,52 +153,49 @@ class _Completion(msgspec.Struct):
 _decode: Final = msgspec.json.Decoder(_Completion).decode
 
 
-async def _read(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Return the text of a reply, which may come as a stream though none was asked for."""
-    if response.content_type == "text/event-stream":
-        return await _read_stream(response, most)
-    completion = _completion(await whole(response, most))
+def _text(body: bytes) -> str:
+    """Return the text of a completion that came in one."""
+    completion = _completion(body)
     if not completion.choices or completion.choices[0].message is None:
         raise BadReply("a completion without a message", path="$.choices")
-    option = completion.choices[0]
-    return _checked(option.message or _ChatMessage(), option.finish_reason).encode()
+    choice = completion.choices[0]
+    return _checked(choice.message or _ChatMessage(), choice.finish_reason)
 
 
-async def _read_stream(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Join the pieces of a server-sent stream; `ServiceUnreachable` if it ends in the middle."""
-    said, refused, left = "", "", most
-    finish: str | None = None
-    async for line in _lines(response, most):
-        left -= len(line)
-        if left < 0:
-            raise BadReply(f"more than the {most:,} bytes allowed")
-        if not line.startswith(b"data:"):
-            continue
-        data = line[5:].strip()
+class _StreamedReply:
+    """A completion that comes piece by piece, also where no stream was asked for."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._pieces: list[str] = []
+        self._refusals: list[str] = []
+        self._finish: str | None = None
+        self._left = MAX_BYTES
+
+    def take(self, data: bytes) -> bool:
+        """Add the data of one event, and return whether it was the last."""
         if data == b"[DONE]":
-            break
-        for option in _completion(data).choices[:1]:
-            if option.delta is not None:
-                said += option.delta.content or ""
-                refused += option.delta.refusal or ""
-            finish = option.finish_reason or finish
-        if finish is not None:
-            break
-    else:
-        raise ServiceUnreachable("the stream broke off in the middle of the reply")
-    return _checked(_ChatMessage(content=said, refusal=refused or None), finish).encode()
+            self.is_whole = True
+            return True
+        for choice in _completion(data).choices[:1]:
+            if choice.delta is not None:
+                self._add(self._pieces, choice.delta.content)
+                self._add(self._refusals, choice.delta.refusal)
+            self.is_whole = choice.finish_reason is not None
+            self._finish = choice.finish_reason
+        return self.is_whole
 
+    def text(self) -> str:
+        """Return the whole text."""
+        refusal = "".join(self._refusals) or None
+        return _checked(_ChatMessage("".join(self._pieces), refusal), self._finish)
 
-async def _lines(response: aiohttp.ClientResponse, most: int) -> Any:
-    rest = b""
-    async for piece in response.content.iter_any():
-        *lines, rest = (rest + piece).split(b"\n")
-        if len(rest) > most:
-            raise BadReply(f"more than the {most:,} bytes allowed")
-        for line in lines:
-            yield line.strip()
-    if rest:
-        yield rest.strip()
+    def _add(self, pieces: list[str], piece: str | None) -> None:
+        if piece:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed")
+            pieces.append(piece)
 
 
 def _completion(data: bytes) -> _Completion:

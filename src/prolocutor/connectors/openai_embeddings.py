@@ -15,8 +15,8 @@ from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadReply
 
 PATH: Final = "/embeddings"
-MOST_BYTES: Final = 16_000_000
-"""A reply's most: 64 vectors of 4,096 numbers have about 5,000,000."""
+MAX_REPLY_BYTES: Final = 16_000_000
+"""Most bytes of a reply: 64 vectors of 4,096 numbers have about 5,000,000."""
 
 
 class OpenAiEmbeddings:
@@ -34,21 +34,23 @@ class OpenAiEmbeddings:
         key: str | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        self._endpoint = OpenAiEndpoint(url, PATH, model=model, key=key)
-        self._body = {"model": self._endpoint.model, **(parameters or {})}
+        endpoint = OpenAiEndpoint(url, PATH, model=model, key=key)
+        self._client = endpoint.client
+        self._body = {"model": endpoint.model, **(parameters or {})}
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector for each text, in order; `ServiceError` tells what went wrong."""
+        """Return a vector for each text, in order; `ServiceError` says what went wrong."""
         if not texts:
             return []
         body = {**self._body, "input": list(texts), "encoding_format": "float"}
-        headers = {**self._endpoint.headers, "Idempotency-Key": new_id()}
-        line = self._endpoint.line
-        return _read(await line.post(msgspec.json.encode(body), headers, MOST_BYTES), len(texts))
+        reply = await self._client.post(
+            msgspec.json.encode(body), {"Idempotency-Key": new_id()}, max_bytes=MAX_REPLY_BYTES
+        )
+        return _read(reply.body, len(texts))
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._endpoint.line.aclose()
+        await self._client.aclose()
 
 
 class _Embedding(msgspec.Struct):

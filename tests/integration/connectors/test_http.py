@@ -54,8 +54,12 @@ async def test_one_request_is_posted_as_json_and_its_bare_reply_read() -> None:
         (plain(b"[" * 70 + b"]" * 70), BadReply, "nested deeper than 64 levels"),
         (plain(b"[" * 100_000), BadReply, "$: n"),
         (plain(b"[1,2", length=100), ServiceUnreachable, "broke off in the middle of its reply"),
-        (b"HTTP/1.1 200 OK\r\nContent-Le", ServiceUnreachable, "closed the line without a reply"),
-        (None, ServiceUnreachable, "closed the line without a reply"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Le",
+            ServiceUnreachable,
+            "closed the connection without a reply",
+        ),
+        (None, ServiceUnreachable, "closed the connection without a reply"),
         (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", BadReply, "$: not HTTP: "),
         (
             json({"error": "no\nway"}, "500 Internal Server Error"),
@@ -100,7 +104,7 @@ async def test_an_address_where_nobody_listens_is_unreachable() -> None:
             reply = await ask(connector)
 
     assert type(reply) is ServiceUnreachable
-    assert "nobody answers at http://127.0.0.1:" in str(reply)
+    assert "cannot connect to http://127.0.0.1:" in str(reply)
     assert "secret" not in str(reply)
 
 
@@ -109,7 +113,7 @@ async def test_a_name_that_is_no_host_is_unreachable() -> None:
         reply = await ask(connector)
 
     assert type(reply) is ServiceUnreachable
-    assert str(reply).startswith("nobody answers at http://no-such-host.invalid/: ")
+    assert str(reply).startswith("cannot connect to http://no-such-host.invalid/: ")
 
 
 async def test_a_service_without_encryption_is_unreachable_over_https() -> None:

@@ -7,19 +7,20 @@ from urllib.parse import unquote
 
 from yarl import URL
 
-from prolocutor.connectors.parts.line import Line, address
+from prolocutor.connectors.parts.http_address import http_url
+from prolocutor.connectors.parts.http_client import HttpClient
 from prolocutor.errors import ConfigError
 
 
 class OpenAiEndpoint:
-    """A line to `{url}{path}`, the headers for it, the model, and the URL's query.
+    """A client of `{url}{path}`, the model, and the URL's query.
 
     `key` is sent as a bearer token, or stands in the URL as `https://:KEY@host/v1`; `model` may
     stand in the query. `ConfigError` without one.
     """
 
     def __init__(self, url: str, path: str, *, model: str | None, key: str | None) -> None:
-        given = address(url)
+        given = http_url(url)
         base, self.query = given.with_query(None).with_fragment(None), given.query
         found = model or self.query.get("model")
         if not found:
@@ -27,18 +28,16 @@ class OpenAiEndpoint:
             raise ConfigError(f"{what} needs a model: call: {{url: ..., model: ...}}")
         self.model: str = found
         key = key or (unquote(base.password) if base.password else None)
-        self.headers = {
-            "Content-Type": "application/json",
-            "Accept-Encoding": "identity",
-            **({"Authorization": f"Bearer {key}"} if key else {}),
-        }
-        self.line = Line(_with_path(base.with_user(None), path))
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self.client = HttpClient(_with_path(base.with_user(None), path), headers=headers)
 
 
 def error_text(error: Any) -> str:
-    """Return the words of an `error` that came instead of a reply."""
-    told = error.get("message") if isinstance(error, dict) else error
-    return f"an error instead of a reply: {told!s:.200}"
+    """Return the text of an `error` that came instead of a reply."""
+    text = error.get("message") if isinstance(error, dict) else error
+    return f"an error instead of a reply: {text!s:.200}"
 
 
 def _with_path(base: URL, path: str) -> URL:

@@ -1,0 +1,79 @@
+"""HttpAddress: where an HTTP service is, and the part of a request that is always the same."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+from urllib.request import getproxies, proxy_bypass
+
+from yarl import URL
+
+from prolocutor.errors import ConfigError
+
+
+class HttpAddress:
+    """A URL of http or https, taken apart once; `ConfigError` for any other.
+
+    `head` is the request line and all headers that do not change from call to call. User and
+    password of the URL become basic authorization, unless `headers` have another. `shown` is the
+    URL for messages: without user, password and query, which may be secret.
+    """
+
+    def __init__(self, url: str | URL, headers: Mapping[str, str]) -> None:
+        found = http_url(url)
+        self.host: Final = found.raw_host or ""
+        self.port: Final = found.port or 80
+        self.is_tls: Final = found.scheme == "https"
+        self.shown: Final = str(found.with_user(None).with_query(None).with_fragment(None))
+        sent = {"Host": found.host_port_subcomponent or self.host, "User-Agent": "prolocutor"}
+        if found.raw_user is not None or found.raw_password is not None:
+            pair = f"{found.user or ''}:{found.password or ''}"
+            sent["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        sent |= {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
+        self.head: Final = f"POST {found.raw_path_qs} HTTP/1.1\r\n".encode() + header_lines(sent)
+
+    def unused_proxy(self) -> str | None:
+        """Return the proxy that the environment names for this address; it is never used."""
+        if proxy_bypass(self.host):
+            return None
+        return getproxies().get("https" if self.is_tls else "http")
+
+
+def http_url(url: str | URL) -> URL:
+    """Read a URL of http or https; `ConfigError` for any other."""
+    try:
+        found = URL(url)
+    except ValueError as error:
+        raise ConfigError(f"{url!r} is no URL: {error}") from None
+    if found.scheme not in ("http", "https") or not found.host:
+        raise ConfigError(f"{url!r} is no URL; write it as http://host:port/path")
+    return found
+
+
+def header_lines(headers: Mapping[str, str]) -> bytes:
+    """Write headers as they are sent; `ConfigError` where one would end its line."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    count = len(headers)
+    if lines.count("\n") != count or lines.count("\r") != count or "\0" in lines:
+        raise ConfigError("a header has a line break or a zero byte in it")
+    return lines.encode()
+
+
+def tls_context() -> ssl.SSLContext:
+    """Return the context for https: certificates and host names are verified.
+
+    Authorities are the system's, or those in SSL_CERT_FILE and SSL_CERT_DIR. Contexts are shared,
+    because loading the authorities takes some 20 ms.
+    """
+    return _tls_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@lru_cache(maxsize=4)
+def _tls_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context

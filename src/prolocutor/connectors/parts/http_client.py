@@ -1,0 +1,124 @@
+"""HttpClient: POSTs to one URL over a pool of connections.
+
+No cookies, no redirects, no proxies; bodies and heads of a bounded size. Time-outs are the
+caller's, who cancels. This is the one place where what goes wrong below becomes a `ServiceError`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+from collections.abc import Mapping
+from typing import NoReturn
+
+from yarl import URL
+
+from prolocutor.connectors.parts.http_address import HttpAddress, header_lines, tls_context
+from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
+from prolocutor.connectors.parts.http_connection import BrokenExchange
+from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed
+from prolocutor.errors import ServiceRefused, ServiceUnreachable
+
+MAX_CONNECTIONS = 100
+
+
+class HttpClient:
+    """The way to one URL. `headers` go out with every request.
+
+    A request is sent a second time only if it went out over an idle connection that turns out to
+    be closed, before a byte of the answer came. `tls`: the context for https, by default one that
+    verifies certificates and host names.
+    """
+
+    def __init__(
+        self,
+        url: str | URL,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_connections: int = MAX_CONNECTIONS,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._address = HttpAddress(url, headers or {})
+        context = (tls or tls_context()) if self._address.is_tls else None
+        self._pool = HttpPool(self._address, max_connections, context)
+
+    async def post(
+        self,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        max_bytes: int,
+        stream: BodyStream | None = None,
+    ) -> HttpReply:
+        """Send one POST and return the answer, whose status is 2xx.
+
+        A body of the type `text/event-stream` goes to `stream` where there is one.
+        `ServiceUnreachable`, `ServiceRefused` (with the status) or `BadReply` says what went wrong.
+        """
+        head = self._address.head + header_lines(headers)
+        request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
+        try:
+            try:
+                reply = await self._exchange(request, max_bytes, stream)
+            except BrokenExchange as broken:
+                if not broken.is_stale:
+                    raise
+                reply = await self._exchange(request, max_bytes, stream, fresh=True)
+        except BrokenExchange as broken:
+            self._raise_broken(broken)
+        except PoolClosed:
+            raise ServiceUnreachable(f"the client of {self._address.shown} is closed") from None
+        if reply.status // 100 != 2:
+            raise ServiceRefused(_refusal(reply), status=reply.status)
+        return reply
+
+    async def aclose(self) -> None:
+        """Close the connections; calls that still wait fail."""
+        await self._pool.aclose()
+
+    async def _exchange(
+        self, request: bytes, max_bytes: int, stream: BodyStream | None, *, fresh: bool = False
+    ) -> HttpReply:
+        try:
+            connection = await self._pool.acquire(fresh=fresh)
+        except OSError as error:
+            raise self._unreachable(error) from None
+        try:
+            return await connection.exchange(request, max_bytes, stream)
+        finally:
+            self._pool.release(connection)
+
+    def _unreachable(self, error: OSError) -> ServiceUnreachable:
+        shown = self._address.shown
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return ServiceUnreachable(
+                f"the certificate of {shown} is not accepted: {error.verify_message}"
+            )
+        reason = _system_text(error)
+        proxy = self._address.unused_proxy()
+        hint = " (a proxy is set in the environment, but proxies are not used)" if proxy else ""
+        return ServiceUnreachable(f"cannot connect to {shown}: {reason[:MAX_EXCERPT]}{hint}")
+
+    def _raise_broken(self, broken: BrokenExchange) -> NoReturn:
+        shown = self._address.shown
+        reason = f": {broken.reason}" if broken.reason else ""
+        if broken.is_begun:
+            what = f"{shown} broke off in the middle of its reply"
+        else:
+            what = f"{shown} closed the connection without a reply"
+        raise ServiceUnreachable(what + reason) from None
+
+
+def _system_text(error: OSError) -> str:
+    """Return what the system says of an error, without asyncio's additions."""
+    if error.errno and not isinstance(error, ssl.SSLError | socket.gaierror):
+        return os.strerror(error.errno)
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _refusal(reply: HttpReply) -> str:
+    if reply.is_redirect:
+        return f"status {reply.status}: a redirect, which is not followed"
+    excerpt = " ".join(reply.body.decode(errors="replace").split())[:MAX_EXCERPT]
+    return f"status {reply.status}: {excerpt}" if excerpt else f"status {reply.status}"

@@ -1,0 +1,193 @@
+"""HttpPool: the connections to one server, kept for the next call and bounded in number."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections import deque
+from typing import Final
+
+import aiohappyeyeballs
+
+from prolocutor.connectors.parts.http_address import HttpAddress
+from prolocutor.connectors.parts.http_connection import HttpConnection
+
+HAPPY_EYEBALLS_DELAY: Final = 0.25
+"""Seconds after which the next address of a host is tried beside the first (RFC 8305)."""
+
+
+class PoolClosed(Exception):
+    """The pool was closed while a call waited for a connection."""
+
+
+class HttpPool:
+    """At most `most` connections to one server, idle or in use.
+
+    `acquire` takes an idle connection, the latest used first, or opens one, or waits: who waits
+    longest is served first. Every connection that was acquired must be released.
+    """
+
+    def __init__(self, address: HttpAddress, most: int, tls: ssl.SSLContext | None) -> None:
+        self._address = address
+        self._most = most
+        self._tls = tls
+        self._taken = 0  # connections that are idle, in use or being opened
+        self._idle: dict[HttpConnection, None] = {}  # ordered, the latest used last
+        self._open: set[HttpConnection] = set()
+        self._waiting: deque[asyncio.Future[HttpConnection | None]] = deque()
+        self._sweep: asyncio.TimerHandle | None = None
+        self._is_closed = False
+
+    async def acquire(self, *, fresh: bool = False) -> HttpConnection:
+        """Return a connection for one exchange; with `fresh` one that is newly opened.
+
+        `OSError` where none can be opened, `PoolClosed` after `aclose`.
+        """
+        if self._is_closed:
+            raise PoolClosed
+        if not self._waiting:
+            while self._idle:
+                connection, _ = self._idle.popitem()
+                if not fresh and connection.is_reusable():
+                    return connection
+                connection.abort()
+                if fresh:
+                    return await self._connect()
+                self._taken -= 1
+            if self._taken < self._most:
+                self._taken += 1
+                return await self._connect()
+        handed = await self._wait()
+        if handed is not None:
+            if not fresh and handed.is_reusable():
+                return handed
+            handed.abort()
+        return await self._connect()
+
+    def release(self, connection: HttpConnection) -> None:
+        """Keep the connection for the next call if it is as good as new, else forget it."""
+        if self._is_closed or not connection.is_reusable():
+            connection.abort()
+            self._give_place(None)
+        else:
+            self._give_place(connection)
+
+    async def aclose(self) -> None:
+        """Close all connections, and wait until they are closed."""
+        self._is_closed = True
+        if self._sweep is not None:
+            self._sweep.cancel()
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_exception(PoolClosed())
+        self._idle.clear()
+        connections = list(self._open)
+        for connection in connections:
+            connection.abort()
+        if connections:
+            await asyncio.wait([connection.lost for connection in connections])
+
+    async def _wait(self) -> HttpConnection | None:
+        """Wait for a connection, or for None: the right to open one."""
+        waiter: asyncio.Future[HttpConnection | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.cancelled():
+                if waiter in self._waiting:
+                    self._waiting.remove(waiter)
+            elif waiter.exception() is None:  # given in the same step: hand it on
+                connection = waiter.result()
+                if connection is None:
+                    self._give_place(None)
+                else:
+                    self.release(connection)
+            raise
+
+    def _give_place(self, connection: HttpConnection | None) -> None:
+        """Hand a connection, or the place of one that is gone, to who waits longest."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(connection)
+                return
+        if connection is None:
+            self._taken -= 1
+            return
+        self._idle[connection] = None
+        if self._sweep is None:
+            self._sweep_at(connection.expires)
+
+    async def _connect(self) -> HttpConnection:
+        """Open a connection in a place that is taken already."""
+        try:
+            connection = await self._opened()
+        except BaseException:
+            self._give_place(None)
+            raise
+        if self._is_closed:
+            connection.abort()
+            self._give_place(None)
+            raise PoolClosed
+        return connection
+
+    async def _opened(self) -> HttpConnection:
+        """Open a connection, to the first address of the host that answers.
+
+        asyncio's `happy_eyeballs_delay` is not there in uvloop, so the race is aiohappyeyeballs'.
+        """
+        loop = asyncio.get_running_loop()
+        host, port = self._address.host, self._address.port
+        name = host if self._tls is not None else None
+        connection = HttpConnection(loop, self._open.add, self._lost)
+        try:
+            if _is_ip_address(host):
+                await loop.create_connection(
+                    lambda: connection, host, port, ssl=self._tls, server_hostname=name
+                )
+                return connection
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            connected = await aiohappyeyeballs.start_connection(
+                found, happy_eyeballs_delay=HAPPY_EYEBALLS_DELAY, interleave=1, loop=loop
+            )
+            await loop.create_connection(
+                lambda: connection, sock=connected, ssl=self._tls, server_hostname=name
+            )
+        except BaseException:
+            # The loop closes what it opened, and uvloop does not say so when cancelled.
+            connection.abort()
+            self._open.discard(connection)
+            raise
+        return connection
+
+    def _lost(self, connection: HttpConnection) -> None:
+        """Forget a connection that is closed; the place of one in use goes when it is released."""
+        self._open.discard(connection)
+        if connection in self._idle:
+            del self._idle[connection]
+            self._give_place(None)
+
+    def _sweep_at(self, when: float) -> None:
+        self._sweep = asyncio.get_running_loop().call_at(when, self._close_expired)
+
+    def _close_expired(self) -> None:
+        """Close the idle connections whose time is over."""
+        self._sweep = None
+        for connection in list(self._idle):
+            if not connection.is_reusable():
+                connection.abort()
+        left = [connection.expires for connection in self._idle if connection.is_reusable()]
+        if left:
+            self._sweep_at(min(left))
+
+
+def _is_ip_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
