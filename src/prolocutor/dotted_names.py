@@ -70,17 +70,3 @@ def _seen() -> str:
 
 def _last_line(error: BaseException) -> str:
     return traceback.format_exception_only(error)[-1].strip()[:300]
-
-
-def dotted_name(function: Callable[..., Any]) -> str:
-    """Return the name under which another process can import `function`; `ConfigError` if none."""
-    module = getattr(function, "__module__", None)
-    qualified = getattr(function, "__qualname__", None)
-    if module is None or qualified is None or "<" in qualified:
-        raise ConfigError(f"{function!r} has no name by which another process could import it")
-    if module == "__main__":
-        raise ConfigError(
-            f"{qualified} belongs to the script that was started; move it to a module of its own, "
-            "so that another process can import it"
-        )
-    return f"{module}:{qualified}"

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 KINDS = {"class", "function", "import", "method", "property"}
 
 PARLAI = "part of ParlAI's interface, by which its own code calls ours"
+HTTPTOOLS = "called by httptools' parser"
 ALLOWED = {
     "AsyncWorld": "a world for Python users, in which many episodes run at once",
     "FunctionData": "a teacher for Python users, out of a function",
@@ -24,7 +25,7 @@ ALLOWED = {
     "beam_texts": PARLAI,
     "create_index": "part of the interface of MongoDB's driver",
     "distinct": "part of the interface of MongoDB's driver",
-    "dotted_name": "the name under which another process imports a function",
+    "eof_received": "called by asyncio",
     "extended": PARLAI,
     "format_commands": "called by Click",
     "get_acts": PARLAI,
@@ -37,6 +38,11 @@ ALLOWED = {
     "json_safe_payload": PARLAI,
     "lex": "called by Lark",
     "list_commands": "called by Click",
+    "on_body": HTTPTOOLS,
+    "on_header": HTTPTOOLS,
+    "on_headers_complete": HTTPTOOLS,
+    "on_message_begin": HTTPTOOLS,
+    "on_message_complete": HTTPTOOLS,
     "process_request": "called by Agent Squad",
     "read_candidates": "reads the file of candidates that ParlAI's tasks name",
     "respond": PARLAI,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.dotted_names import dotted_name, resolve
+from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 
 
@@ -75,12 +75,3 @@ def test_a_missing_module_may_lie_in_a_folder_that_is_not_searched(
 
 def test_a_dotted_name_leads_to_its_function() -> None:
     assert resolve("json:dumps") is json.dumps
-
-
-def test_a_function_of_a_module_has_a_name() -> None:
-    assert dotted_name(os.path.join) == "posixpath:join"
-
-
-def test_a_function_without_a_name_for_others_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no name"):
-        dotted_name(lambda request: request)
