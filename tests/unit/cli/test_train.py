@@ -51,6 +51,7 @@ def test_a_router_is_trained_and_its_worth_told(
     assert told.endswith(f"{load_model(folder / 'router').id} is in router\n")
 
 
+@pytest.mark.slow
 def test_a_ranker_is_trained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--method", "learned", "--prior", "knn", "--folds", "2"]
 

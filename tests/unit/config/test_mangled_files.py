@@ -45,6 +45,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("mangled") / "assistant.yaml"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     deletions=st.lists(st.sampled_from(WAYS), max_size=3),
@@ -62,6 +63,7 @@ def test_a_tree_with_nodes_deleted_and_replaced(
     _loads_or_is_refused(file, yaml.safe_dump(tree, allow_unicode=True))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     at=st.integers(0, len(FULL)),

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from prolocutor.parlai.shelf import MAX_MEMORY, Shelf
 
 MOST = 20 << 20
@@ -31,6 +33,7 @@ def peak(file: Path, number: int, datatype: str) -> int:
     return used
 
 
+@pytest.mark.slow
 def test_a_million_examples_need_the_memory_of_a_thousand(tmp_path: Path) -> None:
     few, many = (peak(tmp_path / "data.txt", number, "test") for number in (1000, 1_000_000))
 

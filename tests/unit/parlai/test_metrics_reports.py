@@ -30,6 +30,7 @@ EXAMPLES = st.lists(EXAMPLE, max_size=12)
 NAMES = "default,bleu,distinct,mrr"
 
 
+@pytest.mark.slow
 @given(first=EXAMPLES, second=EXAMPLES, third=EXAMPLES)
 def test_merged_reports_of_parts_are_the_report_of_the_whole(
     first: list[Any], second: list[Any], third: list[Any]
@@ -40,6 +41,7 @@ def test_merged_reports_of_parts_are_the_report_of_the_whole(
     assert_same(aggregate_unnamed_reports(sent), evaluated([*first, *second, *third]).report())
 
 
+@pytest.mark.slow
 @given(first=EXAMPLES, second=EXAMPLES)
 def test_sharers_report_what_all_of_them_saw(first: list[Any], second: list[Any]) -> None:
     original = TeacherMetrics(metrics_list=NAMES)
@@ -52,6 +54,7 @@ def test_sharers_report_what_all_of_them_saw(first: list[Any], second: list[Any]
     assert_same(clone.report(), original.report())
 
 
+@pytest.mark.slow
 @given(first=EXAMPLES, second=EXAMPLES)
 def test_added_metrics_count_as_seen(first: list[Any], second: list[Any]) -> None:
     metrics = evaluated(first)
@@ -61,6 +64,7 @@ def test_added_metrics_count_as_seen(first: list[Any], second: list[Any]) -> Non
     assert_same(metrics.report(), evaluated([*first, *second]).report())
 
 
+@pytest.mark.slow
 @given(tasks=st.lists(EXAMPLES, min_size=2, max_size=4))
 def test_the_micro_average_over_tasks_is_that_of_all_examples(tasks: list[list[Any]]) -> None:
     named = {f"t{number}": evaluated(task).report() for number, task in enumerate(tasks)}

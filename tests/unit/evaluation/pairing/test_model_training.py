@@ -71,6 +71,7 @@ def test_a_part_to_train_on_is_learned_from_and_the_rest_is_tested(tmp_path: Pat
     assert len(told) == steps_of(questions, TrainingPlan(role="router", method="knn")) == 5
 
 
+@pytest.mark.slow
 def test_a_ranker_learns_from_answers(tmp_path: Path) -> None:
     told: list[str] = []
     questions = data(learn=0, test=60)
