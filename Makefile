@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test check lint types floors format docs dist soak bench bench-peers \
+.PHONY: help setup serve quick test check lint types floors format docs dist image soak bench bench-peers \
 	demo-score test-parlai demo-data lock clean distclean moved
 
 help: ## list the targets
@@ -62,6 +62,9 @@ docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve sh
 dist: ## build wheels and sdists in dist/, check them, and try the wheels in environments of their own
 	@$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer)
 	@PYTHON=$(PYTHON) .ci/dist
+
+image: ## build the container image "prolocutor", where there is a builder, and try it
+	@.ci/image
 
 soak: $(READY) ## kill the server 10,000 times under load and compare the store with what clients saw
 	@$(BIN)/python bench/soak.py $(ARGS)
