@@ -2,22 +2,27 @@
 
 Source: ParlAI 1.7.2, `parlai/chat_service/services/websocket`. The client sends `{"text",
 "payload"?}` and gets `{"text", "quick_replies"}`. Better than there: the first message is answered
-as well, one person's dialog is not another's, an error is told and does not end the session.
+as well, one person's dialog is not another's, and an error is sent without ending the session.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Route, Visitor, WebSocket, WebSocketRoute
+from prolocutor.contracts.channel import WebSocketRoute
+from prolocutor.contracts.http import Visitor
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.errors import BadInput, Forbidden
+from prolocutor.web.decoding import JsonReader
 from prolocutor.web.error_table import error_response
-from prolocutor.web.requests import parse_object
 
 EXIT: Final = "EXIT"
 ENDINGS: Final = {
@@ -25,30 +30,47 @@ ENDINGS: Final = {
     "[RESET]": "All that was said is left aside; we begin anew.",
     EXIT: "Goodbye.",
 }
-"""What ends a dialog instead of being answered, by the conventions of ParlAI's chatbot worlds."""
+"""The texts that end a dialog, by the conventions of ParlAI's chatbot worlds, and the replies."""
 
+_NO_TEXT: Final = "text is needed, as a text"
 _SESSION: Final = re.compile(r"session-[0-9a-f]{32}")
 _BUTTONS: Final = ("button", "choice")
+
+
+class ParlaiMessage(msgspec.Struct, frozen=True):
+    """What a client sends; without a text it needs a payload, which becomes an attribute."""
+
+    text: Annotated[str | None, Meta(extra={"error": _NO_TEXT})] = None
+    payload: Any = None
+
+
+class ParlaiReply(msgspec.Struct, frozen=True):
+    """What a client gets; an error has `error`, `code` and `field` too."""
+
+    text: str
+    quick_replies: list[str] | None = None
+    user: str | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    code: str | UnsetType = UNSET
+    field: str | UnsetType | None = UNSET
 
 
 class Parlai:
     """The door compatible with ParlAI's websocket chat service.
 
-    Who comes with a token is that person and finds the dialog of before. An operator is somebody
-    new with each socket, or whom `/websocket?user=NAME` says; so is an anonymous visitor, who goes
-    on later by giving the name in `user` of a reply, which nobody can guess.
+    The owner of a token is that person and goes on with their dialog. An operator is a new user
+    with each socket, or the one that `/websocket?user=NAME` names. So is an anonymous visitor, who
+    goes on later by the name in `user` of a reply, which nobody can guess.
     """
 
-    name = "parlai"
-    prefix = "parlai:"
+    name: Final = "parlai"
+    prefix: Final = "parlai:"
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        self.routes: list[Route | WebSocketRoute] = [WebSocketRoute("/websocket", self._chat)]
-
-    def openapi(self) -> dict[str, Any]:
-        """Describe the HTTP routes: there are none."""
-        return {"paths": {}, "components": {}}
+        self.routes = [
+            WebSocketRoute("/websocket", self.chat, receives=ParlaiMessage, sends=ParlaiReply)
+        ]
 
     async def open(self) -> None:
         """Do nothing: there is nothing to get ready."""
@@ -56,37 +78,39 @@ class Parlai:
     async def close(self) -> None:
         """Do nothing: a turn that runs is the assistant's."""
 
-    async def _chat(self, socket: WebSocket) -> None:
-        """Answer one message of a socket after the other; errors do not close it."""
+    async def chat(self, socket: WebSocket) -> None:
+        """Get a reply to each message; errors do not close the socket."""
         user = speaker(socket.visitor, socket.query("user"))
         async for message in socket:
             text = ""
             try:
-                said = parse_object(message)
+                said = _MESSAGES.read(message)
                 text = _text(said)
-                answer = await self._answer(user, text, said.get("payload"))
+                answer = await self._answer(user, text, said.payload)
             except Exception as error:
-                refused = error_response(error).body()
-                answer = {"text": refused["error"], "quick_replies": None, **refused}
+                refused = error_response(error)
+                answer = ParlaiReply(
+                    refused.error, error=refused.error, code=refused.code, field=refused.field
+                )
             socket.send(plain.encode(answer).decode())
             if text == EXIT:
                 return
 
-    async def _answer(self, user: str, text: str, payload: Any) -> dict[str, Any]:
+    async def _answer(self, user: str, text: str, payload: Any) -> ParlaiReply:
         if text in ENDINGS:
             await self._assistant.close_dialog(self.prefix + user)
-            return {"text": ENDINGS[text], "quick_replies": None, "user": user}
+            return ParlaiReply(ENDINGS[text], user=user)
         attributes = {} if payload is None else {"payload": payload}
         result = await self._assistant.turn(
             text, user=self.prefix + user, attributes=attributes, channel="parlai"
         )
         state = result.state
         text = said_as_text(state, without=_BUTTONS)
-        return {"text": text, "quick_replies": quick_replies(state), "user": user}
+        return ParlaiReply(text, quick_replies(state), user)
 
 
 def speaker(visitor: Visitor, given: str | None) -> str:
-    """Tell who speaks through a socket; `Forbidden` for one who gives himself out for another."""
+    """Return the user of a socket; raise `Forbidden` for another user than the visitor may be."""
     if visitor.kind == "person" and visitor.user is not None:
         if given not in (None, visitor.user):
             raise Forbidden("this token is for another user; leave it out", field="user")
@@ -109,10 +133,10 @@ def quick_replies(state: dict[str, Any]) -> list[str] | None:
     return titles or None
 
 
-def _text(said: dict[str, Any]) -> str:
-    text = said.get("text")
-    if text is None and said.get("payload") is not None:
-        return ""
-    if not isinstance(text, str):
-        raise BadInput("text is needed, as a text", field="text")
-    return text
+def _text(said: ParlaiMessage) -> str:
+    if said.text is None and said.payload is None:
+        raise BadInput(_NO_TEXT, field="text")
+    return said.text or ""
+
+
+_MESSAGES: Final = JsonReader(ParlaiMessage)

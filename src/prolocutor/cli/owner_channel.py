@@ -14,7 +14,8 @@ from typing import Any, Final
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.ratings import rate
 from prolocutor.cli.turn_data import turn_data
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
 from prolocutor.web.requests import json_object, json_response
 
@@ -38,10 +39,6 @@ class OwnerChannel:
             Route("POST", RATE, self._rate, "operators"),
             Route("POST", DELETE, self._delete, "operators"),
         ]
-
-    def openapi(self) -> dict[str, Any]:
-        """Describe nothing: this door is no interface for programs of others."""
-        return {}
 
     async def open(self) -> None:
         """Need nothing."""

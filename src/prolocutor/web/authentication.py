@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from prolocutor.contracts.channel import Access, Visitor
+from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
 
 OPERATOR: Final = Visitor("operator")

@@ -1,24 +1,34 @@
-"""What the listener answers for itself: health, metrics, and what can be asked of it."""
+"""The routes that every listener has: health, metrics, icons and the OpenAPI document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final, Literal
+
+import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Channel, HttpRequest, HttpResponse, Route
+from prolocutor.contracts.channel import Channel, Route
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.errors import NotFound, Stopping
 from prolocutor.observe.metrics import CONTENT_TYPE, TurnMetrics
 from prolocutor.web.error_table import ErrorResponse
 from prolocutor.web.icons import Icons
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.openapi import document
-from prolocutor.web.requests import json_response
+from prolocutor.web.operations import Operation, TypedRequest
 
 _BREAKER: Final = {"closed": 0.0, "half-open": 1.0, "open": 2.0}
 
 
+class HealthStatus(msgspec.Struct, frozen=True):
+    """Whether the process answers, or whether turns are taken."""
+
+    status: Literal["live", "ready"]
+
+
 class BuiltinRoutes:
-    """The routes that every listener has."""
+    """The routes of a listener beside those of its channels."""
 
     def __init__(
         self,
@@ -31,36 +41,48 @@ class BuiltinRoutes:
         self._is_ready = is_ready
         self._metrics = metrics
         icons = Icons(step.guard.service for step in assistant.engine.prepared.every())
-        self._document = document(assistant.name, channels, metrics is not None)
+        show_icon = Operation(
+            icons.show_icon,
+            errors=[NotFound],
+            produces="image/*",
+            statuses={302: "The picture is at another address."},
+        )
         self.routes = [
-            Route("GET", "/health/live", self._live, "all"),
-            Route("GET", "/health/ready", self._ready, "all"),
-            Route("GET", "/openapi.json", self._openapi, "all"),
-            Route("GET", "/icons/{name}", icons.show, "all"),
+            Route("GET", "/health/live", Operation(self.health_live), "all"),
+            Route("GET", "/health/ready", Operation(self.health_ready, errors=[Stopping]), "all"),
+            Route("GET", "/openapi.json", Operation(self.openapi), "all"),
+            Route("GET", "/icons/{name}", show_icon, "all"),
         ]
         if metrics is not None:
             watch(metrics, assistant, in_flight)
-            self.routes.append(Route("GET", "/metrics", self._show_metrics, "operators"))
+            show_metrics = Operation(self.metrics, produces="text/plain")
+            self.routes.append(Route("GET", "/metrics", show_metrics, "operators"))
+        routes = {channel.name: channel.routes for channel in channels}
+        self._document = document(assistant.name, {"listener": self.routes, **routes})
 
-    async def _live(self, _: HttpRequest) -> HttpResponse:
-        return json_response({"status": "live"})
+    async def health_live(self, _: TypedRequest[None, None]) -> HealthStatus:
+        """Tell whether the process answers at all."""
+        return HealthStatus("live")
 
-    async def _ready(self, _: HttpRequest) -> HttpResponse:
+    async def health_ready(self, _: TypedRequest[None, None]) -> HealthStatus | HttpResponse:
+        """Tell whether turns are taken."""
         if self._is_ready():
-            return json_response({"status": "ready"})
+            return HealthStatus("ready")
         what = "the assistant is starting or shutting down"
         return ErrorResponse(503, what, "not_ready", headers={"Retry-After": "1"}).response()
 
-    async def _openapi(self, _: HttpRequest) -> HttpResponse:
-        return json_response(self._document)
+    async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any]:
+        """Return this document."""
+        return self._document
 
-    async def _show_metrics(self, _: HttpRequest) -> HttpResponse:
+    async def metrics(self, _: TypedRequest[None, None]) -> HttpResponse:
+        """Return figures for Prometheus (operators)."""
         assert self._metrics is not None
         return HttpResponse(self._metrics.text(), content_type=CONTENT_TYPE)
 
 
 def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> None:
-    """Let the metrics look at what is going on now, whenever they are asked for."""
+    """Add gauges to the metrics that are read when the metrics are."""
     prepared = assistant.engine.prepared
     metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: len(prepared.strays))
     metrics.watch("prolocutor_busy", "People whose turns run or wait", lambda: assistant.busy)

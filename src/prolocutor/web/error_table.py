@@ -1,10 +1,10 @@
-"""From an error to the answer that tells of it: the one table of all doors.
+"""The error table: from an error to the HTTP response that reports it, for all doors.
 
     BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404 · Conflict 422
-    Overloaded 429 · Stopping, StoreFull 503 · Refused: its own · anything else 500
+    Overloaded 429 · Stopping, StoreFull 503 · HttpError: its own · anything else 500
 
-Every answer is `{"error": text, "code": str, "field": name or null}`. What nobody expected is
-logged in full under an id, and only the id goes out.
+Every response is `{"error": text, "code": str, "field": name or null}`. An error that is not in the
+table is logged in full under an id, and only the id is sent.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
-from prolocutor.contracts.channel import HttpResponse
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import (
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class HttpError(BadInput):
-    """A request that HTTP itself has a status for: too large, wrong method and so on."""
+    """A request for which HTTP has a status of its own: too large, wrong method and so on."""
 
     def __init__(
         self, status: HTTPStatus, what: str, headers: Mapping[str, str] | None = None
@@ -45,8 +46,16 @@ class HttpError(BadInput):
         super().__init__(what)
 
 
+class ErrorBody(msgspec.Struct, frozen=True):
+    """Why a request was refused."""
+
+    error: Annotated[str, Meta(description="What happened, in a sentence.")]
+    code: Annotated[str, Meta(description="The same as one word, for programs.")]
+    field: Annotated[str | None, Meta(description="The part of the request at fault.")]
+
+
 class ErrorResponse(msgspec.Struct, frozen=True):
-    """What goes out instead of an answer: `status` and `headers` for HTTP, the rest for all."""
+    """What is sent instead of an answer; `status` and `headers` are for HTTP alone."""
 
     status: int
     error: str
@@ -54,20 +63,20 @@ class ErrorResponse(msgspec.Struct, frozen=True):
     field: str | None = None
     headers: Mapping[str, str] = {}
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> ErrorBody:
         """Return what the client reads."""
-        return {"error": self.error, "code": self.code, "field": self.field}
+        return ErrorBody(self.error, self.code, self.field)
 
     def encoded(self) -> bytes:
         """Return what the client reads, as JSON."""
         return plain.encode(self.body())
 
     def response(self) -> HttpResponse:
-        """Return the answer over HTTP."""
+        """Return the HTTP response."""
         return HttpResponse(self.encoded(), self.status, headers=self.headers)
 
 
-_STATUS: Final[dict[type[Exception], tuple[int, Mapping[str, str]]]] = {
+_STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     BadInput: (400, {}),
     Unauthenticated: (401, {"WWW-Authenticate": "Bearer"}),
     Forbidden: (403, {}),
@@ -80,16 +89,19 @@ _STATUS: Final[dict[type[Exception], tuple[int, Mapping[str, str]]]] = {
 
 
 def error_response(error: Exception) -> ErrorResponse:
-    """Look an error up in the table; what is not in it is logged and shown by its id alone."""
+    """Return the response to an error; one that is not in the table is logged."""
     if isinstance(error, HttpError):
         return ErrorResponse(error.status, str(error), error.code, error.field, error.headers)
     for kind in type(error).__mro__:
         if kind in _STATUS:
             status, headers = _STATUS[kind]
-            field = getattr(error, "field", None)
-            return ErrorResponse(
-                status, str(error), getattr(error, "code", "error"), field, headers
-            )
+            field, code = getattr(error, "field", None), getattr(error, "code", "error")
+            return ErrorResponse(status, str(error), code, field, headers)
     id_ = new_id()
     log.error("error %s: %s", id_, error, exc_info=error)
     return ErrorResponse(500, f"something went wrong here; it is logged as {id_}", "internal")
+
+
+def status_of(error: type[Exception]) -> int:
+    """Return the status that the table has for a class of errors."""
+    return next((_STATUS[kind][0] for kind in error.__mro__ if kind in _STATUS), 500)

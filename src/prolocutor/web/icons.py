@@ -8,9 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+import msgspec
+
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
 from prolocutor.pipeline.plan import Service
+from prolocutor.web.operations import TypedRequest
 
 MAX_BYTES: Final = 1_000_000
 
@@ -31,15 +34,21 @@ _HEADERS: Final = {
 }
 
 
+class IconName(msgspec.Struct, frozen=True):
+    """The parameters of a request for an icon."""
+
+    name: str
+
+
 class Icons:
-    """Shows the icon of a service: its file, or the way to its address elsewhere."""
+    """The icons of services: a file each, or an address elsewhere."""
 
     def __init__(self, services: Iterable[Service]) -> None:
         self._icons = {service.name: service.icon for service in services if service.icon}
 
-    async def show(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /icons/{name}`; `NotFound` where there is no picture of this name."""
-        name = request.params["name"]
+    async def show_icon(self, request: TypedRequest[IconName, None]) -> HttpResponse:
+        """Return the picture of a service; raise `NotFound` where it has none."""
+        name = request.params.name
         icon = self._icons.get(name)
         if icon is None:
             raise NotFound(f"there is no icon of {name!r:.80}", field="name")

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from http import HTTPStatus
-from typing import Any, Final
-
-from starlette.middleware.cors import CORSMiddleware
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Channel, HttpResponse
+from prolocutor.contracts.channel import Channel
+from prolocutor.contracts.http import Access, HttpResponse, Visitor
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Overloaded, Stopping
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
-from prolocutor.web.authentication import ANONYMOUS, AccessPolicy, Authenticator
+from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
 from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiRequest, send_response
-from prolocutor.web.routing import SOCKET, RouteTable
+from prolocutor.web.routing import RouteTable
 from prolocutor.web.websockets import AsgiWebSocket
 
-_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key")
+Admit = Callable[[Headers, bytes, str | None, Access], Visitor]
 
 
 def make_app(
@@ -37,7 +36,7 @@ def make_app(
     origins: Collection[str] = (),
     metrics: TurnMetrics | None = None,
 ) -> Listener:
-    """Make the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
+    """Return the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
 
     `origins` (`https://example.org`, or `*`) are the sites whose pages may talk to it. `metrics`
     has to be among the assistant's observers; without it there is no `/metrics`.
@@ -48,9 +47,9 @@ def make_app(
 
 
 class Listener:
-    """An ASGI app made of doors. It admits visitors, finds routes, and answers for their errors.
+    """An ASGI app made of channels: it finds routes, admits visitors, and reports errors.
 
-    It starts the assistant in `open` if nobody has, and then also closes it.
+    `open` also starts the assistant if it is not running yet, and `close` then closes it.
     """
 
     def __init__(
@@ -62,34 +61,31 @@ class Listener:
         origins: Collection[str],
         metrics: TurnMetrics | None,
     ) -> None:
+        _check_prefixes(channels)
         self.limits = limits
         self.authenticator = Authenticator(auth, origins, [channel.prefix for channel in channels])
         self.stopping = False
         self._assistant = assistant
-        self._channels = _distinct(channels)
+        self._channels = channels
         self._in_flight = InFlight()
         self._sockets: set[AsgiWebSocket] = set()
         self._opened = AsyncExitStack()
         builtin = BuiltinRoutes(assistant, channels, self._in_flight, metrics, self._is_ready)
         doors = (route for channel in channels for route in channel.routes)
         self._routes = RouteTable([*builtin.routes, *doors])
-        self._http: App = self._answer
-        if origins:
-            self._http = CORSMiddleware(
-                self._answer, allow_origins=origins, allow_methods=_METHODS, allow_headers=_HEADERS
-            )
+        self._http: App = CrossOrigin(self._answer, origins) if origins else self._answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, serve a socket, or live through the server's life."""
+        """Answer a request, serve a WebSocket, or follow the server's lifespan."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
-            await self._converse(scope, receive, send)
+            await self._serve(scope, receive, send)
         else:
             await self._live(receive, send)
 
     async def open(self) -> None:
-        """Start the assistant if nobody has, then open the channels."""
+        """Start the assistant if it is not running, then open the channels."""
         async with AsyncExitStack() as opened:
             if not self._assistant.ready:
                 await self._assistant.start()
@@ -100,7 +96,7 @@ class Listener:
             self._opened = opened.pop_all()
 
     async def drain(self) -> None:
-        """Take nothing new, and wait until all that was taken is answered."""
+        """Take no new requests, and wait until all that were taken are answered."""
         self.stopping = True
         for socket in self._sockets:
             socket.stop()
@@ -111,7 +107,7 @@ class Listener:
         self.stopping = True
         await self._opened.aclose()
 
-    # -- over HTTP --------------------------------------------------------------------------
+    # -- HTTP -------------------------------------------------------------------------------
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._in_flight:
@@ -126,47 +122,43 @@ class Listener:
         if method == "OPTIONS":
             return HttpResponse(status=204, headers={"Allow": self._routes.methods(path)})
         route, params = self._routes.find(method, path)
-        visitor = ANONYMOUS
+        request = AsgiRequest(scope, receive, params, self.limits)
         if route.access != "all":
-            visitor = self.authenticator.admit(*self._shown(scope), route.access)
-            self._check_room()
-        request = AsgiRequest(scope, receive, visitor, params, self.limits)
-        response: HttpResponse = await route.answer(request)
-        return response
+            self._admit(self.authenticator.admit, scope, request, route.access)
+        return await route.answer(request)
 
-    # -- over WebSockets --------------------------------------------------------------------
+    # -- WebSockets -------------------------------------------------------------------------
 
-    async def _converse(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         try:
-            route, params = self._routes.find(SOCKET, scope["path"])
-            visitor = self.authenticator.admit_socket(*self._shown(scope), route.access)
-            self._check_room()
+            route, params = self._routes.find_socket(scope["path"])
+            socket = AsgiWebSocket(scope, receive, send, params, self.limits, self._in_flight)
+            self._admit(self.authenticator.admit_socket, scope, socket, route.access)
         except Exception as error:
-            return await _refuse(scope, send, error_response(error))
+            await _refuse(scope, send, error_response(error))
+            return
         await send({"type": "websocket.accept"})
-        socket = AsgiWebSocket(scope, receive, send, visitor, params, self.limits, self._in_flight)
         self._sockets.add(socket)
         try:
             async with asyncio.TaskGroup() as group:
                 writer = group.create_task(socket.write())
-                await _serve(route.answer, socket)
+                await _converse(route.answer, socket)
                 if socket.gone:
                     writer.cancel()
         finally:
             self._sockets.discard(socket)
 
-    # -- for both ---------------------------------------------------------------------------
+    # -- both -------------------------------------------------------------------------------
 
-    def _shown(self, scope: Scope) -> tuple[dict[bytes, bytes], bytes, str | None]:
-        """Return what a visitor shows at the door: headers, query and address."""
-        query = scope["query_string"]
+    def _admit(
+        self, admit: Admit, scope: Scope, request: AsgiRequest | AsgiWebSocket, access: Access
+    ) -> None:
+        """Set the visitor of a request; raise an error for one that is not taken."""
+        query, client = scope["query_string"], scope.get("client")
         if len(query) > self.limits.query:
             raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
-        client = scope.get("client")
-        return dict(scope["headers"]), query, client[0] if client else None
-
-    def _check_room(self) -> None:
+        request.visitor = admit(request.headers, query, client[0] if client else None, access)
         if self.stopping:
             raise Stopping("the assistant is shutting down")
         if len(self._in_flight) > self.limits.requests:
@@ -176,7 +168,7 @@ class Listener:
         return self._assistant.ready and not self.stopping
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Open and close as the server of somebody else says (ASGI's lifespan)."""
+        """Open and close as another ASGI server says (lifespan)."""
         await receive()
         try:
             await self.open()
@@ -189,8 +181,8 @@ class Listener:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-async def _serve(answer: Any, socket: AsgiWebSocket) -> None:
-    """Let a channel serve a socket; what it raises is told before the socket is closed."""
+async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: AsgiWebSocket) -> None:
+    """Let a channel serve a WebSocket; an error is sent before the socket is closed."""
     try:
         await answer(socket)
         socket.close()
@@ -199,18 +191,17 @@ async def _serve(answer: Any, socket: AsgiWebSocket) -> None:
         socket.close(1011, "internal error")
 
 
-async def _refuse(scope: Scope, send: Send, refusal: ErrorResponse) -> None:
-    """Refuse a handshake, with an answer over HTTP where the server knows how."""
+async def _refuse(scope: Scope, send: Send, refused: ErrorResponse) -> None:
+    """Refuse a handshake, with an HTTP response where the server can send one."""
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1008})
     else:
-        await send_response(send, refusal.response(), "websocket.http.response")
+        await send_response(send, refused.response(), "websocket.http.response")
 
 
-def _distinct(channels: Sequence[Channel]) -> list[Channel]:
+def _check_prefixes(channels: Sequence[Channel]) -> None:
     prefixes = [channel.prefix for channel in channels]
     for channel in channels:
         if prefixes.count(channel.prefix) > 1:
             what = f"two doors give their users the prefix {channel.prefix!r}"
             raise ConfigError(what, key=f"doors.{channel.name}")
-    return list(channels)

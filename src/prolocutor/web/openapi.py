@@ -1,136 +1,202 @@
-"""The OpenAPI document of a listener: its own routes and those of its channels."""
+"""The OpenAPI 3.1 document of a listener, made of its routes and the Structs that they declare."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+import re
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
-from prolocutor.contracts.channel import Channel
+import msgspec
+
+from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.web.decoding import is_header
+from prolocutor.web.error_table import ErrorBody, status_of
+from prolocutor.web.operations import JSON, Operation
+from prolocutor.web.routing import path_params, plain_path
 
 Json = dict[str, Any]
+"""A part of an OpenAPI document."""
 
-ERROR: Final[Json] = {
-    "type": "object",
-    "required": ["error", "code", "field"],
-    "properties": {
-        "error": {"type": "string", "description": "What happened, in a sentence."},
-        "code": {"type": "string", "description": "The same as one word, for programs."},
-        "field": {"type": ["string", "null"], "description": "The part of the request at fault."},
-    },
+_REF: Final = "#/components/schemas/{name}"
+_ERRORS: Final = {
+    400: "The request cannot be taken; `field` names the part at fault.",
+    401: "A key or token is needed, or the one given is not known.",
+    403: "The visitor may not do this.",
+    404: "What was asked for is unknown.",
+    408: "The body did not come in time.",
+    413: "The body is too large.",
+    415: "The body is of another kind than is taken here.",
+    422: "The idempotency key came with another request before.",
+    426: "There is a WebSocket here.",
+    429: "Too much at once; try again after `Retry-After` seconds.",
+    500: "Something went wrong; `error` names the id under which it is logged.",
+    503: "The assistant is shutting down or its disk is full; try again after `Retry-After`.",
 }
-
-_REFUSALS: Final = {
-    "400": "The request cannot be taken; `field` names the part at fault.",
-    "401": "A key or token is needed, or the one given is not known.",
-    "403": "The visitor may not do this.",
-    "404": "What was asked for is unknown.",
-    "413": "The body is too large.",
-    "422": "The idempotency key came with another request before.",
-    "429": "Too much at once; try again after `Retry-After` seconds.",
-    "500": "Something went wrong; `error` names the id under which it is logged.",
-    "503": "The assistant is shutting down or its disk is full; try again after `Retry-After`.",
-}
+_ADMISSION: Final = (401, 403, 429, 503)
+_BODY: Final = (400, 408, 413)
 
 
-def document(title: str, channels: Sequence[Channel], with_metrics: bool) -> Json:
-    """Make the OpenAPI 3.1 document of these channels under one listener."""
-    paths: Json = _own_paths(with_metrics)
-    components: Json = {
-        "schemas": {"Error": ERROR},
-        "responses": {f"Refused{status}": _refusal(text) for status, text in _REFUSALS.items()},
-        "securitySchemes": {
-            "bearer": {"type": "http", "scheme": "bearer"},
-            "query": {"type": "apiKey", "in": "query", "name": "access_token"},
-        },
-    }
-    for channel in channels:
-        described = channel.openapi()
-        for path, methods in described.get("paths", {}).items():
-            paths[path] = {**paths.get(path, {}), **methods}
-        for kind, parts in described.get("components", {}).items():
-            components.setdefault(kind, {}).update(parts)
+def document(title: str, doors: Mapping[str, Iterable[object]]) -> Json:
+    """Return the OpenAPI document of the routes of some doors, by the names of the doors."""
+    made = _Document(doors)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version("prolocutor")},
         "security": [{}, {"bearer": []}, {"query": []}],
-        "paths": paths,
-        "components": components,
+        "paths": made.paths,
+        "components": {
+            "schemas": made.schemas,
+            "responses": {f"Error{status}": _error(text) for status, text in _ERRORS.items()},
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "query": {"type": "apiKey", "in": "query", "name": "access_token"},
+            },
+        },
     }
 
 
-def refusals(*statuses: int) -> Json:
-    """Return the `responses` of an operation that may be refused with these statuses."""
-    return {str(s): {"$ref": f"#/components/responses/Refused{s}"} for s in statuses}
+class _Document:
+    """The paths and schemas of a document while it is made."""
+
+    def __init__(self, doors: Mapping[str, Iterable[object]]) -> None:
+        routes = [(door, route) for door, routes in doors.items() for route in routes]
+        types = list({id(one): one for _, route in routes for one in _types(route)}.values())
+        schemas, self.schemas = schemas_of([ErrorBody, *types])
+        self._schemas = {id(one): schema for one, schema in zip(types, schemas[1:], strict=True)}
+        self._names: set[str] = set()
+        self.paths: Json = {}
+        for door, route in routes:
+            if isinstance(route, WebSocketRoute):
+                self._add(door, route.path, "get", self._socket(route))
+            elif isinstance(route, Route):
+                self._add(door, route.path, route.method.lower(), self._route(route))
+
+    def _add(self, door: str, path: str, method: str, described: Json) -> None:
+        path = plain_path(path)
+        name = described["operationId"]
+        if name in self._names:
+            name = f"{name}_at_{re.sub(r'[^0-9A-Za-z]+', '_', path).strip('_')}"
+        self._names.add(name)
+        self.paths.setdefault(path, {})[method] = {**described, "operationId": name, "tags": [door]}
+
+    def _route(self, route: Route) -> Json:
+        operation = route.answer
+        admission = _ADMISSION if route.access != "all" else ()
+        if not isinstance(operation, Operation):
+            described = _bare(operation, [_in_path(name) for name in path_params(route.path)])
+            described["responses"] = {"default": {"description": described["summary"]}}
+        else:
+            described = self._operation(operation, path_params(route.path))
+            statuses = {500, *admission, *map(status_of, operation.errors)}
+            statuses.update(_BODY if operation.body is not None else ())
+            statuses.update((400,) if operation.params is not None else ())
+            described["responses"].update(_refs(statuses))
+        if route.access == "all":
+            described["security"] = []
+        return described
+
+    def _operation(self, operation: Operation, in_path: list[str]) -> Json:
+        described: Json = {"operationId": operation.name, "summary": operation.summary}
+        if operation.params is not None:
+            described["parameters"] = _parameters(operation.params, in_path)
+        if operation.body is not None:
+            described["requestBody"] = {"required": True, "content": self._body(operation)}
+        answer = self._answer(operation)
+        described["responses"] = {
+            str(status): {"description": text, **answer}
+            for status, text in {operation.status: operation.summary, **operation.statuses}.items()
+        }
+        return described
+
+    def _body(self, operation: Operation) -> Json:
+        if operation.body is bytes:
+            return {kind: {} for kind in operation.consumes}
+        return {JSON: {"schema": self._schemas[id(operation.body)]}}
+
+    def _answer(self, operation: Operation) -> Json:
+        schemas = [self._schemas[id(one)] for one in operation.returns]
+        if schemas:
+            schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+            return {"content": {operation.produces: {"schema": schema}}}
+        return {} if operation.produces == JSON else {"content": {operation.produces: {}}}
+
+    def _socket(self, route: WebSocketRoute) -> Json:
+        described = _bare(route.answer, [_in_path(name) for name in path_params(route.path)])
+        opened = {"101": {"description": "The WebSocket is open."}}
+        described["responses"] = {**opened, **_refs({426, 500, *_ADMISSION})}
+        messages = {"receives": route.receives, "sends": route.sends}
+        described["x-websocket"] = {
+            way: self._schemas[id(one)] for way, one in messages.items() if one is not None
+        }
+        return described
 
 
-def ref(name: str) -> Json:
-    """Return the schema of a component of this name."""
-    return {"$ref": f"#/components/schemas/{name}"}
+def schemas_of(types: Iterable[Any]) -> tuple[list[Json], Json]:
+    """Return the JSON schemas of some types, and the components that these refer to."""
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    for schema in components.values():
+        if "" in schema.get("properties", {}):  # the field of an `OpenStruct`
+            del schema["properties"][""]
+            schema["additionalProperties"] = True
+    return list(schemas), components
 
 
-def operation(
-    name: str,
-    summary: str,
-    ok: Json | None,
-    *statuses: int,
-    status: int = 200,
-    body: str | None = None,
-    parameters: list[Json] | None = None,
-) -> Json:
-    """Describe an operation that answers with `ok` (None: with nothing) or is refused.
+def _types(route: object) -> list[Any]:
+    if isinstance(route, WebSocketRoute):
+        return [one for one in (route.receives, route.sends) if one is not None]
+    if isinstance(route, Route) and isinstance(route.answer, Operation):
+        body = [] if route.answer.body in (None, bytes) else [route.answer.body]
+        return [*body, *route.answer.returns]
+    return []
 
-    `statuses` are those of refusals besides what any operation may be refused with; `body` the
-    component that it takes.
-    """
-    answer: Json = {"description": summary, **(_json(ok) if ok else {})}
-    described: Json = {
-        "operationId": name,
-        "summary": summary,
-        "responses": {str(status): answer, **refusals(*statuses, 401, 403, 429, 500, 503)},
+
+def _parameters(params: type[msgspec.Struct], in_path: list[str]) -> list[Json]:
+    _, components = schemas_of([params])
+    properties = components[params.__name__]["properties"]
+    parameters = []
+    for field in msgspec.structs.fields(params):
+        schema = _without_null(properties[field.encode_name])
+        described: Json = {"name": field.encode_name}
+        described["in"] = "header" if is_header(field.type) else "query"
+        if field.encode_name in in_path:
+            described["in"] = "path"
+        if "description" in schema:
+            described["description"] = schema.pop("description")
+        if field.required or described["in"] == "path":
+            described["required"] = True
+        parameters.append({**described, "schema": schema})
+    return parameters
+
+
+def _without_null(schema: Json) -> Json:
+    """Return the schema of a parameter, which is there or not, but never null."""
+    options = [one for one in schema.get("anyOf", []) if one != {"type": "null"}]
+    rest = {key: value for key, value in schema.items() if key != "anyOf" and value is not None}
+    if len(options) == 1:
+        return {**options[0], **rest}
+    return {**rest, **({"anyOf": options} if options else {})}
+
+
+def _bare(handler: object, parameters: list[Json]) -> Json:
+    """Describe a handler of which only its name and docstring are known."""
+    name = getattr(handler, "__name__", type(handler).__name__).strip("_")
+    summary = (inspect.getdoc(handler) or name).partition("\n")[0].rstrip(".")
+    return {"operationId": name, "summary": summary, "parameters": parameters}
+
+
+def _in_path(name: str) -> Json:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _refs(statuses: Iterable[int]) -> Json:
+    return {
+        str(status): {"$ref": f"#/components/responses/Error{status}"}
+        for status in sorted(statuses)
     }
-    if body is not None:
-        described["requestBody"] = {"required": True, **_json(ref(body))}
-    if parameters:
-        described["parameters"] = parameters
-    return described
 
 
-def _json(schema: Json) -> Json:
-    return {"content": {"application/json": {"schema": schema}}}
-
-
-def _own_paths(with_metrics: bool) -> Json:
-    paths: Json = {
-        "/health/live": _get("health_live", "Whether the process answers at all"),
-        "/health/ready": _get("health_ready", "Whether turns are taken", 503),
-        "/openapi.json": _get("openapi", "This document"),
-        "/icons/{name}": _icons(),
-    }
-    if with_metrics:
-        paths["/metrics"] = _get("metrics", "Figures for Prometheus (operators)", 401, 403)
-        content = {"text/plain": {"schema": {"type": "string"}}}
-        paths["/metrics"]["get"]["responses"]["200"]["content"] = content
-    return paths
-
-
-def _get(name: str, summary: str, *statuses: int) -> Json:
-    content = {"application/json": {"schema": {"type": "object"}}}
-    answer = {"description": summary, "content": content}
-    responses = {"200": answer, **refusals(*statuses)}
-    return {"get": {"operationId": name, "summary": summary, "responses": responses}}
-
-
-def _icons() -> Json:
-    described = _get("show_icon", "The picture of a service", 404)
-    answers = described["get"]["responses"]
-    answers["200"]["content"] = {"image/*": {"schema": {"type": "string", "format": "binary"}}}
-    answers["302"] = {"description": "The picture is elsewhere."}
-    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
-    described["get"]["parameters"] = [name]
-    return described
-
-
-def _refusal(text: str) -> Json:
-    schema = {"$ref": "#/components/schemas/Error"}
-    return {"description": text, "content": {"application/json": {"schema": schema}}}
+def _error(text: str) -> Json:
+    schema = {"$ref": _REF.format(name=ErrorBody.__name__)}
+    return {"description": text, "content": {JSON: {"schema": schema}}}

@@ -1,68 +1,71 @@
-"""One request over HTTP and its response, between ASGI and the channels."""
+"""HTTP requests and responses, between ASGI and the channels."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
-import msgspec
-
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor
+from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput
 from prolocutor.web.asgi import Receive, Scope, Send
+from prolocutor.web.authentication import ANONYMOUS
+from prolocutor.web.decoding import parse_object
 from prolocutor.web.error_table import HttpError
 from prolocutor.web.limits import ListenerLimits
 
-DRAINED: Final = 16
-"""How many times the allowed body is read and thrown away, so that its sender hears the refusal."""
+DISCARDED: Final = 16
+"""How many times the allowed body is read and discarded, so that its sender reads the response."""
 
 
 class AsgiConnection:
-    """What a request and the handshake of a socket have in common: address and headers."""
+    """What a request and the handshake of a WebSocket have in common: path, query and headers."""
 
-    def __init__(self, scope: Scope, visitor: Visitor, params: Mapping[str, str]) -> None:
+    def __init__(
+        self, scope: Scope, params: Mapping[str, str], visitor: Visitor = ANONYMOUS
+    ) -> None:
         self.visitor = visitor
         self.params = params
         self.path: str = scope["path"]
-        self._scope = scope
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._query_string: bytes = scope["query_string"]
 
     def header(self, name: str) -> str | None:
         """Return the value of a header by its lower-case name."""
-        wanted = name.encode("latin-1")
-        for key, value in self._scope["headers"]:
-            if key == wanted:
-                return str(value, "latin-1")
-        return None
+        value = self.headers.get(name.encode("latin-1"))
+        return None if value is None else str(value, "latin-1")
 
     def query(self, name: str) -> str | None:
-        """Return the last value of a parameter of the query."""
-        given = parse_qs(self._scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        return given[name][-1] if name in given else None
+        """Return the last value of a query parameter."""
+        return self._parameters.get(name) if self._query_string else None
+
+    @cached_property
+    def _parameters(self) -> dict[str, str]:
+        return dict(parse_qsl(self._query_string.decode("latin-1"), keep_blank_values=True))
 
 
 class AsgiRequest(AsgiConnection):
-    """One request over HTTP (`contracts.channel.HttpRequest`)."""
+    """One HTTP request (`contracts.http.HttpRequest`)."""
 
     def __init__(
         self,
         scope: Scope,
         receive: Receive,
-        visitor: Visitor,
         params: Mapping[str, str],
         limits: ListenerLimits,
+        visitor: Visitor = ANONYMOUS,
     ) -> None:
-        super().__init__(scope, visitor, params)
+        super().__init__(scope, params, visitor)
         self.method: str = scope["method"]
         self._receive = receive
         self._limits = limits
 
     async def body(self) -> bytes:
-        """Read the whole body; `Refused` if it is too large or does not come."""
+        """Read the whole body; raise `HttpError` (413, 408) if it is too large or too slow."""
         try:
             async with asyncio.timeout(self._limits.patience):
                 return await self._read(self._limits.body)
@@ -72,10 +75,10 @@ class AsgiRequest(AsgiConnection):
             ) from None
 
     async def _read(self, limit: int) -> bytes:
-        declared = self.header("content-length")
-        if declared is not None and declared.isdecimal() and int(declared) > limit:
-            if self.header("expect") is None:
-                await self._drain(0, True)
+        declared = self.headers.get(b"content-length")
+        if declared is not None and declared.isdigit() and int(declared[:18]) > limit:
+            if b"expect" not in self.headers:
+                await self._discard(0, True)
             raise self._too_large()
         body, more = await self._piece()
         if not more and len(body) <= limit:
@@ -86,13 +89,13 @@ class AsgiRequest(AsgiConnection):
             pieces.append(body)
             size += len(body)
         if size > limit:
-            await self._drain(size, more)
+            await self._discard(size, more)
             raise self._too_large()
         return b"".join(pieces)
 
-    async def _drain(self, size: int, more: bool) -> None:
-        """Read on within bounds: a sender whose line is cut while it sends hears no answer."""
-        while more and size < DRAINED * self._limits.body:
+    async def _discard(self, size: int, more: bool) -> None:
+        """Read on within bounds: a client whose connection is cut while it sends reads nothing."""
+        while more and size < DISCARDED * self._limits.body:
             piece, more = await self._piece()
             size += len(piece)
 
@@ -118,49 +121,25 @@ async def json_object(request: HttpRequest) -> dict[str, Any]:
     return parse_object(await request.body())
 
 
-def parse_object(text: bytes | str) -> dict[str, Any]:
-    """Read one JSON object; `BadInput` where it is not one."""
-    try:
-        value = plain.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        if _has_lone_surrogate(text):
-            raise BadInput("a lone surrogate is no Unicode text") from None
-        raise BadInput(f"this is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise BadInput("this should be a JSON object, {...}")
-    return value
-
-
-def _has_lone_surrogate(text: bytes | str) -> bool:
-    """Return whether this is JSON but for half of a character, of which msgspec does not speak."""
-    try:
-        value = json.loads(text)
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    except (ValueError, RecursionError):
-        return False
-    return False
-
-
 def json_response(value: Any, status: int = 200) -> HttpResponse:
-    """Make a response of what JSON can say."""
+    """Return a response with a Struct, or another value that JSON can express, as its body."""
     return HttpResponse(plain.encode(value), status)
 
 
 async def send_response(send: Send, response: HttpResponse, kind: str = "http.response") -> None:
-    """Send a response, piece by piece if it is made so."""
+    """Send a response, piece by piece if its body is an iterator."""
     body = response.body
     headers = [(b"content-type", response.content_type.encode("latin-1"))]
     for name, value in response.headers.items():
         headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    start = {"type": f"{kind}.start", "status": response.status, "headers": headers}
     if isinstance(body, bytes):
         if response.status != HTTPStatus.NO_CONTENT:
             headers.append((b"content-length", b"%d" % len(body)))
-        await send({"type": f"{kind}.start", "status": response.status, "headers": headers})
+        await send(start)
         await send({"type": f"{kind}.body", "body": body})
         return
-    await send({"type": f"{kind}.start", "status": response.status, "headers": headers})
+    await send(start)
     async for piece in body:
         await send({"type": f"{kind}.body", "body": piece, "more_body": True})
     await send({"type": f"{kind}.body", "body": b""})

@@ -1,90 +1,132 @@
-"""From an address to the route that answers it."""
+"""The table of routes: from a path and a method to the route that answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
-from starlette.routing import compile_path
+import msgspec
 
-from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.errors import BadInput, ConfigError, NotFound
+from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
+from prolocutor.errors import ConfigError, NotFound
 from prolocutor.web.error_table import HttpError
 
-SOCKET: Final = "SOCKET"
-"""The method of WebSockets in `find`."""
+Params = Mapping[str, str]
+"""The parts of a path by the names that its route gives them."""
 
-NO_PARAMS: Final[Mapping[str, str]] = {}
+_NO_PARAMS: Final[Params] = {}
+_NOTHING_HERE: Final = "there is nothing at this address"
+_BRACES: Final = re.compile(r"\{(\w+)(:path)?\}")
 
-_API: Final = ("/api/", "/me/api/")
-"""Where clients of Almond look, in whose words they are told that there is nothing."""
 
-_Methods = dict[str, Route | WebSocketRoute]
+class _Address(msgspec.Struct):
+    """All that is answered at one path."""
+
+    methods: dict[str, Route] = {}
+    socket: WebSocketRoute | None = None
 
 
 class RouteTable:
-    """All addresses of one listener: those without braces by name, the others in their order."""
+    """All routes of a listener: paths without braces in a dict, the others as patterns in order."""
 
-    def __init__(self, routes: Iterable[Route | WebSocketRoute]) -> None:
-        self._exact: dict[str, _Methods] = {}
-        self._patterns: dict[re.Pattern[str], _Methods] = {}
+    def __init__(self, routes: Iterable[Route | WebSocketRoute | NotFoundText]) -> None:
+        self._exact: dict[str, _Address] = {}
+        self._patterns: dict[re.Pattern[str], _Address] = {}
+        self._texts: list[NotFoundText] = []
         for route in routes:
-            self._add(route)
+            if isinstance(route, NotFoundText):
+                self._texts.append(route)
+            else:
+                self._add(route)
 
-    def find(self, method: str, path: str) -> tuple[Any, Mapping[str, str]]:
-        """Return the route and the parts of the path; `method` may be `SOCKET`.
+    def find(self, method: str, path: str) -> tuple[Route, Params]:
+        """Return the route of an HTTP request, and the parts of its path.
 
-        `NotFound` for an unknown address, `Refused` for another method than it knows.
+        Raise `NotFound` for an unknown path, and `HttpError` (405, 426) for another method than
+        the path has.
         """
-        methods = self._exact.get(path)
-        params = NO_PARAMS
-        if methods is None:
-            methods, params = self._match(path)
-        route = methods.get(method) or (methods.get("GET") if method == "HEAD" else None)
+        address, params = self._find(path)
+        route = address.methods.get(method)
+        if route is None and method == "HEAD":
+            route = address.methods.get("GET")
         if route is None:
-            raise _wrong_method(method, path, methods)
+            raise _wrong_method(method, address)
         return route, params
 
-    def methods(self, path: str) -> str:
-        """Return the methods of an address as the header `Allow` has them."""
-        return _allow(self._exact.get(path) or self._match(path)[0])
+    def find_socket(self, path: str) -> tuple[WebSocketRoute, Params]:
+        """Return the route of a WebSocket, and the parts of its path; raise `NotFound`."""
+        address, params = self._find(path)
+        if address.socket is None:
+            raise self._not_found(path)
+        return address.socket, params
 
-    def _match(self, path: str) -> tuple[_Methods, Mapping[str, str]]:
-        for pattern, methods in self._patterns.items():
+    def methods(self, path: str) -> str:
+        """Return the value of the header `Allow` for a path; raise `NotFound`."""
+        return _allow(self._find(path)[0])
+
+    def _find(self, path: str) -> tuple[_Address, Params]:
+        address = self._exact.get(path)
+        if address is not None:
+            return address, _NO_PARAMS
+        for pattern, address in self._patterns.items():
             if match := pattern.fullmatch(path):
-                return methods, match.groupdict()
-        raise _nothing_here(path)
+                return address, match.groupdict()
+        raise self._not_found(path)
+
+    def _not_found(self, path: str) -> NotFound:
+        """Return the error for an unknown path, by the `NotFoundText` with the longest prefix."""
+        texts = [text for text in self._texts if path.startswith(text.prefix)]
+        worded = max(texts, key=lambda text: len(text.prefix), default=None)
+        return NotFound(worded.text if worded is not None else _NOTHING_HERE)
 
     def _add(self, route: Route | WebSocketRoute) -> None:
-        method = SOCKET if isinstance(route, WebSocketRoute) else route.method
         if "{" in route.path:
-            methods = self._patterns.setdefault(compile_path(route.path)[0], {})
+            address = self._patterns.setdefault(path_pattern(route.path), _Address())
         else:
-            methods = self._exact.setdefault(route.path, {})
-        if method in methods:
-            raise ConfigError(f"two channels answer {method} {route.path}", key="doors")
-        methods[method] = route
+            address = self._exact.setdefault(route.path, _Address())
+        if isinstance(route, WebSocketRoute):
+            if address.socket is not None:
+                raise ConfigError(f"two channels serve a WebSocket at {route.path}", key="doors")
+            address.socket = route
+        else:
+            if route.method in address.methods:
+                what = f"two channels answer {route.method} {route.path}"
+                raise ConfigError(what, key="doors")
+            address.methods[route.method] = route
 
 
-def _wrong_method(method: str, path: str, methods: _Methods) -> BadInput:
-    if method == SOCKET:
-        return _nothing_here(path)
-    allowed = _allow(methods)
-    if methods.keys() == {SOCKET}:
+def path_pattern(path: str) -> re.Pattern[str]:
+    """Return the pattern of a route's path: `{id}` is one part of it, `{rest:path}` the rest."""
+    pattern, end = "", 0
+    for braces in _BRACES.finditer(path):
+        name, is_rest = braces.groups()
+        pattern += re.escape(path[end : braces.start()])
+        pattern += f"(?P<{name}>{'.*' if is_rest else '[^/]+'})"
+        end = braces.end()
+    return re.compile(pattern + re.escape(path[end:]))
+
+
+def path_params(path: str) -> list[str]:
+    """Return the names in the braces of a route's path."""
+    return [braces[1] for braces in _BRACES.finditer(path)]
+
+
+def plain_path(path: str) -> str:
+    """Return a route's path as OpenAPI writes it: `{rest}` for `{rest:path}`."""
+    return _BRACES.sub(r"{\1}", path)
+
+
+def _wrong_method(method: str, address: _Address) -> HttpError:
+    allowed = _allow(address)
+    if not address.methods:
         headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Allow": allowed}
         return HttpError(HTTPStatus.UPGRADE_REQUIRED, "there is a WebSocket here", headers)
     what = f"{method} is not possible here; there is {allowed}"
     return HttpError(HTTPStatus.METHOD_NOT_ALLOWED, what, {"Allow": allowed})
 
 
-def _nothing_here(path: str) -> NotFound:
-    if path.startswith(_API):
-        return NotFound("Invalid endpoint")
-    return NotFound("there is nothing at this address")
-
-
-def _allow(methods: _Methods) -> str:
-    known = sorted(methods.keys() - {SOCKET})
+def _allow(address: _Address) -> str:
+    known = sorted(address.methods)
     return ", ".join([*known, *(["HEAD"] if "GET" in known else []), "OPTIONS"])

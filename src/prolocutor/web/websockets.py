@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final
 
-from prolocutor.contracts.channel import Visitor
+from prolocutor.contracts.http import Visitor
 from prolocutor.web.asgi import Message, Receive, Scope, Send
+from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiConnection
@@ -35,12 +36,12 @@ class AsgiWebSocket(AsgiConnection):
         scope: Scope,
         receive: Receive,
         send: Send,
-        visitor: Visitor,
         params: Mapping[str, str],
         limits: ListenerLimits,
         in_flight: InFlight,
+        visitor: Visitor = ANONYMOUS,
     ) -> None:
-        super().__init__(scope, visitor, params)
+        super().__init__(scope, params, visitor)
         self.gone = False
         self._receive = receive
         self._send = send

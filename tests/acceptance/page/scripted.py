@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.channel import Page as PageDoor
-from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
+from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.pipeline.plan import Pipeline
@@ -63,9 +64,6 @@ class Script:
         self.opened: queue.Queue[dict[str, str | None]] = queue.Queue()
         self.heard: queue.Queue[Frame] = queue.Queue()
         self.sockets: set[WebSocket] = set()
-
-    def openapi(self) -> Frame:
-        return {}
 
     async def open(self) -> None: ...
 

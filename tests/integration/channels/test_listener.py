@@ -9,7 +9,9 @@ import aiohttp
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSocket, WebSocketRoute
+from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.testing.channel_kit import KEY, Gate, at_the_door, pipeline, running
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
@@ -35,9 +37,6 @@ class Room:
             WebSocketRoute("/flood", self.flood),
             WebSocketRoute("/break", self.fail),
         ]
-
-    def openapi(self) -> dict[str, Any]:
-        return {}
 
     async def open(self) -> None: ...
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.contracts.channel import Visitor
+from prolocutor.contracts.http import Visitor
 from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
 from prolocutor.web.authentication import OPERATOR, AccessPolicy, Authenticator, is_loopback
 

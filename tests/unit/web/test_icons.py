@@ -1,20 +1,20 @@
 """Icons: the pictures of services."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from prolocutor.contracts.channel import HttpResponse
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
 from prolocutor.pipeline.plan import Service
-from prolocutor.web.icons import MAX_BYTES, Icons
+from prolocutor.web.authentication import ANONYMOUS
+from prolocutor.web.icons import MAX_BYTES, IconName, Icons
+from prolocutor.web.operations import TypedRequest
 
 
 async def show(icon: str | None, name: str = "clock") -> HttpResponse:
-    request: Any = SimpleNamespace(params={"name": name})
-    return await Icons([Service("clock", print, icon=icon), Service("x", print)]).show(request)
+    icons = Icons([Service("clock", print, icon=icon), Service("x", print)])
+    return await icons.show_icon(TypedRequest(ANONYMOUS, IconName(name), None))
 
 
 async def test_a_file_is_shown_as_what_it_is(tmp_path: Path) -> None:

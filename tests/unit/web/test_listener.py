@@ -33,9 +33,6 @@ class Door:
         self.events, self.fault = events, fault
         self.routes: list[Route | WebSocketRoute] = []
 
-    def openapi(self) -> dict[str, Any]:
-        return {}
-
     async def open(self) -> None:
         if self.fault:
             raise self.fault

@@ -1,29 +1,131 @@
-"""The OpenAPI document is one, and says what the routes say."""
+"""The OpenAPI document is made of what the routes declare, and says what their readers take."""
 
+from typing import Any
+
+import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.page.channel import Page
+from prolocutor.channels.parlai import Parlai
+from prolocutor.contracts.channel import NotFoundText, Route
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.deeppavlov.door.api import DeepPavlov
+from prolocutor.errors import BadInput
+from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.testing.channel_kit import Gate, pipeline
+from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.decoding import JsonReader
+from prolocutor.web.in_flight import InFlight
 from prolocutor.web.openapi import document
+from prolocutor.web.operations import Operation
+from tests.unit.web.json_schemas import fitting, nearly_fitting
+
+
+def whole(*, with_metrics: bool = True) -> tuple[dict[str, list[Any]], Any]:
+    """The routes of all doors, and their document."""
+    assistant = Assistant(pipeline(Gate()), store="memory:")
+    metrics = TurnMetrics() if with_metrics else None
+    doors = [DeepPavlov(assistant), Almond(assistant), Page(assistant), Parlai(assistant)]
+    builtin = BuiltinRoutes(assistant, doors, InFlight(), metrics, lambda: True)
+    routes = {"listener": list(builtin.routes), **{door.name: list(door.routes) for door in doors}}
+    return routes, document("a", routes)
+
+
+ROUTES, DOCUMENT = whole()
+COMPONENTS = DOCUMENT["components"]["schemas"]
+BODIES = {
+    route.path: route.answer
+    for routes in ROUTES.values()
+    for route in routes
+    if isinstance(route, Route)
+    and isinstance(route.answer, Operation)
+    and route.answer.body not in (None, bytes)
+}
 
 
 @pytest.mark.parametrize("with_metrics", [True, False])
 def test_the_document_keeps_to_openapi(with_metrics: bool) -> None:
-    made = document("a", [DeepPavlov(assistant()), Almond(assistant())], with_metrics)
+    made = whole(with_metrics=with_metrics)[1]
 
     assert [str(error) for error in OpenAPIV31SpecValidator(made).iter_errors()] == []
     assert ("/metrics" in made["paths"]) == with_metrics
 
 
 def test_every_operation_has_a_name_of_its_own() -> None:
-    paths = document("a", [DeepPavlov(assistant()), Almond(assistant())], True)["paths"]
+    paths = DOCUMENT["paths"]
     names = [operation["operationId"] for path in paths.values() for operation in path.values()]
 
     assert len(names) == len(set(names))
 
 
-def assistant() -> Assistant:
-    return Assistant(pipeline(Gate()), store="memory:")
+def test_every_route_is_described_with_its_errors() -> None:
+    for routes in ROUTES.values():
+        for route in (one for one in routes if not isinstance(one, NotFoundText)):
+            path = route.path.replace(":path", "")
+            method = route.method.lower() if isinstance(route, Route) else "get"
+            described = DOCUMENT["paths"][path][method]
+
+            assert described["summary"]
+            if not isinstance(route, Route) or isinstance(route.answer, Operation):
+                assert "500" in described["responses"]
+                assert ("401" in described["responses"]) == (route.access != "all")
+
+
+def test_every_handler_of_a_door_is_typed() -> None:
+    plain = [
+        route.path
+        for door, routes in ROUTES.items()
+        for route in routes
+        if isinstance(route, Route) and not isinstance(route.answer, Operation) and door != "almond"
+    ]
+
+    assert plain == []
+
+
+@pytest.mark.parametrize("path", BODIES)
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
+@given(data=st.data())
+def test_what_the_schema_accepts_the_reader_accepts_and_nothing_else(
+    path: str, data: st.DataObject
+) -> None:
+    schema = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]})
+    body = data.draw(fitting(schema, COMPONENTS) | nearly_fitting(schema, COMPONENTS))
+
+    assert is_read(BODIES[path], body) == validator.is_valid(body)
+
+
+@pytest.mark.parametrize("path", BODIES)
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=20)
+@given(data=st.data())
+def test_what_is_made_by_the_schema_is_read(path: str, data: st.DataObject) -> None:
+    schema = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+
+    assert is_read(BODIES[path], data.draw(fitting(schema, COMPONENTS)))
+
+
+def test_a_plain_handler_is_described_by_its_name() -> None:
+    async def answer(_: HttpRequest) -> HttpResponse:
+        """Answer. And more."""
+        return HttpResponse()
+
+    made = document("a", {"mine": [Route("PUT", "/x/{id}", answer, "all")]})
+
+    described = made["paths"]["/x/{id}"]["put"]
+    assert (described["operationId"], described["security"]) == ("answer", [])
+    assert [parameter["name"] for parameter in described["parameters"]] == ["id"]
+    assert [str(error) for error in OpenAPIV31SpecValidator(made).iter_errors()] == []
+
+
+def is_read(operation: Operation, body: object) -> bool:
+    try:
+        JsonReader(operation.body).read(msgspec.json.encode(body))
+    except BadInput:
+        return False
+    return True

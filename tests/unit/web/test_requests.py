@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadInput
-from prolocutor.web.authentication import OPERATOR
 from prolocutor.web.error_table import HttpError
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.requests import AsgiRequest, parse_object
+from prolocutor.web.requests import AsgiConnection, AsgiRequest
 
 
 class Body:
@@ -30,7 +29,7 @@ class Body:
             "query_string": b"",
             "headers": [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()],
         }
-        return AsgiRequest(scope, self.receive, OPERATOR, {}, ListenerLimits(body=10))
+        return AsgiRequest(scope, self.receive, {}, ListenerLimits(body=10))
 
 
 @pytest.mark.parametrize("pieces", [[b"0123456789"], [b""], [b"01234", b"56789"], [b"", b"", b"0"]])
@@ -83,28 +82,18 @@ async def test_a_client_that_leaves_is_at_fault(pieces: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        rb'{"text": "\ud800"}',
-        rb'{"text": "\ud800 and more"}',
-        rb'{"text": "\udc00"}',
-        rb'{"\ud83d": 1}',
-        b'{"text": "\xed\xa0\x80"}',
-    ],
+    ("query", "value"),
+    [(b"", None), (b"x=1", "1"), (b"x=1&x=%C3%A4", "ä"), (b"x=", ""), (b"y", None)],
 )
-def test_half_of_a_character_is_told_as_what_it_is(body: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^a lone surrogate is no Unicode text$"):
-        parse_object(body)
+def test_the_last_value_of_a_query_parameter_counts(query: bytes, value: str | None) -> None:
+    assert (
+        AsgiConnection({"path": "/", "query_string": query, "headers": []}, {}).query("x") == value
+    )
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"no JSON", rb'{"text": "\ud800', rb'{"text": "\\ud800"', b'{"a": NaN}', b'"\xff"'],
-)
-def test_what_is_no_json_is_told_as_that(body: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^this is not JSON"):
-        parse_object(body)
+@pytest.mark.parametrize("digits", [18, 19, 30, 5000])
+async def test_a_declared_length_of_many_digits_is_too_large(digits: int) -> None:
+    with pytest.raises(HttpError) as refused:
+        await Body().request(content_length="9" * digits, expect="100-continue").body()
 
-
-def test_a_character_of_two_halves_is_text() -> None:
-    assert parse_object(rb'{"text": "\ud83d\ude00"}') == {"text": "\N{GRINNING FACE}"}
+    assert refused.value.status == 413

@@ -2,10 +2,12 @@
 
 import pytest
 
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSocket, WebSocketRoute
-from prolocutor.errors import BadInput, ConfigError, NotFound
+from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.errors import ConfigError, NotFound
 from prolocutor.web.error_table import HttpError
-from prolocutor.web.routing import SOCKET, RouteTable
+from prolocutor.web.routing import RouteTable, path_pattern
 
 
 async def answer(_: HttpRequest) -> HttpResponse:
@@ -18,7 +20,8 @@ async def converse(_: WebSocket) -> None: ...
 GET, POST = Route("GET", "/a", answer), Route("POST", "/a", answer)
 ONE = Route("GET", "/a/{id}", answer)
 REST = Route("GET", "/files/{rest:path}", answer)
-ROUTES = RouteTable([GET, POST, ONE, REST, WebSocketRoute("/ws", converse)])
+SOCKET = WebSocketRoute("/ws", converse)
+ROUTES = RouteTable([GET, POST, ONE, REST, SOCKET])
 
 
 @pytest.mark.parametrize(
@@ -42,11 +45,19 @@ def test_an_unknown_address_is_not_found(path: str) -> None:
         ROUTES.find("GET", path)
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", SOCKET])
-def test_a_socket_and_a_page_are_not_taken_for_each_other(method: str) -> None:
-    path = "/a" if method == SOCKET else "/ws"
-    with pytest.raises(BadInput):
-        ROUTES.find(method, path)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_socket_is_not_taken_for_a_page(method: str) -> None:
+    with pytest.raises(HttpError) as refused:
+        ROUTES.find(method, "/ws")
+
+    assert refused.value.status == 426
+
+
+@pytest.mark.parametrize("path", ["/a", "/a/7", "/nothing"])
+def test_a_page_is_not_taken_for_a_socket(path: str) -> None:
+    assert ROUTES.find_socket("/ws") == (SOCKET, {})
+    with pytest.raises(NotFound):
+        ROUTES.find_socket(path)
 
 
 def test_a_wrong_method_is_refused_with_the_right_ones() -> None:
@@ -62,7 +73,29 @@ def test_two_routes_of_one_address_are_refused() -> None:
         RouteTable([ONE, ONE])
 
 
-@pytest.mark.parametrize("path", ["/api/nothing", "/me/api/nothing"])
-def test_clients_of_almond_are_told_in_their_own_words_that_there_is_nothing(path: str) -> None:
-    with pytest.raises(NotFound, match=r"^Invalid endpoint$"):
-        ROUTES.find("POST", path)
+def test_a_door_words_what_is_not_found_below_its_prefix() -> None:
+    table = RouteTable([GET, NotFoundText("/api/", "no endpoint"), NotFoundText("/", "nothing")])
+
+    for path, text in [("/api/x", "no endpoint"), ("/api", "nothing"), ("/b", "nothing")]:
+        with pytest.raises(NotFound, match=f"^{text}$"):
+            table.find("POST", path)
+
+
+def test_two_sockets_of_one_address_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"two channels serve a WebSocket at /ws"):
+        RouteTable([SOCKET, SOCKET])
+
+
+@pytest.mark.parametrize(
+    ("path", "matches", "params"),
+    [
+        ("/a.b/{id}", "/a.b/1", {"id": "1"}),
+        ("/a.b/{id}", "/axb/1", None),
+        ("/{x}/{rest:path}", "/1/2/3", {"x": "1", "rest": "2/3"}),
+        ("/{x}/c", "/1/2/c", None),
+    ],
+)
+def test_a_path_with_braces_is_a_pattern(path: str, matches: str, params: object) -> None:
+    found = path_pattern(path).fullmatch(matches)
+
+    assert (found and found.groupdict()) == params

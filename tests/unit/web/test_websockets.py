@@ -3,7 +3,6 @@
 import asyncio
 from typing import Any
 
-from prolocutor.web.authentication import OPERATOR
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.websockets import ABORT, AsgiWebSocket
@@ -29,7 +28,7 @@ class Client:
             "extensions": {ABORT: self.abort},
         }
         limits = ListenerLimits(outbox=outbox, patience=patience)
-        return AsgiWebSocket(scope, self.inbox.get, self.send, OPERATOR, {}, limits, self.in_flight)
+        return AsgiWebSocket(scope, self.inbox.get, self.send, {}, limits, self.in_flight)
 
     def say(self, text: str) -> None:
         self.inbox.put_nowait({"type": "websocket.receive", "text": text})

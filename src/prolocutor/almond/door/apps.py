@@ -7,7 +7,7 @@ import msgspec
 from prolocutor.almond.door.commands import optional_text
 from prolocutor.almond.door.speakers import speaker_of
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.contracts.programs import ProgramInfo
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.web.requests import json_object, json_response

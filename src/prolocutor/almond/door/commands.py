@@ -13,7 +13,7 @@ from prolocutor.asks.parsed_commands import object_of, read_parsed
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput
-from prolocutor.web.requests import parse_object
+from prolocutor.web.decoding import parse_object
 
 MAX_BYTES: Final = 512_000
 

@@ -14,8 +14,8 @@ from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import Dialect, Frame, encoded, error_frame
 from prolocutor.almond.door.speakers import Speaker, expectation
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import WebSocket
 from prolocutor.contracts.store import FeedRow
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput, StoreError

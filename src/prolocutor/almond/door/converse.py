@@ -11,7 +11,7 @@ from prolocutor.almond.door.dialects import FIRST, SECOND, Dialect, Frame
 from prolocutor.almond.door.speakers import Speaker, expectation, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rendering import plain_text

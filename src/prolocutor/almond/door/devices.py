@@ -9,7 +9,7 @@ from prolocutor.almond.door.speakers import Speaker, speaker_of
 from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.pipeline.plan import Service

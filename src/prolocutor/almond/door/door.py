@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from prolocutor.almond.door.apps import AppEndpoints
 from prolocutor.almond.door.conversation import Conversation, ConversationOptions
 from prolocutor.almond.door.converse import ConverseEndpoints, dialect_of
-from prolocutor.almond.door.description import DESCRIPTION
 from prolocutor.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
 from prolocutor.almond.door.links import LinkPages
@@ -23,7 +22,8 @@ from prolocutor.almond.door.result_stream import ResultStream
 from prolocutor.almond.door.speakers import PREFIX, Speaker, anonymous_speaker, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.channel import Route, WebSocket, WebSocketRoute
+from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput
 from prolocutor.web.error_table import error_response
@@ -52,7 +52,8 @@ class Almond:
         apps = AppEndpoints(assistant)
         converse = ConverseEndpoints(assistant, self._take)
         links = LinkPages(self._devices, apps)
-        self.routes: list[Route | WebSocketRoute] = [
+        self.routes: list[Route | WebSocketRoute | NotFoundText] = [
+            *(NotFoundText(f"{base}/", "Invalid endpoint") for base in API),
             Route("POST", "/api/notify", NotifyEndpoint(assistant).post, "operators"),
             Route("GET", "/user/register", links.register, "all"),
             Route("GET", "/apps", links.apps),
@@ -77,10 +78,6 @@ class Almond:
                 Route("POST", f"{base}/apps/delete/{{id}}", apps.delete),
                 Route("GET", f"{base}/commands/popular", self._popular.show),
             )
-
-    def openapi(self) -> dict[str, Any]:
-        """Describe the HTTP routes."""
-        return DESCRIPTION
 
     async def open(self) -> None:
         """Do nothing: there is nothing to get ready."""

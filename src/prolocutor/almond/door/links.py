@@ -18,7 +18,7 @@ from prolocutor.almond.door.pages import (
     text,
 )
 from prolocutor.almond.door.speakers import speaker_of
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
 from prolocutor.web.error_table import error_response
 

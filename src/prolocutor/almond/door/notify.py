@@ -8,7 +8,7 @@ from prolocutor.almond.door.commands import optional_text
 from prolocutor.almond.door.speakers import PREFIX
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.notification import permission_request
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
 from prolocutor.web.requests import json_object, json_response
 

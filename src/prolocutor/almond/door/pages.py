@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from prolocutor.contracts.channel import HttpResponse
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput
 

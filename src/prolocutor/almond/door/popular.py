@@ -8,7 +8,7 @@ import re
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, StoreError
 from prolocutor.web.requests import json_response

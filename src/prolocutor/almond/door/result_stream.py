@@ -9,8 +9,8 @@ from typing import Any, Final
 from prolocutor.almond.door.dialects import Frame, encoded
 from prolocutor.almond.door.speakers import Speaker
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import WebSocket
 from prolocutor.contracts.store import FeedRow
+from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.notices import NOTIFICATION
 from prolocutor.errors import StoreError

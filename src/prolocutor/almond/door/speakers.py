@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Visitor
+from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, Forbidden, StoreError
 

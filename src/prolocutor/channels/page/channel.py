@@ -2,22 +2,76 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.page.description import DESCRIPTION
-from prolocutor.channels.page.explanations import TurnExplanations, discreet
-from prolocutor.channels.page.ownership import may_see, user_of
+from prolocutor.channels.page.explanations import (
+    TurnExplanation,
+    TurnExplanations,
+    without_internals,
+)
+from prolocutor.channels.page.ownership import PageUser, may_see, user_of
 from prolocutor.channels.page.static_files import StaticFiles
 from prolocutor.channels.page.uploads import Uploads
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route
-from prolocutor.errors import BadInput, NotFound
+from prolocutor.contracts.channel import Route
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.errors import NotFound
 from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.web.requests import json_object, json_response
+from prolocutor.web.operations import Operation, TypedRequest
 
-_HEX: Final = re.compile(r"[0-9a-fA-F]{32}")
+PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+UtteranceId: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-fA-F]{32}$",
+        max_length=32,
+        extra={"error": "an utterance's id is made of 32 hex digits"},
+    ),
+]
+
+
+class VisitorInfo(msgspec.Struct, frozen=True):
+    """Who the caller is."""
+
+    kind: Literal["operator", "person", "anonymous"]
+    user: str | None
+
+
+class ReplyPath(PageUser, frozen=True, kw_only=True):
+    """The parameters of a request about a reply."""
+
+    utt_id: UtteranceId
+
+
+class ReplyRating(msgspec.Struct, frozen=True):
+    """What a person thinks of a reply: 1 is good, -1 is bad."""
+
+    utt_id: UtteranceId
+    rating: Annotated[
+        float, Meta(extra_json_schema={"enum": [1, -1]}, extra={"error": "a rating is 1 or -1"})
+    ]
+
+    def __post_init__(self) -> None:
+        """Check the rating; a number such as 1.0 is one too."""
+        if self.rating not in (1, -1):
+            raise ValueError("rating is 1 or -1")
+
+
+class PicturePath(msgspec.Struct, frozen=True):
+    """The parameters of a request for a picture."""
+
+    name: str
+
+
+class UploadedPicture(msgspec.Struct, frozen=True):
+    """Where an uploaded picture is found from now on."""
+
+    url: str
 
 
 class Page:
@@ -40,64 +94,71 @@ class Page:
         files = StaticFiles(assistant.name)
         self._assistant = assistant
         self._store = assistant.store
-        self._turns = TurnExplanations(assistant.store, recent)
+        self._explanations = TurnExplanations(assistant.store, recent)
         self._uploads = Uploads(assistant.store, Path(uploads) if uploads is not None else None)
+        upload = Operation(self.upload_picture, status=201, consumes=PICTURES)
+        picture = Operation(self.picture, errors=[NotFound], produces="image/*")
         self.routes: list[Route] = [
-            Route("GET", "/", files.index, "all"),
-            Route("GET", "/page/{file:path}", files.one, "all"),
-            Route("GET", "/api/visitor", self._visitor),
-            Route("GET", "/api/turns/{utt_id}", self._turn),
-            Route("POST", "/rating/reply", self._rate),
-            Route("POST", "/uploads", self._upload),
-            Route("GET", "/uploads/{name}", self._picture, "all"),
+            Route("GET", "/", Operation(files.page, produces="text/html"), "all"),
+            Route("GET", "/page/{file:path}", Operation(files.page_file, produces="*/*"), "all"),
+            Route("GET", "/api/visitor", Operation(self.visitor)),
+            Route("GET", "/api/turns/{utt_id}", Operation(self.explain, errors=[NotFound])),
+            Route(
+                "POST",
+                "/rating/reply",
+                Operation(self.rate_reply, status=204, errors=[NotFound]),
+            ),
+            Route("POST", "/uploads", upload),
+            Route("GET", "/uploads/{name}", picture, "all"),
         ]
 
-    def openapi(self) -> dict[str, Any]:
-        """Describe the HTTP routes."""
-        return DESCRIPTION
-
     async def open(self) -> None:
-        """Remove pictures of people who were deleted meanwhile."""
+        """Remove the pictures of persons who have been deleted."""
         await self._uploads.sweep()
 
     async def close(self) -> None:
-        """Let go of pictures that were kept for this run alone."""
+        """Remove the pictures that were stored for this run alone."""
         self._uploads.close()
 
-    async def _visitor(self, request: HttpRequest) -> HttpResponse:
-        visitor = request.visitor
-        return json_response({"kind": visitor.kind, "user": visitor.user})
+    async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:
+        """Tell who the caller is."""
+        return VisitorInfo(request.visitor.kind, request.visitor.user)
 
-    async def _turn(self, request: HttpRequest) -> HttpResponse:
-        utt_id = request.params["utt_id"]
-        turn = await self._turns.find(utt_id) if await self._is_theirs(request, utt_id) else None
+    async def explain(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
+        """Explain how a reply came about."""
+        utt_id = request.params.utt_id
+        await self._check_owner(request, utt_id)
+        turn = await self._explanations.find(utt_id)
         if turn is None:
-            raise NotFound(f"there is no reply {utt_id:.80}", field="utt_id")
-        return json_response(turn if request.visitor.kind == "operator" else discreet(turn))
+            raise _unknown(utt_id)
+        return turn if request.visitor.kind == "operator" else without_internals(turn)
 
-    async def _rate(self, request: HttpRequest) -> HttpResponse:
-        body = await json_object(request)
-        utt_id, rating = body.get("utt_id"), body.get("rating")
-        if not isinstance(utt_id, str):
-            raise BadInput("utt_id is needed, as a text", field="utt_id")
-        if rating not in (-1, 1) or isinstance(rating, bool):
-            raise BadInput("a rating is 1 or -1", field="rating")
-        if not await self._is_theirs(request, utt_id):
-            raise NotFound(f"there is no reply {utt_id:.80}", field="utt_id")
-        user = user_of(request)
-        await self._assistant.rate_utterance(utt_id.lower(), rating, user)
-        return HttpResponse(status=204)
+    async def rate_reply(self, request: TypedRequest[PageUser, ReplyRating]) -> None:
+        """Rate a reply: 1 is good, -1 is bad."""
+        utt_id = request.body.utt_id
+        await self._check_owner(request, utt_id)
+        user = user_of(request.visitor, request.params)
+        await self._assistant.rate_utterance(utt_id.lower(), int(request.body.rating), user)
 
-    async def _is_theirs(self, request: HttpRequest, utt_id: str) -> bool:
-        """Return whether a visitor may see this reply; what is somebody else's is as if unknown."""
-        if not _HEX.fullmatch(utt_id):
-            raise BadInput("an utterance's id is made of 32 hex digits", field="utt_id")
+    async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
+        """Store a picture that a person was asked for, and return its address."""
+        user = user_of(request.visitor, request.params)
+        return UploadedPicture(f"/uploads/{await self._uploads.keep(user, request.body)}")
+
+    async def picture(self, request: TypedRequest[PicturePath, None]) -> HttpResponse:
+        """Return a picture that was uploaded."""
+        return await self._uploads.show(request.params.name)
+
+    async def _check_owner(
+        self,
+        request: TypedRequest[ReplyPath, None] | TypedRequest[PageUser, ReplyRating],
+        utt_id: str,
+    ) -> None:
+        """Raise `NotFound` for a reply of another person exactly as for an unknown one."""
         owner = await self._store.owner_of(utt_id.lower())
-        return owner is not None and may_see(request, owner)
+        if owner is None or not may_see(request.visitor, request.params, owner):
+            raise _unknown(utt_id)
 
-    async def _upload(self, request: HttpRequest) -> HttpResponse:
-        name = await self._uploads.keep(user_of(request), await request.body())
-        return json_response({"url": f"/uploads/{name}"}, 201)
 
-    async def _picture(self, request: HttpRequest) -> HttpResponse:
-        return await self._uploads.show(request.params["name"])
+def _unknown(utt_id: str) -> NotFound:
+    return NotFound(f"there is no reply {utt_id}", field="utt_id")

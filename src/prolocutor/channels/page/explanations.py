@@ -1,106 +1,134 @@
-"""How an answer came about: the record of a turn, or what is stored of it."""
+"""How a reply came about: the record of its turn, or what is stored of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
-from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.observer import Reason, ServiceRecord, TurnRecord
 from prolocutor.contracts.store import ArchiveStore
-from prolocutor.dialog.agent_state import hypothesis_to_state
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.observe.reasons import without_quotes
 from prolocutor.observe.recent_turns import RecentTurns
 
-Json = dict[str, Any]
 
-_SHOWN: Final = ("hypothesis_id", "skill_name", "text", "confidence")
+class HypothesisView(msgspec.Struct, frozen=True):
+    """A hypothesis as the panel draws it."""
+
+    hypothesis_id: str | None
+    skill_name: str
+    text: str
+    confidence: float
+
+
+class TurnExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """How a reply came about; null stands for what is no longer known."""
+
+    turn_id: str | None = None
+    utt_id: str
+    text: Annotated[str, Meta(description="The input that was answered.")]
+    response: str
+    active_skill: str
+    confidence: float | None
+    by: str | None = None
+    started: float | None = None
+    seconds: float | None = None
+    attempt: int | None = None
+    asked: list[str]
+    chosen: Annotated[
+        list[str], Meta(description="The `hypothesis_id` of each hypothesis in the reply.")
+    ]
+    services: list[ServiceRecord] | None = None
+    hypotheses: list[HypothesisView]
+    faults: list[dict[str, str]] | None = None
+    remarks: list[dict[str, str]] | None = None
+    reasons: list[Reason] | None = None
 
 
 class TurnExplanations:
-    """Tells how the assistant came to say something, from its latest records or the store."""
+    """Explains replies, by the latest records of turns or by what is stored."""
 
     def __init__(self, archive: ArchiveStore, recent: RecentTurns | None) -> None:
         self._archive = archive
         self._recent = recent
 
-    async def find(self, utt_id: str) -> Json | None:
-        """Return the turn whose reply has this id; without services where it is long ago."""
+    async def find(self, utt_id: str) -> TurnExplanation | None:
+        """Return how the reply with this id came about; an old one has no services."""
         record = self._recent.of_reply(utt_id.lower()) if self._recent is not None else None
         if record is not None:
             return of_record(record)
         return of_stored(await self._archive.turn(utt_id.lower()))
 
 
-def discreet(turn: Json) -> Json:
-    """Leave out what is for operators: the words of errors, which tell of addresses and code, and
-    what stands in brackets in reasons, which may quote others."""
-    services = [{**one, "error": one["code"]} for one in turn["services"] or ()]
-    faults = [{**one, "what": "something was wrong with its reply"} for one in turn["faults"] or ()]
-    return {
-        **turn,
-        "services": turn["services"] and services,
-        "faults": turn["faults"] and faults,
-        "reasons": turn["reasons"] and [without_quotes(one) for one in turn["reasons"]],
-    }
+def without_internals(turn: TurnExplanation) -> TurnExplanation:
+    """Leave out what is for operators: error texts, which may name addresses and code, and what
+    stands in brackets in reasons, which may quote other people."""
+    return msgspec.structs.replace(
+        turn,
+        services=turn.services
+        and [msgspec.structs.replace(one, error=one.code) for one in turn.services],
+        faults=turn.faults
+        and [{**one, "what": "something was wrong with its reply"} for one in turn.faults],
+        reasons=turn.reasons and [without_quotes(one) for one in turn.reasons],
+    )
 
 
-def of_record(record: TurnRecord) -> Json:
-    """Show a record: all that the panel draws, and nothing of other turns."""
-    return {
-        "turn_id": record.turn_id,
-        "utt_id": record.utt_id,
-        "text": record.text,
-        "response": record.response,
-        "active_skill": record.active_skill,
-        "confidence": record.confidence,
-        "by": record.by,
-        "started": record.started,
-        "seconds": record.seconds,
-        "attempt": record.attempt,
-        "asked": record.asked,
-        "chosen": record.chosen,
-        "services": msgspec.to_builtins(record.services),
-        "hypotheses": [_hypothesis(one) for one in record.hypotheses],
-        "faults": record.faults,
-        "remarks": record.remarks,
-        "reasons": record.reasons,
-    }
+def of_record(record: TurnRecord) -> TurnExplanation:
+    """Return all that the panel draws of a record, and nothing of other turns."""
+    return TurnExplanation(
+        turn_id=record.turn_id,
+        utt_id=record.utt_id,
+        text=record.text,
+        response=record.response,
+        active_skill=record.active_skill,
+        confidence=record.confidence,
+        by=record.by,
+        started=record.started,
+        seconds=record.seconds,
+        attempt=record.attempt,
+        asked=record.asked,
+        chosen=record.chosen,
+        services=record.services,
+        hypotheses=[_of_state(one) for one in record.hypotheses],
+        faults=record.faults,
+        remarks=record.remarks,
+        reasons=record.reasons,
+    )
 
 
-def of_stored(utterances: Sequence[HumanUtterance | BotUtterance]) -> Json | None:
-    """Show what is stored of a turn: the services' times and faults are not."""
+def of_stored(
+    utterances: Sequence[HumanUtterance | BotUtterance],
+) -> TurnExplanation | None:
+    """Return what is stored of a turn, which is without the times and faults of services."""
     said = utterances[-1] if utterances else None
     if not isinstance(said, BotUtterance):
         return None
     asked = utterances[0] if isinstance(utterances[0], HumanUtterance) else None
     hypotheses = asked.hypotheses if asked is not None else []
-    return {
-        "turn_id": None,
-        "utt_id": said.utt_id,
-        "text": asked.text if asked is not None else "",
-        "response": said.text,
-        "active_skill": said.active_skill,
-        "confidence": said.confidence,
-        "by": None,
-        "started": None,
-        "seconds": None,
-        "attempt": None,
-        "asked": sorted({one.skill_name for one in hypotheses}),
-        "chosen": [
-            one.hypothesis_id
+    chosen = [
+        one.hypothesis_id
+        for one in hypotheses
+        if (one.skill_name, one.text) == (said.active_skill, said.orig_text or said.text)
+    ]
+    return TurnExplanation(
+        utt_id=said.utt_id,
+        text=asked.text if asked is not None else "",
+        response=said.text,
+        active_skill=said.active_skill,
+        confidence=said.confidence,
+        asked=sorted({one.skill_name for one in hypotheses}),
+        chosen=chosen[:1],
+        hypotheses=[
+            HypothesisView(one.hypothesis_id or None, one.skill_name, one.text, one.confidence)
             for one in hypotheses
-            if (one.skill_name, one.text) == (said.active_skill, said.orig_text or said.text)
-        ][:1],
-        "services": None,
-        "hypotheses": [_hypothesis(hypothesis_to_state(one)) for one in hypotheses],
-        "faults": None,
-        "remarks": None,
-        "reasons": None,
-    }
+        ],
+    )
 
 
-def _hypothesis(state: Json) -> Json:
-    return {key: state.get(key) for key in _SHOWN}
+def _of_state(state: dict[str, Any]) -> HypothesisView:
+    return HypothesisView(
+        state.get("hypothesis_id") or None, state["skill_name"], state["text"], state["confidence"]
+    )

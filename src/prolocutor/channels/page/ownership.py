@@ -1,38 +1,50 @@
-"""Who visits the page, and whose turns and pictures they may see."""
+"""Which user a visitor of the page is, and whose turns and pictures they may see."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Annotated, Final
 
-from prolocutor.contracts.channel import HttpRequest
+import msgspec
+from msgspec import Meta
+
+from prolocutor.contracts.http import Visitor
 from prolocutor.errors import Forbidden
 
 PREFIX: Final = "almond:"
-"""What stands before the names of those who talk over the wire that the page speaks."""
+"""The prefix of the users of the wire that the page speaks."""
 
-HOME: Final = "local"
-"""The name of whoever sits at this machine."""
+LOCAL_USER: Final = "local"
+"""The user at this machine, and of an operator who names none."""
 
 _ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})")
 
 
-def user_of(request: HttpRequest) -> str:
-    """Return the user as whom a visitor talks; `Forbidden` for an anonymous one who is not known.
+class PageUser(msgspec.Struct, frozen=True, kw_only=True):
+    """The parameters that name the user."""
 
-    An anonymous visitor is known by the id of the conversation, `?id=`, which nobody can guess.
+    id: Annotated[
+        str | None, Meta(description="The conversation by which an anonymous person is known.")
+    ] = None
+    user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
+
+
+def user_of(visitor: Visitor, params: PageUser) -> str:
+    """Return the user that a visitor speaks for.
+
+    An anonymous visitor is known by the id of the conversation, which nobody can guess; raise
+    `Forbidden` without one.
     """
-    visitor = request.visitor
     if visitor.kind == "operator":
-        return PREFIX + (request.query("user") or HOME)
+        return PREFIX + (params.user or LOCAL_USER)
     if visitor.user is not None:
         return PREFIX + visitor.user
-    known = _ANONYMOUS.fullmatch(request.query("id") or "")
+    known = _ANONYMOUS.fullmatch(params.id or "")
     if known is None:
         raise Forbidden("without a token give the id of your conversation", field="id")
     return f"{PREFIX}anonymous-{known[1]}"
 
 
-def may_see(request: HttpRequest, user: str | None) -> bool:
-    """Whether a visitor may see what belongs to this user."""
-    return request.visitor.kind == "operator" or user == user_of(request)
+def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:
+    """Return whether a visitor may see what belongs to a user."""
+    return visitor.kind == "operator" or user == user_of(visitor, params)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import html
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
-from prolocutor.contracts.channel import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
+from prolocutor.web.operations import TypedRequest
 
 FOLDER: Final = Path(__file__).parent / "static"
 INDEX: Final = "index.html"
@@ -52,6 +54,20 @@ SAFE: Final = {
 }
 
 
+class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a browser says of the copy that it has."""
+
+    etag: Annotated[str | None, Meta(extra={"in": "header"})] = msgspec.field(
+        default=None, name="If-None-Match"
+    )
+
+
+class FilePath(CachedCopy, frozen=True, kw_only=True):
+    """The parameters of a request for a file of the page."""
+
+    file: str
+
+
 class _File(msgspec.Struct, frozen=True):
     body: bytes
     content_type: str
@@ -70,20 +86,20 @@ class StaticFiles:
         index = self._files[INDEX].body.replace(b"{{name}}", html.escape(name).encode())
         self._files[INDEX] = _file(index, TYPES[".html"])
 
-    async def index(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /`."""
-        return self._answer(INDEX, request)
+    async def page(self, request: TypedRequest[CachedCopy, None]) -> HttpResponse:
+        """Return the chat page."""
+        return self._response(INDEX, request.params)
 
-    async def one(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /page/{file}`; `NotFound` for what is none of the page's files."""
-        return self._answer(request.params["file"], request)
+    async def page_file(self, request: TypedRequest[FilePath, None]) -> HttpResponse:
+        """Return a file of the chat page; raise `NotFound` for any other name."""
+        return self._response(request.params.file, request.params)
 
-    def _answer(self, name: str, request: HttpRequest) -> HttpResponse:
+    def _response(self, name: str, cached: CachedCopy) -> HttpResponse:
         file = self._files.get(name)
         if file is None:
             raise NotFound("the page has no file of this name")
         headers = {**SAFE, "ETag": file.etag}
-        if request.header("if-none-match") == file.etag:
+        if cached.etag == file.etag:
             return HttpResponse(status=304, content_type=file.content_type, headers=headers)
         return HttpResponse(file.body, content_type=file.content_type, headers=headers)
 

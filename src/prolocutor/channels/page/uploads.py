@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.channel import HttpResponse
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, StoreFull

@@ -6,17 +6,17 @@ a status and JSON that say what is wrong with it, and unknown ids are not passed
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Route, WebSocketRoute
-from prolocutor.deeppavlov.door.description import DESCRIPTION
+from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.deeppavlov.door.dialog_endpoints import DialogEndpoints
+from prolocutor.deeppavlov.door.messages import CurrentLoad, DialogState, SayReply, SayRequest
 from prolocutor.deeppavlov.door.turn_endpoints import TurnEndpoints
+from prolocutor.errors import Conflict, NotFound
 from prolocutor.observe.service_times import ServiceTimes
-from prolocutor.web.requests import json_response
-
-_PONG: Final = HttpResponse(b'"pong"')
+from prolocutor.web.operations import Operation, TypedRequest
 
 
 class DeepPavlov:
@@ -25,30 +25,32 @@ class DeepPavlov:
     `load` has to be among the assistant's observers; without it no response times are shown.
     """
 
-    name = "deeppavlov"
-    prefix = ""
+    name: Final = "deeppavlov"
+    prefix: Final = ""
 
     def __init__(self, assistant: Assistant, *, load: ServiceTimes | None = None) -> None:
         self._assistant = assistant
         self._load = load
-        turns, archive = TurnEndpoints(assistant), DialogEndpoints(assistant)
+        turns, dialogs = TurnEndpoints(assistant), DialogEndpoints(assistant)
+        list_dialogs = Operation(dialogs.list_dialogs)
+        show_dialog = Operation(dialogs.show_dialog, returns=DialogState, errors=[NotFound])
+        show_user = Operation(dialogs.list_dialogs_of, returns=list[DialogState])
+        delete_user = Operation(dialogs.delete_person, status=204, errors=[NotFound])
         self.routes: list[Route | WebSocketRoute] = [
-            Route("POST", "/", turns.post),
-            WebSocketRoute("/chat/ws", turns.chat),
-            Route("GET", "/ping", self._ping, "all"),
-            Route("GET", "/api/dialogs", archive.dialog_ids),
-            Route("GET", "/api/dialogs/", archive.dialog_ids),
-            Route("GET", "/api/dialogs/{dialog_id}", archive.dialog),
-            Route("GET", "/api/user/{user_external_id:path}", archive.dialogs_of),
-            Route("DELETE", "/api/user/{user_external_id:path}", archive.delete, "operators"),
-            Route("POST", "/rating/dialog", archive.rate_dialog),
-            Route("POST", "/rating/utterance", archive.rate_utterance),
-            Route("GET", "/debug/current_load", self._current_load, "operators"),
+            Route("POST", "/", Operation(turns.say, errors=[Conflict])),
+            WebSocketRoute("/chat/ws", turns.chat, receives=SayRequest, sends=SayReply),
+            Route("GET", "/ping", Operation(self.ping, returns=str), "all"),
+            Route("GET", "/api/dialogs", list_dialogs),
+            Route("GET", "/api/dialogs/", list_dialogs),
+            Route("GET", "/api/dialogs/{dialog_id}", show_dialog),
+            Route("GET", "/api/user/{user_external_id:path}", show_user),
+            Route("DELETE", "/api/user/{user_external_id:path}", delete_user, "operators"),
+            Route("POST", "/rating/dialog", Operation(dialogs.rate_dialog, errors=[NotFound])),
+            Route(
+                "POST", "/rating/utterance", Operation(dialogs.rate_utterance, errors=[NotFound])
+            ),
+            Route("GET", "/debug/current_load", Operation(self.current_load), "operators"),
         ]
-
-    def openapi(self) -> dict[str, Any]:
-        """Describe the HTTP routes."""
-        return DESCRIPTION
 
     async def open(self) -> None:
         """Do nothing: there is nothing to get ready."""
@@ -56,15 +58,18 @@ class DeepPavlov:
     async def close(self) -> None:
         """Do nothing: a turn that runs is the assistant's."""
 
-    async def _ping(self, _: HttpRequest) -> HttpResponse:
+    async def ping(self, _: TypedRequest[None, None]) -> HttpResponse:
+        """Answer "pong"."""
         return _PONG
 
-    async def _current_load(self, _: HttpRequest) -> HttpResponse:
+    async def current_load(self, _: TypedRequest[None, None]) -> CurrentLoad:
+        """Show the calls that run now, and mean seconds over the last five minutes."""
         steps = self._assistant.engine.prepared.every()
         running = {step.name: step.guard.in_flight for step in steps}
-        return json_response(
-            {
-                "current_load": {**running, "agent": self._assistant.busy},
-                "response_time": self._load.means() if self._load is not None else {},
-            }
+        return CurrentLoad(
+            {**running, "agent": self._assistant.busy},
+            self._load.means() if self._load is not None else {},
         )
+
+
+_PONG: Final = HttpResponse(b'"pong"')

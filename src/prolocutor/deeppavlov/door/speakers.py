@@ -1,25 +1,25 @@
-"""Who speaks through this door, and whose things a visitor may see."""
+"""Who speaks through this door, and whose dialogs a visitor may see."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
-from prolocutor.contracts.channel import Visitor
+from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, Forbidden
 
 _ANONYMOUS: Final = re.compile(r"anonymous-[0-9a-f]{32}")
 
 
-def speaker(visitor: Visitor, given: Any) -> str:
-    """Tell whose words these are, by who came in and the `user_id` that was given.
+def speaker(visitor: Visitor, user_id: str | int | None) -> str:
+    """Return the user that a visitor speaks for, by the `user_id` of the request.
 
-    Operators speak for whom they name, persons for themselves. An anonymous visitor becomes
-    somebody new and goes on as the same one by giving the `user_id` of the first reply, which
-    nobody can guess. `BadInput` or `Forbidden` otherwise.
+    An operator speaks for any user, a person for themselves. An anonymous visitor becomes a new
+    user, and stays the same one by the `user_id` of the first reply, which nobody can guess. Raise
+    `BadInput` where the `user_id` is missing, `Forbidden` where it is another person's.
     """
-    name = _name(given)
+    name = _name(user_id)
     if visitor.kind == "person" and visitor.user is not None:
         if name not in ("", visitor.user):
             raise Forbidden("this token is for another user_id; leave it out", field="user_id")
@@ -33,23 +33,17 @@ def speaker(visitor: Visitor, given: Any) -> str:
     return name
 
 
-def rater(visitor: Visitor, given: Any) -> str | None:
-    """Tell who rates; operators need not say."""
+def rater(visitor: Visitor, user_id: str | int | None) -> str | None:
+    """Return the user that rates; operators need not name one."""
     if visitor.kind == "operator":
-        return _name(given) or None
-    return speaker(visitor, given)
+        return _name(user_id) or None
+    return speaker(visitor, user_id)
 
 
 def may_see(visitor: Visitor, user: str | None) -> bool:
-    """Whether a visitor may see what belongs to this user: persons theirs, by whichever door."""
+    """Return whether a visitor may see what belongs to a user, by any of the user's names."""
     return visitor.kind == "operator" or user in visitor.names
 
 
-def _name(given: Any) -> str:
-    if given is None:
-        return ""
-    if isinstance(given, int) and not isinstance(given, bool):
-        return str(given)
-    if not isinstance(given, str):
-        raise BadInput("user_id should be a text", field="user_id")
-    return given
+def _name(user_id: str | int | None) -> str:
+    return "" if user_id is None else str(user_id)

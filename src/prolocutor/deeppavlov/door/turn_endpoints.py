@@ -1,89 +1,110 @@
-"""Turns through this door: one request one turn, or one socket many."""
+"""Turns through this door: one request for one turn, or one WebSocket for many."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
+
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.channel import HttpRequest, HttpResponse, Visitor, WebSocket
+from prolocutor.contracts.http import Visitor
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.deeppavlov.door.messages import (
+    DebugOutput,
+    EmptyReply,
+    SayParams,
+    SayReply,
+    SayRequest,
+)
 from prolocutor.deeppavlov.door.speakers import speaker
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
-from prolocutor.errors import BadInput
+from prolocutor.web.decoding import JsonReader
 from prolocutor.web.error_table import error_response
-from prolocutor.web.requests import json_object, parse_object
+from prolocutor.web.operations import TypedRequest
 
 COMMANDS: Final = ("/start", "/close")
 """Payloads that end the dialog instead of being answered."""
 
-MAX_KEY: Final = 255
-
 
 class TurnEndpoints:
-    """Lets people talk to the assistant."""
+    """The endpoints by which people talk to the assistant."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
-    async def post(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /`."""
-        said = await json_object(request)
-        key = request.header("idempotency-key")
-        if key is not None and not 0 < len(key) <= MAX_KEY:
-            what = f"a key has 1 to {MAX_KEY} characters"
-            raise BadInput(what, field="Idempotency-Key")
-        return HttpResponse(await self._answer(said, request.visitor, "http_client", key) or b"{}")
+    async def say(self, request: TypedRequest[SayParams, SayRequest]) -> SayReply | EmptyReply:
+        """Say something and get the reply."""
+        key = request.params.idempotency_key
+        return await self._answer(request.body, request.visitor, "http_client", key) or EmptyReply()
 
     async def chat(self, socket: WebSocket) -> None:
-        """Answer one message of a socket after the other; errors do not close it."""
+        """Say something with each message, and get a reply each; errors do not close the socket."""
         async for message in socket:
             try:
-                said = parse_object(message)
-                answer = await self._answer(said, socket.visitor, "ws_client", None)
+                said = _MESSAGES.read(message)
+                reply = await self._answer(said, socket.visitor, "ws_client", None)
+                answer = plain.encode(reply or "command_performed")
             except Exception as error:
                 answer = error_response(error).encoded()
-            socket.send((answer or b'"command_performed"').decode())
+            socket.send(answer.decode())
 
     async def _answer(
-        self, said: dict[str, Any], visitor: Visitor, channel: str, key: str | None
-    ) -> bytes | None:
-        """Return the reply to what was said as JSON; None if it was a command."""
-        user = speaker(visitor, said.pop("user_id", None))
-        payload = said.pop("payload", None)
-        if payload is None:
-            payload = ""
-        elif not isinstance(payload, str):
-            raise BadInput("payload should be a text", field="payload")
-        if payload in COMMANDS:
+        self, said: SayRequest, visitor: Visitor, channel: str, key: str | None
+    ) -> SayReply | None:
+        """Return the reply to what was said; None if it was a command."""
+        user = speaker(visitor, said.user_id)
+        text = said.payload or ""
+        if text in COMMANDS:
             await self._assistant.close_dialog(user)
             return None
-        said.pop("user_device_type", None)
-        said.pop("location", None)
         result = await self._assistant.turn(
-            payload, user=user, attributes=said, request_id=key, channel=channel
+            text, user=user, attributes=said.attributes(), request_id=key, channel=channel
         )
-        state = result.state
-        reply = {
-            "dialog_id": result.dialog_id,
-            "utt_id": state["utt_id"],
-            "user_id": user,
-            "response": said_as_text(state),
-            "attributes": state["attributes"],
-            "active_skill": state["active_skill"],
-        }
-        if said.get("debug_output") is True:
-            reply["debug_output"] = await self._debug_output(result)
-        return plain.encode(reply)
+        spoken = _SPOKEN.decode(result.reply_state)
+        reply = SayReply(
+            dialog_id=result.dialog_id,
+            utt_id=spoken.utt_id,
+            user_id=user,
+            response=_as_text(spoken),
+            attributes=spoken.attributes,
+            active_skill=spoken.active_skill,
+        )
+        if said.debug_output is True:
+            reply.debug_output = await self._debug_output(result)
+        return reply
 
-    async def _debug_output(self, result: TurnResult) -> dict[str, Any]:
+    async def _debug_output(self, result: TurnResult) -> DebugOutput:
         """Return what was known of the human utterance; of a repeated reply, what is stored."""
         if not result.repeated:
-            return {"hypotheses": result.hypotheses, "annotations": result.annotations}
+            return DebugOutput(result.hypotheses, result.annotations)
         dialog = await self._assistant.store.dialog(result.dialog_id)
         for utterance in dialog.utterances if dialog is not None else ():
             if utterance.utt_id == result.human_utt_id and isinstance(utterance, HumanUtterance):
                 state = agent_state.human_utterance_to_state(utterance)
-                return {key: state[key] for key in ("hypotheses", "annotations")}
-        return {"hypotheses": [], "annotations": {}}
+                return DebugOutput(state["hypotheses"], state["annotations"])
+        return DebugOutput()
+
+
+class _Spoken(msgspec.Struct):
+    """What the reply shows of a bot utterance in agent state JSON."""
+
+    utt_id: str
+    text: str
+    active_skill: str
+    attributes: msgspec.Raw
+
+
+def _as_text(spoken: _Spoken) -> str:
+    """Return all that was said as text; attributes are read only where there are some."""
+    attributes: dict[str, Any] = {}
+    if spoken.attributes != _NO_ATTRIBUTES:
+        attributes = plain.decode(spoken.attributes)
+    return said_as_text({"text": spoken.text, "attributes": attributes})
+
+
+_NO_ATTRIBUTES: Final = msgspec.Raw(b"{}")
+_SPOKEN: Final = msgspec.json.Decoder(_Spoken)
+_MESSAGES: Final = JsonReader(SayRequest)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from prolocutor.almond.door.speakers import anonymous_speaker, speaker_of
-from prolocutor.contracts.channel import Visitor
+from prolocutor.contracts.http import Visitor
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.web.authentication import ANONYMOUS, OPERATOR
 

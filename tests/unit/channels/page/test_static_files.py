@@ -1,33 +1,32 @@
 """The files of the page: whole, its own, and without a way for text to become anything else."""
 
 import re
-from typing import Any
 
 import pytest
 
-from prolocutor.channels.page.static_files import FOLDER, POLICY, TYPES, StaticFiles
-from prolocutor.contracts.channel import HttpResponse
+from prolocutor.channels.page.static_files import (
+    FOLDER,
+    POLICY,
+    TYPES,
+    CachedCopy,
+    FilePath,
+    StaticFiles,
+)
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
+from prolocutor.web.authentication import ANONYMOUS
+from prolocutor.web.operations import TypedRequest
 
 SCRIPTS = sorted(FOLDER.glob("*.js"))
 
 
-class Asked:
-    """A request for a file."""
-
-    def __init__(self, file: str = "", **headers: str) -> None:
-        self.params = {"file": file}
-        self.header = headers.get
-
-
-async def answer(file: str, **headers: str) -> HttpResponse:
-    asked: Any = Asked(file, **headers)
-    return await StaticFiles("Ann's <assistant>").one(asked)
+async def answer(file: str, etag: str | None = None) -> HttpResponse:
+    request = TypedRequest(ANONYMOUS, FilePath(file=file, etag=etag), None)
+    return await StaticFiles("Ann's <assistant>").page_file(request)
 
 
 async def test_the_index_names_the_assistant_as_text() -> None:
-    asked: Any = Asked()
-    index = await StaticFiles("Ann's <assistant>").index(asked)
+    index = await StaticFiles("Ann's <assistant>").page(TypedRequest(ANONYMOUS, CachedCopy(), None))
 
     assert isinstance(index.body, bytes)
     assert b"<title>Ann&#x27;s &lt;assistant&gt;</title>" in index.body
@@ -43,7 +42,7 @@ def test_the_policy_lets_nothing_inline_run() -> None:
 
 async def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
     first = await answer("app.js")
-    again = await answer("app.js", **{"if-none-match": first.headers["ETag"]})
+    again = await answer("app.js", first.headers["ETag"])
 
     assert (first.status, first.content_type) == (200, "text/javascript; charset=utf-8")
     assert (again.status, again.body) == (304, b"")

@@ -1,0 +1,52 @@
+"""What a door sees of one HTTP request, and the response that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Literal, Protocol
+
+import msgspec
+
+Access = Literal["all", "known", "operators"]
+"""Who may use a route: everyone, without limits; those whom `auth` admits; operators alone."""
+
+
+class Visitor(msgspec.Struct, frozen=True):
+    """The identity behind a request.
+
+    An operator may speak for any user, a person only for `user`; an anonymous visitor is a new
+    person. `names` are the person's names in the assistant, one for each door: what is stored
+    under any of them belongs to this person.
+    """
+
+    kind: Literal["operator", "person", "anonymous"]
+    user: str | None = None
+    names: frozenset[str] = frozenset()
+
+
+class HttpRequest(Protocol):
+    """One HTTP request that has been admitted."""
+
+    visitor: Visitor
+    method: str
+    path: str
+    params: Mapping[str, str]
+    """The parts of the path that the route names in braces."""
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header by its lower-case name."""
+
+    def query(self, name: str) -> str | None:
+        """Return the last value of a query parameter."""
+
+    async def body(self) -> bytes:
+        """Read the whole body, within the listener's limits."""
+
+
+class HttpResponse(msgspec.Struct, frozen=True):
+    """The response to a request; `body` is sent whole, or piece by piece where it may be long."""
+
+    body: bytes | AsyncIterator[bytes] = b""
+    status: int = 200
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = {}

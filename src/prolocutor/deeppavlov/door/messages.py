@@ -1,0 +1,151 @@
+"""The requests and replies of the door, as DeepPavlov Agent's HTTP API has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from prolocutor.web.decoding import OpenStruct
+
+MAX_KEY: Final = 255
+
+UserId: TypeAlias = Annotated[
+    str | int | None,
+    Meta(
+        description="Who speaks; a token's owner may leave it out.",
+        extra={"error": "user_id should be a text"},
+    ),
+]
+Rating: TypeAlias = Annotated[
+    bool | int | float | str | list[Any] | dict[str, Any],
+    Meta(description="Any JSON but null.", extra={"error": "a rating is needed"}),
+]
+DialogState: TypeAlias = Annotated[
+    dict[str, Any], Meta(description="A dialog in the state format of DeepPavlov Agent.")
+]
+JsonObject: TypeAlias = Annotated[
+    msgspec.Raw, Meta(extra_json_schema={"type": "object", "additionalProperties": True})
+]
+"""A JSON object that is passed on as the bytes that it is stored in."""
+
+
+class SayParams(msgspec.Struct, frozen=True):
+    """The parameters of `POST /`."""
+
+    idempotency_key: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
+        Meta(
+            description="The same key gets the same reply for a day; with another body, 422.",
+            extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
+        ),
+    ] = msgspec.field(default=None, name="Idempotency-Key")
+
+
+class SayRequest(OpenStruct):
+    """What a person says; every other key becomes an attribute of the utterance."""
+
+    user_id: UserId = None
+    payload: Annotated[
+        str | None, Meta(description="The text; `/start` and `/close` end the dialog instead.")
+    ] = None
+    user_device_type: Annotated[Any, Meta(description="Accepted and ignored.")] = None
+    location: Annotated[Any, Meta(description="Accepted and ignored.")] = None
+    debug_output: Annotated[
+        Any, Meta(description="`true`: the reply has `debug_output`. Kept as an attribute.")
+    ] = UNSET
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the attributes of the utterance."""
+        return (
+            self.extra
+            if self.debug_output is UNSET
+            else {
+                **self.extra,
+                "debug_output": self.debug_output,
+            }
+        )
+
+
+class DebugOutput(msgspec.Struct):
+    """What services said of one input."""
+
+    hypotheses: list[dict[str, Any]] = []
+    annotations: dict[str, Any] = {}
+
+
+class SayReply(msgspec.Struct, kw_only=True):
+    """The reply to an input."""
+
+    dialog_id: str
+    utt_id: Annotated[str, Meta(description="The id of the bot utterance.")]
+    user_id: str
+    response: str
+    attributes: JsonObject
+    active_skill: str
+    debug_output: DebugOutput | UnsetType = UNSET
+
+
+class EmptyReply(msgspec.Struct):
+    """The reply to `/start` and `/close`."""
+
+
+class DialogPath(msgspec.Struct, frozen=True):
+    """The parameters of a request for a dialog."""
+
+    dialog_id: Annotated[
+        str,
+        Meta(
+            pattern="^[0-9a-fA-F]+$",
+            description="`dialog_id` or `_id`.",
+            extra={"error": "a dialog's id is made of hex digits"},
+        ),
+    ]
+
+
+class DialogIdsQuery(msgspec.Struct, frozen=True):
+    """Which dialogs are listed."""
+
+    offset: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    active: Annotated[bool | None, Meta(extra={"error": "_active is 1 or 0"})] = msgspec.field(
+        default=None, name="_active"
+    )
+
+
+class DialogIds(msgspec.Struct):
+    """One page of ids, oldest dialogs first."""
+
+    dialog_ids: Sequence[str]
+    next: Annotated[str | None, Meta(description="The query of the next page.")]
+
+
+class UserPath(msgspec.Struct, frozen=True):
+    """The parameters of a request about a person."""
+
+    user_external_id: str
+
+
+class DialogRating(msgspec.Struct):
+    """What a person thinks of a dialog."""
+
+    dialog_id: str
+    rating: Rating
+    user_id: UserId = None
+
+
+class UtteranceRating(msgspec.Struct):
+    """What a person thinks of an utterance."""
+
+    utt_id: str
+    rating: Rating
+    user_id: UserId = None
+
+
+class CurrentLoad(msgspec.Struct):
+    """Calls that run now, and mean seconds over the last five minutes, by service."""
+
+    current_load: dict[str, int]
+    response_time: dict[str, float]

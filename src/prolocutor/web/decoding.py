@@ -1,0 +1,177 @@
+"""Reading JSON and parameters by the Structs that declare them, with errors that name the field.
+
+The same Structs make the OpenAPI document (`openapi.py`), so what is read and what is described
+cannot differ. `Meta(extra={"error": text})` on a field is the text of its error. What a Struct
+checks in `__post_init__` is a `ValueError` whose text begins with the field's name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any, Final, Generic, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import FieldInfo
+
+from prolocutor.contracts.http import HttpRequest
+from prolocutor.dialog import plain
+from prolocutor.errors import BadInput
+
+T = TypeVar("T")
+P = TypeVar("P", bound=msgspec.Struct)
+
+_ERROR: Final = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+_MISSING: Final = re.compile(r"Object missing required field `(.*)`")
+_EXPECTED: Final = re.compile(r"Expected `([^`]*)`(.*?)(?:, got .*)?", re.DOTALL)
+_KINDS: Final = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
+
+
+class OpenStruct(msgspec.Struct, kw_only=True):
+    """A JSON object of which the keys that have no field are kept, in `extra`."""
+
+    extra: dict[str, Any] = msgspec.field(default_factory=dict, name="")
+
+
+class JsonReader(Generic[T]):
+    """Reads JSON as one type: a Struct, or whatever else msgspec decodes."""
+
+    def __init__(self, type_: type[T]) -> None:
+        self._type = type_
+        self._decoder = msgspec.json.Decoder(type_)
+        names = {field.encode_name for field in _fields(type_)}
+        self._known = frozenset(names - {""}) if "" in names else None
+
+    def read(self, text: bytes | str) -> T:
+        """Return the value; raise `BadInput` for what is no JSON or does not fit the type."""
+        try:
+            if self._known is not None:
+                return self._read_open(plain.decode(text), self._known)
+            return self._decoder.decode(text)
+        except msgspec.ValidationError as error:
+            raise bad_input(error, self._type) from None
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            if _has_lone_surrogate(text):
+                raise BadInput("a lone surrogate is no Unicode text") from None
+            raise BadInput(f"this is not JSON: {error}") from None
+
+    def _read_open(self, given: Any, known: frozenset[str]) -> T:
+        if not isinstance(given, dict):
+            raise BadInput("this should be a JSON object, {...}")
+        fields = {key: given.pop(key) for key in known & given.keys()}
+        value: Any = msgspec.convert(fields, self._type)
+        value.extra = given
+        read: T = value
+        return read
+
+
+class ParamsReader(Generic[P]):
+    """Reads the parameters of a request as one Struct.
+
+    A field whose name the path has in braces is read from the path, one with
+    `Meta(extra={"in": "header"})` from that header, every other one from the query, where an empty
+    value counts as none and the last of several counts.
+    """
+
+    def __init__(self, type_: type[P]) -> None:
+        self.type = type_
+        fields = msgspec.structs.fields(type_)
+        self._headers = [f.encode_name for f in fields if is_header(f.type)]
+        self._others = [f.encode_name for f in fields if not is_header(f.type)]
+        self._default = None if any(f.required for f in fields) else type_()
+
+    def read(self, request: HttpRequest) -> P:
+        """Return the parameters; raise `BadInput` for what does not fit the Struct."""
+        found: dict[str, str] = {}
+        for name in self._headers:
+            header = request.header(name.lower())
+            if header is not None:
+                found[name] = header
+        for name in self._others:
+            if name in request.params:
+                found[name] = request.params[name]
+            elif value := request.query(name):
+                found[name] = value
+        if not found and self._default is not None:
+            return self._default
+        try:
+            return msgspec.convert(found, self.type, strict=False)
+        except msgspec.ValidationError as error:
+            raise bad_input(error, self.type) from None
+
+
+def parse_object(text: bytes | str) -> dict[str, Any]:
+    """Return one JSON object; raise `BadInput` for anything else."""
+    return _OBJECT.read(text)
+
+
+def is_header(type_: Any) -> bool:
+    """Return whether a field of parameters stands in a header."""
+    return _noted(type_, "in") == "header"
+
+
+def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
+    """Return the error for a value that does not fit its type, with the field at fault."""
+    found = _ERROR.fullmatch(str(error))
+    what, path = (found["what"], found["path"] or "") if found else (str(error), "")
+    if missing := _MISSING.fullmatch(what):
+        field = f"{path}.{missing[1]}" if path else missing[1]
+        return BadInput(_wording(type_, field) or f"{field} is needed", field=field)
+    expected = _EXPECTED.fullmatch(what)
+    if not path:
+        if expected and expected[1] == "object":
+            what = "this should be a JSON object, {...}"
+        return BadInput(what, field=_checked_field(type_, what))
+    if wording := _wording(type_, path):
+        return BadInput(wording, field=path)
+    if expected is None:
+        return BadInput(f"{path}: {what}", field=path)
+    kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
+    return BadInput(f"{path} should be {' or '.join(kinds) or 'null'}{expected[2]}", field=path)
+
+
+def _checked_field(type_: Any, what: str) -> str | None:
+    """Return the field of which a `__post_init__` says something: the first word of its text."""
+    word = what.partition(" ")[0]
+    return next((field.encode_name for field in _fields(type_) if field.encode_name == word), None)
+
+
+def _wording(type_: Any, field: str) -> str | None:
+    """Return the text that a field of the Struct has for its errors."""
+    return next((_noted(f.type, "error") for f in _fields(type_) if f.encode_name == field), None)
+
+
+def _fields(type_: Any) -> tuple[FieldInfo, ...]:
+    is_struct = isinstance(type_, type) and issubclass(type_, msgspec.Struct)
+    return msgspec.structs.fields(type_) if is_struct else ()
+
+
+def _noted(type_: Any, key: str) -> str | None:
+    """Return what an annotated type notes in `Meta.extra` under a key."""
+    for part in get_args(type_)[1:] if get_origin(type_) is Annotated else ():
+        if isinstance(part, Meta) and part.extra and key in part.extra:
+            return str(part.extra[key])
+    return None
+
+
+def _has_lone_surrogate(text: bytes | str) -> bool:
+    """Return whether the only fault of this JSON is half of a character: msgspec does not say."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+_OBJECT: Final = JsonReader(dict[str, Any])
