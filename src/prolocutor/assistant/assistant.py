@@ -13,15 +13,15 @@ from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
-from prolocutor.assistant.bounds import check_number, check_text
+from prolocutor.assistant.assistant_settings import DEFAULT_STORE, DEFAULTS, AssistantSettings
 from prolocutor.assistant.feed import FeedListeners, FeedMessage
-from prolocutor.assistant.input_checks import MAX_TEXT, check_name, checked_dialog, checked_input
+from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_cancelled
-from prolocutor.assistant.rounds.interpreter import SWITCH_CONFIDENCE, InputInterpreter, round_of
+from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -68,31 +68,34 @@ class Assistant:
         self,
         pipeline: Pipeline,
         *,
-        store: str | Store = "sqlite:///dialogs.db",
-        deadline: float = 5.0,
-        reserve: float | None = None,
-        queue_timeout: float = 30.0,
-        queue_limit: int = 100,
-        max_text: int = MAX_TEXT,
-        durability: Literal["full", "relaxed"] = "full",
-        fallback: str = "Sorry, I have no answer to that.",
-        recover_within: float = 300.0,
-        max_attributes: int = 1000,
-        switch_confidence: float = SWITCH_CONFIDENCE,
-        name: str = "assistant",
+        store: str | Store = DEFAULT_STORE,
+        deadline: float = DEFAULTS.deadline,
+        reserve: float | None = DEFAULTS.reserve,
+        queue_timeout: float = DEFAULTS.queue_timeout,
+        queue_limit: int = DEFAULTS.queue_limit,
+        max_text: int = DEFAULTS.max_text,
+        durability: Literal["full", "relaxed"] = DEFAULTS.durability,
+        fallback: str = DEFAULTS.fallback,
+        recover_within: float = DEFAULTS.recover_within,
+        max_attributes: int = DEFAULTS.max_attributes,
+        switch_confidence: float = DEFAULTS.switch_confidence,
+        name: str = DEFAULTS.name,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
     ) -> None:
-        check_number("deadline", deadline, above=True)
-        if reserve is not None:
-            check_number("reserve", reserve, below=deadline)
-        check_number("queue_timeout", queue_timeout, above=True)
-        check_number("queue_limit", queue_limit, least=1)
-        check_number("max_text", max_text, least=1)
-        check_number("max_attributes", max_attributes)
-        check_number("recover_within", recover_within)
-        check_number("switch_confidence", switch_confidence)
-        check_text("fallback", fallback)
+        AssistantSettings(
+            name=name,
+            durability=durability,
+            deadline=deadline,
+            reserve=reserve,
+            queue_timeout=queue_timeout,
+            queue_limit=queue_limit,
+            max_text=max_text,
+            fallback=fallback,
+            recover_within=recover_within,
+            max_attributes=max_attributes,
+            switch_confidence=switch_confidence,
+        ).check()
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
         self.observers = list(observers)

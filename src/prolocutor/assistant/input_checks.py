@@ -8,7 +8,6 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput, BadReply
 
-MAX_TEXT: Final = 100_000
 MAX_NAME: Final = 500
 
 

@@ -33,7 +33,6 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
 from prolocutor.web.authentication import AccessPolicy, is_loopback
-from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
@@ -159,14 +158,11 @@ def _app(
     channels: list[Channel] = [OwnerChannel(assistant)]
     for name, options in plan.doors().items():
         channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
-    given = {"body": settings.limits.body, "connections": settings.limits.connections}
     return make_app(
         assistant,
         channels,
         auth=AccessPolicy(settings.auth.keys, settings.auth.tokens, settings.auth.anonymous),
-        limits=ListenerLimits(
-            **{name: value for name, value in given.items() if value is not None}
-        ),
+        limits=settings.limits,
         metrics=metrics,
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.assistant_settings import DEFAULT_STORE
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.selector_building import with_selectors
 from prolocutor.config.settings import Settings
@@ -51,21 +51,19 @@ def build(
     search_in(settings.folder)
     limits = StageDeadlines.within(settings.deadline, settings.reserve)
     made, learners = with_selectors(pipeline or settings.pipeline, settings.folder, limits)
-    given: dict[str, Any] = {
-        "store": store or settings.store,
-        "reserve": settings.reserve,
-        "queue_limit": settings.limits.queue,
-        "max_text": settings.limits.text,
-        "fallback": settings.fallback,
-        "recover_within": settings.recover_within,
-        "max_attributes": settings.max_attributes,
-    }
     return Assistant(
         made,
         name=settings.name,
+        store=store or settings.store or DEFAULT_STORE,
         durability=settings.durability,
         deadline=settings.deadline,
+        reserve=settings.reserve,
         queue_timeout=settings.queue_timeout,
+        queue_limit=settings.queue_limit,
+        max_text=settings.max_text,
+        fallback=settings.fallback,
+        recover_within=settings.recover_within,
+        max_attributes=settings.max_attributes,
+        switch_confidence=settings.switch_confidence,
         observers=[*observers, *learners],
-        **{key: value for key, value in given.items() if value is not None},
     )

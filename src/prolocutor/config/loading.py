@@ -18,6 +18,7 @@ from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import Graph, compile_graph
 from prolocutor.pipeline.plan import SINGLE, Pipeline, Stage
+from prolocutor.web.limits import ListenerLimits
 
 _FILE: Final = TableField(
     keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"
@@ -71,7 +72,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
     settings = Settings(
-        **_at_home(values, folder),
+        **_at_home(_limited(values), folder),
         pipeline=_pipeline(stages, folder),
         file=document.file,
         folder=folder,
@@ -96,6 +97,15 @@ _LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Survey]]] = 
     ".json": _from_deeppavlov,
 }
 """By suffix; a file with another suffix is read as YAML."""
+
+
+def _limited(values: dict[str, Any]) -> dict[str, Any]:
+    """Give the limits of a file to the assistant's settings and to the listener's."""
+    limits = values.pop("limits", {})
+    own = {"text": "max_text", "queue": "queue_limit"}
+    values |= {own[key]: value for key, value in limits.items() if key in own}
+    listener = {key: value for key, value in limits.items() if key not in own}
+    return {**values, "limits": ListenerLimits(**listener)}
 
 
 def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.bounds import bounds_of, words_of
 from prolocutor.config.fields import (
     ChoiceField,
     FieldKind,
@@ -19,28 +20,31 @@ from prolocutor.config.fields import (
     TextField,
     TextListField,
 )
-from prolocutor.config.selector_settings import POLICIES, BudgetSettings
-from prolocutor.config.settings import AuthSettings, LimitSettings
+from prolocutor.config.selector_settings import BudgetSettings
+from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.pairing.unsure import Unsure
-from prolocutor.pipeline.plan import Breaker
+from prolocutor.pipeline.plan import Breaker, Service
 from prolocutor.processes.supervisor import ProcessCommand
-
-DAY: Final = 86_400.0
-
-
-def _seconds(*, least: float = 0, most: float = 365 * DAY) -> NumberField:
-    return NumberField(what="a number of seconds", least=least, most=most)
+from prolocutor.web.limits import ListenerLimits
 
 
-def _positive_seconds() -> NumberField:
-    return NumberField(what="a number of seconds", above=0, most=365 * DAY)
-
-
-def _count(what: str, *, least: int = 1, most: float = 1e9, **words: Any) -> NumberField:
+def _number(struct: type[msgspec.Struct], name: str, what: str, **words: Any) -> NumberField:
+    """Return the kind of a numeric field, with the bounds that its Struct gives it."""
+    bounds = bounds_of(struct, name)
+    number = f"a whole number of {what}" if bounds.whole else f"a number{what and f' of {what}'}"
     return NumberField(
-        what=f"a whole number of {what}", least=least, most=most, whole=True, words=words
+        what=f"{number} from 0 to 1" if (bounds.least, bounds.most) == (0, 1) else number,
+        least=bounds.least,
+        above=bounds.above,
+        most=bounds.most,
+        whole=bounds.whole,
+        words=words,
     )
+
+
+def _seconds(struct: type[msgspec.Struct], name: str) -> NumberField:
+    return _number(struct, name, "seconds")
 
 
 PORT: Final = NumberField(what="a port", least=0, most=65_535, whole=True)
@@ -49,7 +53,6 @@ SERVICE_NAME: Final = TextField(
     what="a name of up to 100 letters, digits and . _ - : + @",
     pattern=r"\w[\w .:@+-]{0,98}\w|\w",
 )
-_SHARE: Final = NumberField(what="a number from 0 to 1", least=0, most=1)
 
 
 class FolderField(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,29 +77,29 @@ SERVICE: Final = TableField(
         "connector": TextField(what="the name of a connector"),
         "after": NAMES,
         "requires": NAMES,
-        "timeout": _positive_seconds(),
-        "window": _count("utterances", all=None),
+        "timeout": _seconds(Service, "timeout"),
+        "window": _number(Service, "window", "utterances", all=None),
         "formatter": TextField(what="a formatter's name or module:function"),
         "response_formatter": TextField(what="a formatter's name or module:function"),
         "fan_out": FlagField(),
-        "wire": ChoiceField(("native", "deeppavlov")),
-        "batch_size": _count("requests", most=10_000),
-        "retries": _count("attempts", least=0, most=100),
-        "max_in_flight": _count("calls", most=100_000),
+        "wire": ChoiceField(words_of(Service, "wire")),
+        "batch_size": _number(Service, "batch_size", "requests"),
+        "retries": _number(Service, "retries", "attempts"),
+        "max_in_flight": _number(Service, "max_in_flight", "calls"),
         "rerun": FlagField(),
         "inline": FlagField(),
         "process": FlagField(),
         "breaker": TableField(
             keys={
-                "failures": _count("failures"),
-                "window": _positive_seconds(),
-                "cooldown": _seconds(),
+                "failures": _number(Breaker, "failures", "failures"),
+                "window": _seconds(Breaker, "window"),
+                "cooldown": _seconds(Breaker, "cooldown"),
             },
             make=Breaker,
         ),
         "card": JsonField(),
         "icon": TextField(what="a file or URL"),
-        "context": ChoiceField(("own", "all", "none")),
+        "context": ChoiceField(words_of(Service, "context")),
     },
     synonyms={
         "target": "call",
@@ -117,14 +120,14 @@ ENCODER: Final = FolderField(what="the folder of an encoder")
 BUDGET: Final = TableField(
     what="a budget ({policy: ...})",
     keys={
-        "policy": ChoiceField(POLICIES),
-        "calls": _count("calls"),
-        "price": NumberField(what="a price", least=0),
-        "start": _count("calls"),
-        "sure": _SHARE,
-        "value": NumberField(what="a worth", above=0),
-        "per_call": NumberField(what="a cost", least=0),
-        "per_second": NumberField(what="a cost", least=0),
+        "policy": ChoiceField(words_of(BudgetSettings, "policy")),
+        "calls": _number(BudgetSettings, "calls", "calls"),
+        "price": _number(BudgetSettings, "price", ""),
+        "start": _number(BudgetSettings, "start", "calls"),
+        "sure": _number(BudgetSettings, "sure", ""),
+        "value": _number(BudgetSettings, "value", ""),
+        "per_call": _number(BudgetSettings, "per_call", ""),
+        "per_second": _number(BudgetSettings, "per_second", ""),
         "hedge": FlagField(),
     },
     make=BudgetSettings,
@@ -133,9 +136,9 @@ BUDGET: Final = TableField(
 UNSURE: Final = TableField(
     what="what to do when nobody knows ({below: ..., then: ...})",
     keys={
-        "below": _SHARE,
+        "below": _number(Unsure, "below", ""),
         "then": TextField(what="fallback, clarify or the name of a skill"),
-        "choices": _count("choices", most=20),
+        "choices": _number(Unsure, "choices", "choices"),
         "question": TextField(what="a question"),
     },
     make=Unsure,
@@ -156,13 +159,13 @@ AUTH: Final = TableField(
 
 LIMITS: Final = TableField(
     keys={
-        "body": _count("bytes"),
-        "text": _count("characters"),
-        "queue": _count("inputs"),
-        "connections": _count("connections"),
+        "body": _number(ListenerLimits, "body", "bytes"),
+        "text": _number(Settings, "max_text", "characters"),
+        "queue": _number(Settings, "queue_limit", "inputs"),
+        "connections": _number(ListenerLimits, "connections", "connections"),
     },
-    make=LimitSettings,
 )
+"""Of the assistant (`text`, `queue`) and of the listener."""
 
 
 class CommandField(msgspec.Struct, frozen=True):
@@ -214,13 +217,13 @@ TOP: Final[dict[str, FieldKind]] = {
     "store": TextField(
         what="a store's URL such as sqlite:///dialogs.db", pattern=r"[a-z][a-z0-9+.-]*:.*"
     ),
-    "durability": ChoiceField(("full", "relaxed")),
-    "deadline": NumberField(what="a number of seconds", above=0, most=DAY),
-    "reserve": _seconds(most=DAY),
-    "queue_timeout": _positive_seconds(),
+    "durability": ChoiceField(words_of(Settings, "durability")),
+    "deadline": _seconds(Settings, "deadline"),
+    "reserve": _seconds(Settings, "reserve"),
+    "queue_timeout": _seconds(Settings, "queue_timeout"),
     "fallback": TextField(),
-    "recover_within": _seconds(),
-    "max_attributes": _count("attributes"),
+    "recover_within": _seconds(Settings, "recover_within"),
+    "max_attributes": _number(Settings, "max_attributes", "attributes"),
     "host": TextField(what="a host's name or address", pattern=r"[^\s/]+"),
     "port": PORT,
     "auth": AUTH,

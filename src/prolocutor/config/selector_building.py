@@ -11,11 +11,12 @@ import msgspec
 
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector_of
-from prolocutor.config.selector_settings import Role, SelectorSettings, check_method, learns_online
+from prolocutor.config.selector_settings import SelectorSettings, check_method, learns_online
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, Training
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import catalog
+from prolocutor.pairing.catalog import Role
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.question_agent.journal import LessonJournal

@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
+from prolocutor.bounds import Cost, Count, Share
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import catalog
 from prolocutor.pairing.budget import All, Capped, ExpectedGain, Hedged, Policy, TopK, UntilSure
+from prolocutor.pairing.catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Addressed
 
-Role = Literal["router", "ranker"]
-
-POLICIES: Final = ("all", "top", "sure", "gain")
-
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How many calls a turn may cost.
+    """How many calls a turn may cost. None: the default of the policy itself.
 
     `policy`: `all` are asked at once; `top`, the `calls` likeliest; `sure`, `start` at once and
-    then one by one until an answer is right with `sure`; `gain`, whoever promises the largest gain
-    for its cost, while a right answer is worth `value` and a second `per_second`. `calls` and
-    `price` bound a turn. `hedge`: agents too slow to be asked later are asked at once.
+    then one by one until an answer is right with `sure`; `gain`, those that promise the largest
+    gain for their cost, while a right answer is worth `value` and a second `per_second`. `calls`
+    and `price` bound a turn. `hedge`: agents too slow to be asked later are asked at once.
     """
 
     policy: Literal["all", "top", "sure", "gain"] = "sure"
-    calls: int | None = None
-    price: float | None = None
-    start: int = 2
-    sure: float = 0.3
-    value: float = 1.0
-    per_call: float = 0.05
-    per_second: float = 0.0
+    calls: Count | None = None
+    price: Cost | None = None
+    start: Count | None = None
+    sure: Share | None = None
+    value: Annotated[float, Meta(gt=0)] | None = None
+    per_call: Cost | None = None
+    per_second: Cost | None = None
     hedge: bool = False
 
     def made(self) -> Policy:
@@ -52,16 +51,14 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
             case "all":
                 return All()
             case "top":
-                return TopK(self.calls or 3)
+                return TopK() if self.calls is None else TopK(self.calls)
             case "sure":
-                return UntilSure(sure=self.sure, start=self.start)
-        return ExpectedGain(
-            value=self.value,
-            per_call=self.per_call,
-            per_second=self.per_second,
-            sure=self.sure,
-            start=self.start,
-        )
+                return UntilSure(**self._given("sure", "start"))
+        return ExpectedGain(**self._given("value", "per_call", "per_second", "sure", "start"))
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class SelectorSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from prolocutor.assistant.assistant_settings import AssistantSettings
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import ORDER, SINGLE, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
+from prolocutor.web.limits import ListenerLimits
 
 
 class ProcessTarget(msgspec.Struct, frozen=True):
@@ -37,40 +39,19 @@ class AuthSettings(msgspec.Struct, frozen=True):
         return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
 
 
-class LimitSettings(msgspec.Struct, frozen=True):
-    """How much is taken from callers. None: the doors' own default.
+class Settings(AssistantSettings, frozen=True, kw_only=True):
+    """One assistant as its file describes it: its settings, its pipeline, where it is served.
 
-    `body`: bytes of one request. `text`: characters of one input. `queue`: inputs of one person
-    that wait. `connections`: open at once.
+    `store`: None for the usual place. `doors`: options by name of those to open; None for the usual
+    ones. `folder`: where the file lies, and so where its modules are looked for.
     """
 
-    body: int | None = None
-    text: int | None = None
-    queue: int | None = None
-    connections: int | None = None
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """One assistant as its file describes it. None: the default of whoever it is for.
-
-    Times are seconds. `doors`: options by name of those to open; None for
-    the usual ones. `folder`: where the file lies, and so where its modules are looked for.
-    """
-
-    name: str = "assistant"
     store: str | None = None
-    durability: Literal["full", "relaxed"] = "full"
-    deadline: float = 5.0
-    reserve: float | None = None
-    queue_timeout: float = 30.0
-    fallback: str | None = None
-    recover_within: float | None = None
-    max_attributes: int | None = None
     host: str = "127.0.0.1"
     port: int = 4242
     auth: AuthSettings = AuthSettings()
-    limits: LimitSettings = LimitSettings()
-    processes: dict[str, ProcessCommand] = {}
+    limits: ListenerLimits = ListenerLimits()
+    processes: dict[str, ProcessCommand] = msgspec.field(default_factory=dict)
     doors: dict[str, dict[str, Any]] | None = None
     pipeline: Pipeline = Pipeline()
     file: str = ""

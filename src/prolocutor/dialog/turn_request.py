@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, new_id, timestamp
+from prolocutor.dialog.ids import DialogId, TurnId, new_id, timestamp
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 
@@ -130,11 +130,6 @@ class TurnRequest(Mapping[str, Any]):
     def dialog_id(self) -> DialogId:
         """The id of the dialog."""
         return DialogId(self._state["dialog_id"])
-
-    @property
-    def utterance_id(self) -> UtteranceId:
-        """The id of what the human said in this turn."""
-        return UtteranceId(self._heard_state["utt_id"])
 
     @property
     def attributes(self) -> dict[str, Any]:

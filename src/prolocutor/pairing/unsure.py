@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec import Meta
 
+from prolocutor.bounds import Share
 from prolocutor.contracts.pairing import Card, Pairing
 from prolocutor.pairing.agent_cards import sentences
 
@@ -25,9 +27,9 @@ class Unsure(msgspec.Struct, frozen=True, kw_only=True):
     then. `choices` is how many agents there are to choose from.
     """
 
-    below: float = 0.1
+    below: Share = 0.1
     then: str = FALLBACK
-    choices: int = 3
+    choices: Annotated[int, Meta(ge=1, le=20)] = 3
     question: str = _ASK
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.bounds import check_bounds
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
@@ -105,7 +106,8 @@ def compile_graph(pipeline: Pipeline) -> Graph:
         raise ConfigError("a pipeline needs at least one skill", key=str(Stage.SKILL))
     _refuse_doubles(nodes)
     for node in nodes:
-        _check_bounds(node)
+        check_bounds(node.service, path=node.path)
+        check_bounds(node.service.breaker, path=f"{node.path}.breaker")
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
@@ -125,24 +127,6 @@ def _refuse_doubles(nodes: list[PlanNode]) -> None:
         if not node.name:
             raise ConfigError("a service needs a name", key=str(node.stage))
         seen.add((node.stage, node.name))
-
-
-def _check_bounds(node: PlanNode) -> None:
-    service = node.service
-    bounds: list[tuple[str, bool, str]] = [
-        ("timeout", service.timeout > 0, "more than 0 seconds"),
-        ("window", service.last is None or service.last >= 1, "1 or more, or all"),
-        ("wire", service.wire in ("native", "deeppavlov"), "native or deeppavlov"),
-        ("context", service.context in ("own", "all", "none"), "own, all or none"),
-        ("batch_size", service.batch_size >= 1, "1 or more"),
-        ("max_in_flight", service.max_in_flight >= 1, "1 or more"),
-        ("retries", service.retries >= 0, "0 or more"),
-    ]
-    for key, holds, expected in bounds:
-        if not holds:
-            raise ConfigError(
-                f"expected {expected}, found {getattr(service, key)}", key=f"{node.path}.{key}"
-            )
 
 
 def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterator[PlanNode]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
+from prolocutor.bounds import Count, PositiveSeconds, Seconds
 from prolocutor.contracts.connector import Connector
 
 
@@ -53,9 +55,9 @@ class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     seconds; then one call tries whether it is back.
     """
 
-    failures: int = 5
-    window: float = 30.0
-    cooldown: float = 10.0
+    failures: Count = 5
+    window: PositiveSeconds = 30.0
+    cooldown: Seconds = 10.0
 
 
 class Service(msgspec.Struct, frozen=True):
@@ -79,14 +81,14 @@ class Service(msgspec.Struct, frozen=True):
     target: Target
     after: Sequence[str] | None = None
     requires: Sequence[str] = ()
-    timeout: float = 2.0
-    window: int | Literal["all"] | None = 5
+    timeout: PositiveSeconds = 2.0
+    window: Count | Literal["all"] | None = 5
     formatter: Formatter | str | None = None
     response_formatter: Formatter | str | None = None
     wire: Literal["native", "deeppavlov"] = "native"
-    batch_size: int = 1
-    retries: int = 0
-    max_in_flight: int = 64
+    batch_size: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    retries: Annotated[int, Meta(ge=0, le=1_000)] = 0
+    max_in_flight: Annotated[int, Meta(ge=1, le=100_000)] = 64
     rerun: bool = True
     inline: bool = False
     card: dict[str, Any] | None = None

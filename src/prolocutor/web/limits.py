@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from prolocutor.bounds import Count
+
 
 class ListenerLimits(msgspec.Struct, frozen=True):
     """How much is taken from visitors, in bytes, seconds and numbers.
@@ -14,10 +16,10 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     once; `outbox`: what waits for a slow reader of a socket before it is dropped.
     """
 
-    body: int = 1_000_000
+    body: Count = 1_000_000
     head: int = 65_536
     query: int = 8_192
     patience: float = 30.0
     requests: int = 2_000
-    connections: int = 10_000
+    connections: Count = 10_000
     outbox: int = 1_000_000

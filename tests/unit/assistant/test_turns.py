@@ -8,7 +8,7 @@ import pytest
 
 import prolocutor
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.input_checks import MAX_TEXT
+from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.errors import BadInput, Conflict, Overloaded, Stopping, StoreError, StoreFull
@@ -318,7 +318,7 @@ async def test_request_ids_of_two_people_are_two() -> None:
         ({"user": "\ud800"}, "user_id"),
         ({"user": 5}, "user_id"),
         ({"user": None}, "user_id"),
-        ({"text": "x" * (MAX_TEXT + 1)}, "payload"),
+        ({"text": "x" * (DEFAULTS.max_text + 1)}, "payload"),
         ({"text": "\ud800"}, "payload"),
         ({"text": None}, "payload"),
         ({"text": ["hi"]}, "payload"),
@@ -344,7 +344,9 @@ async def test_what_cannot_be_taken_is_refused_by_its_field(
         assert await it.store.feed("ann", 0) == []
 
 
-@pytest.mark.parametrize("text", ["", "x" * MAX_TEXT, "\x00", "🦜" * 100, "\u202e", "/start"])
+@pytest.mark.parametrize(
+    "text", ["", "x" * DEFAULTS.max_text, "\x00", "🦜" * 100, "\u202e", "/start"]
+)
 async def test_any_text_of_that_length_is_taken(text: str) -> None:
     async with assistant() as it:
         assert (await it.reply(text, user="ann")).text == f"re: {text}"

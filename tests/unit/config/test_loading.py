@@ -38,7 +38,8 @@ def test_every_key_of_a_service_is_a_setting_of_the_plan() -> None:
 
 
 def test_every_key_at_the_top_is_a_setting() -> None:
-    assert set(TOP) | {"pipeline", "file", "folder"} == set(Settings.__struct_fields__)
+    beside = {"pipeline", "file", "folder", "max_text", "queue_limit", "switch_confidence"}
+    assert set(TOP) | beside == set(Settings.__struct_fields__)
 
 
 def test_the_full_file_is_read_to_the_letter() -> None:

@@ -29,7 +29,6 @@ def test_the_attributes_are_those_of_the_agent_state() -> None:
     assert [type(one) for one in TURN.utterances] == [HumanUtterance, BotUtterance, HumanUtterance]
     assert [one.text for one in TURN.dialog.utterances] == ["hello", "Hi.", "and now?"]
     assert TURN.utterance == TURN.utterances[-1]
-    assert TURN.utterance_id == TURN["utterances"][-1]["utt_id"]
 
 
 def test_the_keys_are_those_of_the_agent_state() -> None:

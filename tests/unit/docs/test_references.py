@@ -28,11 +28,13 @@ from prolocutor.dialog.messages import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.pairing.budget import ExpectedGain, UntilSure
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.in_flight import InFlight
+from prolocutor.web.limits import ListenerLimits
 from prolocutor_demo.demonstration import WORDS
 from tests.pages import ROOT, blocks, table
 
@@ -125,6 +127,27 @@ def test_a_key_has_the_default_that_is_told(heading: str, struct: Any) -> None:
 
     assert {key: told[key][1] for key in true if key in told} == {
         key: default for key, default in true.items() if key in told
+    }
+
+
+def test_a_budget_and_the_limits_have_the_defaults_that_are_told() -> None:
+    sure, gain = UntilSure(), ExpectedGain()
+    budget, limits = table(YAML, "Budget"), table(YAML, "Limits")
+
+    assert {
+        key: budget[key][1] for key in ("start", "sure", "value", "per_call", "per_second")
+    } == {
+        "start": f"`sure` {sure.start}, `gain` {gain.start}",
+        "sure": f"`sure` {sure.sure}, `gain` {gain.sure}",
+        "value": f"`{gain.value:g}`",
+        "per_call": f"`{gain.per_call:g}`",
+        "per_second": f"`{gain.per_second:g}`",
+    }
+    assert {key: row[1] for key, row in limits.items()} == {
+        "body": f"{ListenerLimits().body:,}",
+        "text": f"{Settings().max_text:,}",
+        "queue": f"{Settings().queue_limit:,}",
+        "connections": f"{ListenerLimits().connections:,}",
     }
 
 

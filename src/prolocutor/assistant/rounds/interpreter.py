@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.asks.intents import intent_of
 from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
+from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
@@ -25,9 +26,6 @@ from prolocutor.errors import BadInput
 from prolocutor.pipeline.plan import Service
 
 log = logging.getLogger(__name__)
-
-SWITCH_CONFIDENCE: Final = 0.8
-"""The confidence at which another skill may change the subject while an ask is open."""
 
 UNASKED_CONFIDENCE: Final = 0.3
 """The confidence that a skill needs to reply to a bare "yes", "no", "stop" or "never mind"."""
@@ -61,7 +59,7 @@ class InputInterpreter:
     """
 
     def __init__(
-        self, skills: Sequence[Service], *, switch_confidence: float = SWITCH_CONFIDENCE
+        self, skills: Sequence[Service], *, switch_confidence: float = DEFAULTS.switch_confidence
     ) -> None:
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence

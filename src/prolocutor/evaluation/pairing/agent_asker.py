@@ -13,7 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.assistant.input_checks import MAX_TEXT, checked_input
+from prolocutor.assistant.assistant_settings import DEFAULTS
+from prolocutor.assistant.input_checks import checked_input
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.rounds.effects import TurnEffects
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -166,4 +167,4 @@ class AgentAsker:
 def check_question(question: Question) -> None:
     """Raise `BadInput` for what cannot be said to an assistant."""
     for text in (question.text, question.said_before, question.answered_before):
-        checked_input(text, None, MAX_TEXT)
+        checked_input(text, None, DEFAULTS.max_text)

@@ -1,0 +1,53 @@
+"""What a setting may be is written in the type of its field, and checked from there."""
+
+import math
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from msgspec import Meta
+
+from prolocutor.bounds import Bounds, bounds_of, check_bounds, words_of
+from prolocutor.errors import ConfigError
+
+
+class Lamp(msgspec.Struct):
+    name: str = "lamp"
+    watts: Annotated[float, Meta(gt=0, le=100)] = 5.0
+    switches: Annotated[int, Meta(ge=1)] | Literal["all"] | None = 1
+    colour: Literal["white", "red"] = "white"
+    owner: Any = None
+
+
+def test_bounds_and_words_are_read_from_the_type() -> None:
+    assert bounds_of(Lamp, "watts") == Bounds(above=0, most=100)
+    assert bounds_of(Lamp, "switches") == Bounds(whole=True, least=1)
+    assert (words_of(Lamp, "colour"), words_of(Lamp, "switches")) == (("white", "red"), ("all",))
+    with pytest.raises(LookupError, match=r"Lamp\.name is no number"):
+        bounds_of(Lamp, "name")
+
+
+@pytest.mark.parametrize(
+    "lamp", [Lamp(), Lamp(watts=100), Lamp(switches="all"), Lamp(switches=None, owner=object())]
+)
+def test_what_is_within_its_bounds_is_taken(lamp: Lamp) -> None:
+    check_bounds(lamp)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("watts", 0, "a.watts: expected more than 0, found 0"),
+        ("watts", 101, "a.watts: expected at most 100, found 101"),
+        ("watts", math.nan, "a.watts: expected more than 0, found nan"),
+        ("watts", True, "a.watts: expected more than 0, found True"),
+        ("switches", 1.5, "a.switches: expected 1 or more, or all, found 1.5"),
+        ("switches", "none", "a.switches: expected 1 or more, or all, found 'none'"),
+        ("colour", "blue", "a.colour: expected white or red, found 'blue'"),
+        ("name", None, "a.name: expected a text, found None"),
+    ],
+)
+def test_what_is_out_of_its_bounds_is_refused_by_its_key(key: str, value: Any, told: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        check_bounds(Lamp(**{key: value}), path="a")
+    assert str(refused.value) == told
