@@ -1,1 +1,1 @@
-"""Reads the answers to asks: what people type (a file per kind of ask) and what buttons carry."""
+"""Reads answers to asks: typed text (a file for each kind of ask) and what buttons carry."""

@@ -1,4 +1,4 @@
-"""What an answer is read against, and what can come of it: a value, or a hint."""
+"""The context in which an answer is read, and the outcome: a value, or a hint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Contact(msgspec.Struct, frozen=True):
 class AnswerContext(ReadingContext, frozen=True, kw_only=True):
     """What is known of the person who answers, and when.
 
-    `choices` are those on offer, `contacts` the person's own. `here` is a location as an answer
+    `choices` are the offered ones, `contacts` the person's own. `here` is a location as an answer
     has it: `{latitude, longitude, display}`.
     """
 
@@ -30,7 +30,7 @@ class AnswerContext(ReadingContext, frozen=True, kw_only=True):
 
 
 class Understood(msgspec.Struct, frozen=True):
-    """The value of an answer, in the form that the waiting skill is given it."""
+    """The value of an answer, in the form that the skill gets."""
 
     value: Any
 

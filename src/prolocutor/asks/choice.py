@@ -1,4 +1,4 @@
-"""Reads which of the offered choices is meant: by number, title, or place in the row."""
+"""Reads which of the offered choices is meant: by number, title, or position."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ABOUT: Final = re.compile(r"^(?:the|a|an) | (?:one|option|choice)$")
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read a choice: `{"idx", "title"}`, idx from 0; people count from 1."""
+    """Read a choice: `{"idx", "title"}`, idx counted from 0; in words the first is 1."""
     titles = [plain(choice.title) for choice in context.choices]
     for said in dict.fromkeys((plain(text), bare(text), _LEAD.sub("", bare(text), count=1))):
         index = _index(said, titles)
@@ -76,7 +76,7 @@ def _index(said: str, titles: list[str]) -> int | None:
 
 
 def _counted(said: str, length: int) -> int | None:
-    """Find the place that is said: "2", "number 2", "the second one", "last"."""
+    """Find the position in a text: "2", "number 2", "the second one", "last"."""
     index: int | None = None
     if found := _NUMBERED.fullmatch(said):
         index = int(found["digits"]) - 1
@@ -95,7 +95,7 @@ def _counted(said: str, length: int) -> int | None:
 
 
 def _begun(said: str, titles: list[str]) -> int | None:
-    """Find the only title that begins with what is said, or the only one that has it as a word."""
+    """Find the only title that begins with a text, or the only one that has it as a word."""
     for short in dict.fromkeys((said, _ABOUT.sub("", _ABOUT.sub("", said)))):
         if not short:
             continue

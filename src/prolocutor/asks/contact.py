@@ -1,4 +1,4 @@
-"""Reads whom is meant: a phone number, an e-mail address, or the name of somebody."""
+"""Reads contacts: a phone number, an e-mail address, or a name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@)
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read a contact: E.164, an e-mail address, or a name that nobody known bears, as it is."""
+    """Read a contact: E.164, an e-mail address, or a name that is not among the known contacts."""
     reached = address_of(text) or e164(bare(text), context.region)
     if reached is not None:
         return Understood(reached)

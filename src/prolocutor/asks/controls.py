@@ -1,4 +1,4 @@
-"""Hears the words that steer a round instead of answering it: cancel, stop, help, more, back."""
+"""Reads control commands, which steer a round instead of answering: cancel, stop, help, more."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CONTROLS: Final[dict[str, Control]] = {
 
 
 def control_of(text: str) -> Control | None:
-    """Tell which control a text is as a whole; None where it says anything else beside.
+    """Return the control command that a text is as a whole; None for any other text.
 
     >>> control_of("Never mind, thanks."), control_of("cancel my booking at the Hilton")
     ('nevermind', None)

@@ -11,7 +11,7 @@ from prolocutor.reading.plain_text import bare
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read a date: `YYYY-MM-DD`. What leaves the year or the month open is the next such day."""
+    """Read a date: `YYYY-MM-DD`. Without a year or a month it is the next such day."""
     said = bare(text)
     day = dates.day_of(said, context)
     if day is not None:
@@ -22,6 +22,6 @@ def read(text: str, context: AnswerContext) -> Outcome:
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
-    """Take a parsed date: ISO 8601, or `{year, month, day}`; what is missing or -1 is today's."""
+    """Take a parsed date: ISO 8601, or `{year, month, day}`; missing parts (or -1) are today's."""
     day = dates.day_of_value(value, context.local_now()) if type_name == "date" else None
     return NotUnderstood(hint_for("date")) if day is None else Understood(day.isoformat())

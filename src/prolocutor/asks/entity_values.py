@@ -1,4 +1,4 @@
-"""Answer: a value in the form that skills are given answers in, made of what entities hold."""
+"""Values of entities and tokens, in the form in which skills get answers."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _CLOCK: Final = ("hour", "minute", "second")
 class ParsedValue(msgspec.Struct, frozen=True):
     """A value, and the ask that it answers.
 
-    A date of which parts are missing is the object of its parts: what is missing is today's, as
-    the person's time zone has it.
+    An incomplete date is the object of its parts; the missing ones are today's in the person's time
+    zone.
     """
 
     value: Any
@@ -42,7 +42,7 @@ class ParsedValue(msgspec.Struct, frozen=True):
 
 
 def of_entity(kind: str, value: Any) -> ParsedValue | None:
-    """Make an answer of what an entity of a kind (`NUMBER`, `MEASURE_km`) holds; else None."""
+    """Return the value of an entity of a kind (`NUMBER`, `MEASURE_km`); None if it is none."""
     if kind in _TEXTS:
         return ParsedValue(value, _TEXTS[kind]) if isinstance(value, str) else None
     if kind == "NUMBER":
@@ -65,14 +65,14 @@ def of_entity(kind: str, value: Any) -> ParsedValue | None:
 
 
 def of_typed(value: Any, type_name: str) -> ParsedValue | None:
-    """Make an answer of a text and the type of its entity (`tt:contact`)."""
+    """Return the value of a text with the type of its entity (`tt:contact`)."""
     if not isinstance(value, str):
         return None
     return ParsedValue(value, _ENTITY_ASKS.get(type_name, "raw_string"))
 
 
 def of_time(parts: list[Any]) -> ParsedValue | None:
-    """Make an answer of hour, minute and second."""
+    """Return the value of hour, minute and second."""
     try:
         hour, minute, second = (int(part) for part in [*parts, 0, 0][:3])
         return ParsedValue(dt.time(hour, minute, second).isoformat(), "time")
@@ -81,7 +81,7 @@ def of_time(parts: list[Any]) -> ParsedValue | None:
 
 
 def of_date(value: Any) -> ParsedValue | None:
-    """Make an answer of ISO 8601, or of `{year, month, day}`, -1 standing for what is missing."""
+    """Return the value of ISO 8601, or of `{year, month, day}` with -1 for a missing part."""
     if isinstance(value, str):
         return ParsedValue(value, "date")
     if not isinstance(value, dict):
@@ -97,7 +97,7 @@ def of_date(value: Any) -> ParsedValue | None:
 
 
 def of_location(latitude: Any, longitude: Any, display: Any) -> ParsedValue | None:
-    """Make an answer of a place on the map, in degrees."""
+    """Return the value of coordinates in degrees."""
     if not (_is_number(latitude) and _is_number(longitude)):
         return None
     if abs(latitude) > 90 or abs(longitude) > 180:
@@ -107,7 +107,7 @@ def of_location(latitude: Any, longitude: Any, display: Any) -> ParsedValue | No
 
 
 def of_place(name: str) -> ParsedValue:
-    """Make an answer of a place by its name: "home", or "current_location", which is here."""
+    """Return the value of a named place: "home", or "current_location", which is here."""
     display = {"current_location": "here"}.get(name, name)
     return ParsedValue({"latitude": None, "longitude": None, "display": display}, "location")
 

@@ -1,4 +1,4 @@
-"""Reads any typed value: a measure, number, date, time, place on the map, address, yes or no."""
+"""Reads any typed value: a measure, number, date, time, coordinates, address, yes or no."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUOTED: Final = re.compile(r"\"([^\"]+)\"|“([^”]+)”")
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read a value, its form showing what it is; a measure is `{value, unit}`."""
+    """Read a value, whose form shows its type; a measure is `{value, unit}`."""
     if quoted := _QUOTED.fullmatch(text.strip()):
         return Understood(quoted[1] or quoted[2])
     value = _value(text, bare(text), context)
@@ -52,5 +52,5 @@ def _value(text: str, said: str, context: AnswerContext) -> Any:
 
 
 def _on_the_map(said: str) -> dict[str, Any] | None:
-    """Read coordinates where a comma or a hemisphere shows that they are meant."""
+    """Read coordinates if a comma or a hemisphere shows that they are meant."""
     return coordinates(said) if re.search(r"[,;ns]", said) else None

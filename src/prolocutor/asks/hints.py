@@ -1,4 +1,4 @@
-"""What is looked for, in words: what is said when an answer is none."""
+"""Hints: what is said when an answer is not understood."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _WANTED: Final[dict[Ask, str]] = {
 
 
 def hint_for(kind: Ask) -> str:
-    """Return the sentence that says what an ask of this kind looks for."""
+    """Return the sentence that says what an ask of this kind expects."""
     return _WANTED[kind]
 
 
 def extra_hint(what: str, instead: str) -> str:
-    """Return the sentence that says which answers need an extra, and what does without it.
+    """Return the sentence that says which answers need an extra, and what works without it.
 
-    >>> missing("Numbers in words", "digits")
+    >>> extra_hint("Numbers in words", "digits")
     "Numbers in words need an extra (pip install 'prolocutor[asks]'); please use digits."
     """
     return f"{what} need an extra ({EXTRA}); please use {instead}."

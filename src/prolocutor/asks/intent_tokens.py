@@ -1,4 +1,4 @@
-"""Tokens of bookkeeping, read one after the other: words, and values with what entities hold."""
+"""A cursor over the tokens of bookkeeping, with their entities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MADE.update({f"make{name}": name for name in ("Date", "Time", "Location")})
 
 
 class IntentTokens:
-    """Tokens, one after the other, and the entities that they name. `BadInput` names a bad one."""
+    """Reads tokens in order, and the entities that they name. `BadInput` names a bad token."""
 
     def __init__(self, tokens: Sequence[Any], entities: dict[str, Any]) -> None:
         self._tokens, self._entities, self._position = tokens, entities, 0
@@ -41,14 +41,14 @@ class IntentTokens:
         return self._tokens[self._position] if self._position < len(self._tokens) else None
 
     def take(self, expected: str) -> Any:
-        """Return the next token and go on; `expected` says what is missing where there is none."""
+        """Return the next token and advance; `expected` is named in the error if there is none."""
         if self._position >= len(self._tokens):
             raise BadInput(f"the code ends where {expected} is expected", field="code")
         self._position += 1
         return self._tokens[self._position - 1]
 
     def skip(self, *tokens: str) -> bool:
-        """Go past the next token if it is one of these."""
+        """Skip the next token if it is one of these."""
         if self.look() in tokens and isinstance(self.look(), str):
             self._position += 1
             return True
@@ -86,7 +86,7 @@ class IntentTokens:
         return answer
 
     def refusal(self, token: Any, expected: str, position: int | None = None) -> BadInput:
-        """Make the error for a token that is not what is expected."""
+        """Return the error for an unexpected token."""
         place = self._position - 1 if position is None else position
         return BadInput(f"code[{place}]: expected {expected}, not {_shown(token)}", field="code")
 
@@ -164,7 +164,7 @@ class IntentTokens:
         return answer
 
     def _made(self, token: str) -> ParsedValue | None:
-        """Read what is made of parts: `new Time ( 12 , 30 )`, `enum ( on )`, `$location . home`."""
+        """Read a value made of parts: `new Time ( 12 , 30 )`, `enum ( on )`, `$location . home`."""
         if token in {"new", *_MADE}:
             name = self.word("Date, Time or Location") if token == "new" else token
             if name not in _MADE:

@@ -46,10 +46,10 @@ _FORMS: Final = re.compile(
 class Intent(msgspec.Struct, frozen=True):
     """The meaning of one piece of bookkeeping.
 
-    `value` is the idx of a `choice` (from 0), the value of an `answer` in the form that skills are
-    given answers in (a date of which parts are missing is the object of its parts), the name of a
-    `category`, `{category, device}` of `commands`, `{param, type, op, value, negated}` of a
-    `filter`. `kind` is the ask that an answer's value answers.
+    `value` is the idx of a `choice` (from 0), the value of an `answer` in the form that skills get
+    (an incomplete date is the object of its parts), the name of a `category`, `{category, device}`
+    of `commands`, `{param, type, op, value, negated}` of a `filter`.
+    `kind` is the kind of ask that the value of an answer fits.
     """
 
     name: IntentName

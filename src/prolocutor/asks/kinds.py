@@ -1,4 +1,4 @@
-"""Reads answers: the table of what reads each kind of ask."""
+"""Dispatches answers to the reader of their kind of ask."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AnswerReader(Protocol):
         """Read a text."""
 
     def take(self, type_name: str, value: Any, context: AnswerContext, /) -> Outcome:
-        """Take a value that came parsed."""
+        """Take a parsed value."""
 
 
 _READERS: Final[dict[Ask, AnswerReader]] = {
@@ -56,9 +56,9 @@ def read(kind: Ask, text: str, context: AnswerContext) -> Outcome:
 
 
 def from_value(kind: Ask, type_name: str | None, value: Any, context: AnswerContext) -> Outcome:
-    """Take a value that came parsed as an answer to an ask of this kind.
+    """Take a parsed value as an answer to an ask of this kind.
 
-    `type_name` is the ask that such a value answers (`Intent.kind`): "number" for a number. Texts
-    (`raw_string`) are read where the ask is for something that is written as text.
+    `type_name` is the kind of ask that the value fits (`Intent.kind`): "number" for a number. Texts
+    (`raw_string`) are read if the ask is for something that is written as text.
     """
     return _READERS[kind].take(type_name or "", value, context)

@@ -1,4 +1,4 @@
-"""Reads locations: coordinates, "here", or what a place is called."""
+"""Reads locations: coordinates, "here", or the name of a place."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _UNKNOWN: Final = "I don't know where you are; please name the place, or give it
 def read(text: str, context: AnswerContext) -> Outcome:
     """Read a location: `{latitude, longitude, display}`.
 
-    A place that is named and not looked up has None for both coordinates: which place is meant is
-    for the skill that asked to find out, by `display`.
+    A named place has None for both coordinates: names are not looked up here, so the skill that
+    asked has to find the place by `display`.
     """
     said = bare(text)
     if found := coordinates(said):

@@ -1,4 +1,4 @@
-"""Reads numbers: digits as people group them, and words ("minus three point five", "a dozen")."""
+"""Reads numbers: digits, grouped in any way, and words ("minus three point five", "a dozen")."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _COUNTRY: Final = "Please say it with its country code, as in +49 30 123456."
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read one phone number; without a `+` it is one of the person's region."""
+    """Read one phone number; without a `+` it is of the person's region."""
     number = e164(bare(text), context.region)
     if number is not None:
         return Understood(number)
@@ -42,7 +42,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def e164(said: str, region: str | None) -> str | None:
-    """Write a plain text that is a phone number as E.164; None where it is none."""
+    """Return a plain text that is a phone number as E.164; None for any other."""
     figures = _figures(_LEAD.sub("", said, count=1))
     if not _FIGURES.fullmatch(figures):
         return None
@@ -71,7 +71,7 @@ def _international(figures: str) -> str | None:
 
 
 def _figures(said: str) -> str:
-    """Write figures that are spelled out: "plus four nine double three" -> "+4933"."""
+    """Return spelled-out figures as digits: "plus four nine double three" -> "+4933"."""
     written: list[str] = []
     times = 1
     for word in re.split(r"[ ,-]+", said):

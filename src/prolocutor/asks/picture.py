@@ -1,4 +1,4 @@
-"""Takes pictures by their address: http(s), or an upload of this server."""
+"""Reads the address of a picture: http(s), or an upload to this server."""
 
 from __future__ import annotations
 

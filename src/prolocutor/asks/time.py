@@ -11,7 +11,7 @@ from prolocutor.reading.plain_text import bare
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read a time of day: `HH:MM:SS`, "seven" being in the morning unless more is said."""
+    """Read a time of day: `HH:MM:SS`, "seven" is in the morning unless the text says otherwise."""
     found = times.time_of(bare(text), context)
     return NotUnderstood(hint_for("time")) if found is None else Understood(found.isoformat())
 

@@ -12,10 +12,10 @@ from prolocutor.dialog.rounds import Ask
 
 
 class Verbatim(msgspec.Struct, frozen=True):
-    """Takes any text but a blank one, blanks around it included.
+    """Takes any text that is not blank, with the blanks around it.
 
-    `types` are the types of parsed values that it takes; None for all, also those that are no
-    text. `stripped` leaves the blanks around a text out.
+    `types` are the accepted types of parsed values, None for all. `stripped` removes the blanks
+    around a text. `texts_only` refuses parsed values that are no text.
     """
 
     kind: Ask
@@ -24,13 +24,13 @@ class Verbatim(msgspec.Struct, frozen=True):
     texts_only: bool = True
 
     def read(self, text: str, context: AnswerContext) -> Outcome:
-        """Take the words as they are, also "cancel"; only nothing at all is no answer."""
+        """Take a text as it is, also "cancel", unless it is blank."""
         if not text.strip():
             return NotUnderstood(hint_for(self.kind))
         return Understood(text.strip() if self.stripped else text)
 
     def take(self, type_name: str, value: Any, context: AnswerContext) -> Outcome:
-        """Take a parsed value: a text, or, for a command, what stands for a program."""
+        """Take a parsed value: a text, or for a command also a program."""
         if self.types is not None and type_name not in self.types:
             return NotUnderstood(hint_for(self.kind))
         if isinstance(value, str):

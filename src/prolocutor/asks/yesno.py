@@ -1,4 +1,4 @@
-"""Reads yes and no, in many wordings: an answer is made of phrases of one side, and of courtesy."""
+"""Reads yes and no, in many wordings: an answer consists of phrases of one side and of courtesy."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ _DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 
 
 def said(text: str, *, firmly: bool = False) -> bool | None:
-    """Tell what a text says as a whole: yes, no, or neither.
+    """Return whether a text as a whole means yes (True), no (False) or neither (None).
 
-    `firmly` counts no words that only mean yes to who asked for it ("fine", "nice", "good").
+    `firmly` ignores words that mean yes only as an answer ("fine", "nice", "good").
     """
     text = plain(text)
     if text.endswith("?") and not text.startswith("why not"):
@@ -122,7 +122,7 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
 
 
 def _sides(words: tuple[str, ...]) -> set[str] | None:
-    """Collect the sides of the phrases that words are made of; None where a word is in none."""
+    """Return the sides of the phrases in the words; None if a word is in no phrase."""
     sides: set[str] = set()
     while words:
         lengths = range(min(_LONGEST, len(words)), 0, -1)

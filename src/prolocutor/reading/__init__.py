@@ -1,1 +1,1 @@
-"""Read numbers, dates, times, units and wordings out of what people write; knows no dialog."""
+"""Reads numbers, dates, times and units in text. Independent of dialogs and asks."""

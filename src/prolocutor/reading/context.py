@@ -1,4 +1,4 @@
-"""What the reading of dates, times and numbers depends on: when, where, in which language."""
+"""The context of a text: when, where and in which language it was written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
     """When and where a text was written.
 
-    `now` is an aware time; `timezone` an IANA name, without which `now` counts as it stands.
+    `now` is an aware time; `timezone` an IANA name, without which `now` is used as it is.
     `region` is a country of two letters (ISO 3166) for phone numbers and the order of day and
     month, `language` an ISO 639 code for dates.
     """
@@ -22,7 +22,7 @@ class ReadingContext(msgspec.Struct, frozen=True, kw_only=True):
     language: str | None = None
 
     def local_now(self) -> dt.datetime:
-        """Return the time where the person is; an unknown time zone counts as none."""
+        """Return the time in the person's time zone; an unknown one is ignored."""
         if self.timezone is None:
             return self.now
         try:

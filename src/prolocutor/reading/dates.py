@@ -10,7 +10,7 @@ from typing import Any, Final
 from prolocutor.reading import libraries, numbers
 from prolocutor.reading.context import ReadingContext
 
-WEEK_DAYS: Final = tuple(name.lower() for name in calendar.day_name)
+WEEK_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 """The days of the week in small letters, Monday first."""
 
 _SHORT: Final = {
@@ -79,7 +79,7 @@ _FURTHEST: Final = 400 * 366
 
 
 def day_of(said: str, context: ReadingContext) -> dt.date | None:
-    """Return the day that a plain text says as a whole; None where it says none."""
+    """Return the day that a plain text is as a whole; None if it is none."""
     said = said.strip(' .,!;"')
     if not said:
         return None
@@ -98,13 +98,13 @@ def day_of(said: str, context: ReadingContext) -> dt.date | None:
 
 
 def needs_library(said: str, context: ReadingContext) -> bool:
-    """Return whether only the extra can read a plain text as a date, and it is not there."""
+    """Return whether a date in a plain text needs the extra, which is not installed."""
     in_words = _DATED.search(said) or context.language not in {None, "en"}
     return bool(in_words) and libraries.dateparser() is None
 
 
 def day_of_value(value: object, now: dt.datetime) -> dt.date | None:
-    """Return the day of ISO 8601 or of `{year, month, day}`, missing or -1 being that of `now`."""
+    """Return the day of ISO 8601 or `{year, month, day}`; missing parts (or -1) are of `now`."""
     try:
         if isinstance(value, dict):
             parts = (
@@ -212,7 +212,7 @@ def _weekday(found: re.Match[str], today: dt.date) -> dt.date:
 
 
 def _worded(said: str, now: dt.datetime, context: ReadingContext) -> dt.date | None:
-    """Read months by name, and other languages, as far as the extra is there."""
+    """Read dates with names of months, and in other languages, if the extra is installed."""
     language = (context.language or "en").split("-")[0].lower()
     if (language == "en" and not _DATED.search(said)) or len(said) < 4:
         return None
@@ -253,7 +253,7 @@ def _next_of_month(today: dt.date, day: int) -> dt.date | None:
 
 
 def _numbered(today: dt.date, weekday: int, number: int) -> dt.date | None:
-    """Find the next Friday the 13th."""
+    """Return the next day that is a weekday with a number: Friday the 13th."""
     day: dt.date | None = today
     for _ in range(60):
         day = _next_of_month(day, number) if day else None

@@ -1,7 +1,7 @@
-"""The libraries of the extra `asks`, each loaded when it is first needed.
+"""The libraries of the extra `asks`, each imported at first use.
 
-Together they take a fifth of a second, which an assistant that asks for nothing never pays; one
-that has asked loads them while the person thinks.
+Together they take a fifth of a second. An assistant that never asks for a value never loads them;
+one that has asked loads them while it waits for the answer.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from types import ModuleType
 
 @functools.cache
 def load_ahead() -> None:
-    """Load all that there are in a thread of their own, once."""
+    """Load all installed libraries in a thread, once."""
     threading.Thread(target=_load, name="asks", daemon=True).start()
 
 
 @functools.cache
 def dateparser() -> ModuleType | None:
-    """Return the library that reads dates in many languages, None where it is not installed."""
+    """Return the library that reads dates in many languages; None if it is not installed."""
     return _installed("dateparser")
 
 
 @functools.cache
 def phonenumbers() -> ModuleType | None:
-    """Return the library that reads phone numbers, None where it is not installed."""
+    """Return the library that reads phone numbers; None if it is not installed."""
     return _installed("phonenumbers")
 
 
 @functools.cache
 def text_to_num() -> ModuleType | None:
-    """Return the library that reads number words, None where it is not installed."""
+    """Return the library that reads number words; None if it is not installed."""
     return _installed("text_to_num")
 
 
 def in_digits(said: str) -> str:
-    """Write English number words as digits, "the sixth of june" as "the 6th of june"."""
+    """Return a text with English number words as digits: "the 6th of june"."""
     words = text_to_num()
     return said if words is None else str(words.alpha2digit(said, "en", 0.0))
 
@@ -50,7 +50,7 @@ def _installed(name: str) -> ModuleType | None:
 
 
 def _load() -> None:
-    """Load each, and what it loads at its first use."""
+    """Import each, and what it imports at its first use."""
     text_to_num()
     phonenumbers()
     dates = dateparser()

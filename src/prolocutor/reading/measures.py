@@ -39,7 +39,7 @@ _ARTICLE: Final = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5}
 
 
 def measure_of(said: str) -> dict[str, Any] | None:
-    """Return the `{value, unit}` that a plain text is as a whole; units are ThingTalk's."""
+    """Return the `{value, unit}` that a plain text is; units are those of `units.py`, or money."""
     if found := _LEADING.fullmatch(said):
         return _measure(found["count"], found["unit"])
     words = said.split(" ")

@@ -1,4 +1,4 @@
-"""Reads numbers: digits as people group them, and words ("minus three point five", "a dozen")."""
+"""Reads numbers: digits, grouped in any way, and words ("minus three point five", "a dozen")."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def number_of(said: str) -> int | float | None:
 
 
 def value_of(said: str) -> int | float | None:
-    """Return the number that a plain text is as a whole; None where it is none."""
+    """Return the number that a plain text is as a whole; None if it is none."""
     found = _SIGNED.fullmatch(said)
     if found is None:
         return None
@@ -120,7 +120,7 @@ def _decimal(digits: str) -> int | float:
 
 
 def _spoken(said: str) -> int | float | Fraction | None:
-    """Read number words, as far as the extra is there."""
+    """Read number words, if the extra is installed."""
     if any(sign.isdigit() for sign in said) or libraries.text_to_num() is None:
         return None
     words = _ONE.sub("one ", _COMMA.sub(r"\1", said))

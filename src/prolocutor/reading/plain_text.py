@@ -1,4 +1,4 @@
-"""How answers are worded: in one case, without courtesy, never longer than can be read."""
+"""Normalized text: lower case, without courtesy, of limited length; and what it looks like."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAME = re.compile(r"[^\W\d_][\w .,'’()/&-]*")
 def plain(text: str) -> str:
     """Return the text in lower case, compatible characters, single blanks, straight quotes.
 
-    A text that is longer than `LONGEST` gives nothing: it is no answer to a question for a value.
+    A text longer than `LONGEST` becomes "": it is no answer to an ask for a value.
     """
     if len(text) > 10 * LONGEST:
         return ""
@@ -48,8 +48,7 @@ def plain(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Return `plain` text without what people say around an answer: "well, it's 5, please" ->
-    "5"."""
+    """Return `plain` text without the phrases around an answer: "well, it's 5, please" -> "5"."""
     text = plain(text)
     text = _LEAD.sub("", text, count=1)
     tail = _TAIL.search(text)
@@ -57,8 +56,7 @@ def bare(text: str) -> str:
 
 
 def as_written(text: str, part: str) -> str:
-    """Return a part of a plain text as the person wrote it, with its capitals, where it is
-    found."""
+    """Return a part of a plain text as it is in the original text, with its capitals."""
     written = " ".join(text.split())
     start = written.lower().rfind(part)
     found = written[start : start + len(part)] if start >= 0 else ""
@@ -66,15 +64,14 @@ def as_written(text: str, part: str) -> str:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a plain text asks something; a word alone ("may", "will") can be a name."""
+    """Return whether a plain text is a question; a single word ("may", "will") can be a name."""
     return text.endswith("?") or (" " in text and _QUESTION.match(text) is not None)
 
 
 def is_name(text: str, *, words: int) -> bool:
-    """Return whether a plain text can be what something is called: few words, no order, no
-    question.
+    """Return whether a plain text can be a name: few words, no command and no question.
 
-    A name may begin like an order ("may", "set"): what stands alone is no order.
+    A single word ("may", "set") is a name, even if commands begin with it.
     """
     if not _NAME.fullmatch(text) or len(text.split()) > words or text in _NO_NAME:
         return False

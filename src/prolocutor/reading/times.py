@@ -138,7 +138,7 @@ def _moved(hour: int, minutes: int, past: bool) -> tuple[int, int]:
 
 
 def _in_part(hour: int, part: str | None) -> int:
-    """Return the hour of 24 for one of twelve in a part of the day."""
+    """Return the hour of 24 for an hour of 12 in a part of the day."""
     if part == "night" and (hour == 12 or hour < 5):
         return hour % 12
     if part in _PM and hour < 12:

@@ -1,6 +1,6 @@
-"""Units of measures, and their conversion to the base unit of what they measure.
+"""Units of measures, and their conversion to base units.
 
-Names and factors are those of Thingpedia (thingtalk-units), so that a program means the same here.
+Names and factors are those of Thingpedia (thingtalk-units), so that programs mean the same.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def base_of(unit: str) -> str | None:
 
 
 def units_of(base: str) -> list[str]:
-    """Return the units that measure the same as a base unit."""
+    """Return the units that convert to a base unit."""
     return list(_FACTORS.get(base, ()))
 
 

@@ -51,7 +51,7 @@ class ConversationOptions(msgspec.Struct):
 
 
 class Conversation:
-    """One client on one dialog: it is shown every message once, and one `askSpecial` a turn."""
+    """One client on one dialog: it gets every message once, and one `askSpecial` per turn."""
 
     def __init__(
         self,
@@ -210,6 +210,6 @@ class Conversation:
 
 
 class Unsupported(BadInput):
-    """A subprotocol that Genie's speakers ask for."""
+    """A subprotocol that Genie's speakers request; none is supported."""
 
     code = "EINVAL"

@@ -1,4 +1,4 @@
-"""Converse: one request over HTTP, one turn."""
+"""The converse API: one HTTP request, one turn."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ConverseEndpoints:
     async def _said(
         self, result: TurnResult, speaker: Speaker, dialect: Dialect
     ) -> tuple[list[Frame], Frame]:
-        """Return the messages of a turn, out of the feed, and what is waited for after it."""
+        """Return the messages of a turn, from the feed, and what the dialog waits for after it."""
         frames, after = [], result.n - 1
         while rows := await self._assistant.store.feed(speaker.user, after, PAGE):
             for row in rows:
@@ -104,7 +104,7 @@ class ConverseEndpoints:
 
 
 def dialect_of(given: str | None, usual: Dialect) -> Dialect:
-    """Return the dialect that `?protocol=` names; `BadInput` where there is none such."""
+    """Return the dialect that `?protocol=` names; `BadInput` for an unknown one."""
     if given in (None, ""):
         return usual
     if given not in _DIALECTS:
@@ -120,7 +120,7 @@ def _key(request: HttpRequest) -> str | None:
 
 
 def _speaker(request: HttpRequest, conversation: Any, key: str | None) -> Speaker:
-    """Tell who speaks; the same key without a conversation's id is the same new conversation."""
+    """Return who speaks; without an id the same key gives the same new conversation."""
     if key is not None and conversation is None and request.visitor.kind != "anonymous":
         digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
         conversation = f"{FRESH}-{digest}"

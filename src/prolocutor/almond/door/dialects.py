@@ -1,4 +1,4 @@
-"""Dialects: from a row of the feed to what an Almond client is sent, in both generations.
+"""Dialects: the frames that Almond clients get for rows of the feed, in both generations.
 
 Sources: the Almond Dialog API and its servers. `SECOND` is what Genie speaks (2.x): every message
 has an `id`, words are echoed, `askSpecial` has a `context`. `FIRST` (1.x, before 2021) has none of
@@ -25,13 +25,13 @@ NO_CONTEXT: Final = ("null",)
 
 
 class Dialect(Protocol):
-    """How one generation writes what the assistant says."""
+    """How one generation of clients is written to."""
 
     opens_with_id: bool
     """Whether the first frame of a socket tells the conversation's id."""
 
     def message(self, row: FeedRow) -> Frame | None:
-        """Return the frame of a row; None for one that this generation does not know."""
+        """Return the frame of a row; None if this generation does not know its type."""
 
     def expectation(self, closing: Frame) -> Frame:
         """Return the `askSpecial` for what is waited for: `{"ask", "code"?, "entities"?}`."""
@@ -64,7 +64,7 @@ class FirstDialect:
     opens_with_id = False
 
     def message(self, row: FeedRow) -> Frame | None:
-        """Return the frame of a row, without id; None for an echo and for kinds of later times."""
+        """Return the frame of a row, without id; None for echoes and types of 2.x."""
         frame = _read(row)
         if frame is None or frame["type"] in _UNKNOWN_TO_FIRST:
             return None
@@ -84,12 +84,12 @@ FIRST: Final = FirstDialect()
 
 
 def error_frame(text: str, code: str) -> Frame:
-    """Return the frame of an error, by both names that clients look for."""
+    """Return the frame of an error, under both keys that clients read."""
     return {"type": "error", "error": text, "message": text, "code": code}
 
 
 def encoded(frame: Frame) -> str:
-    """Write a frame as it goes over a socket."""
+    """Return a frame as it is sent over a socket."""
     return plain.encode(frame).decode()
 
 
@@ -108,7 +108,7 @@ def _as_it_is(frame: Frame) -> Frame:
 
 
 def _with_json_object(frame: Frame) -> Frame:
-    """A button's `json` is an object, so that the frame is a `parsed` one but for its type."""
+    """Return a button whose `json` is an object, so that clients can send it back as `parsed`."""
     json = frame["json"]
     if isinstance(json, str):
         try:
@@ -119,7 +119,7 @@ def _with_json_object(frame: Frame) -> Frame:
 
 
 def _with_both_addresses(frame: Frame) -> Frame:
-    """A link's address is `link` in the description and `url` on every wire."""
+    """Return a link with its address under `link` (the description) and `url` (the wire)."""
     return {**frame, "link": frame["url"]}
 
 

@@ -27,7 +27,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 
 
 class LinkPages:
-    """Shows who may register, what runs, and how a device is set up."""
+    """Shows pages about registration, running programs and the set-up of devices."""
 
     def __init__(self, devices: DeviceEndpoints, apps: AppEndpoints) -> None:
         self._devices = devices

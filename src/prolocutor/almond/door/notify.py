@@ -20,7 +20,7 @@ class NotifyEndpoint:
         self._assistant = assistant
 
     async def post(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/notify`: 200 if it is said, 202 if it waits for a round to end."""
+        """Answer `POST /api/notify`: 200 if delivered, 202 if it waits for a round to end."""
         body = await json_object(request)
         messages, ask = _said(body)
         said = await self._assistant.notify(

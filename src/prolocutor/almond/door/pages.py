@@ -37,7 +37,7 @@ HEADERS: Final = {
 
 
 def page(title: str, *parts: str, status: int = 200) -> HttpResponse:
-    """Return a page; `title` is text, `parts` are HTML in which everything foreign is escaped."""
+    """Return a page; `title` is text, `parts` are HTML whose foreign text is escaped."""
     shown = text(title)
     body = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -49,7 +49,7 @@ def page(title: str, *parts: str, status: int = 200) -> HttpResponse:
 
 
 def text(value: str) -> str:
-    """Escape what is shown as text or stands in an attribute between quotes."""
+    """Escape a text for HTML, also within a quoted attribute."""
     return escape(value.encode("utf-8", "replace").decode())
 
 
@@ -66,7 +66,7 @@ _RESERVED: Final = frozenset({"kind"})
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One thing to fill in; `type` is that of an HTML input."""
+    """A field of a form; `type` is that of an HTML input."""
 
     name: str
     label: str
@@ -74,7 +74,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class Factory(msgspec.Struct, frozen=True):
-    """How a device is set up: with which fields, and a text above them."""
+    """The form for a device: its fields, and a text above them."""
 
     fields: list[Field] = []
     text: str = ""
@@ -83,7 +83,7 @@ class Factory(msgspec.Struct, frozen=True):
 def read_factory(controls: str | None) -> Factory:
     """Read a device factory of Thingpedia: `{type: "form", fields}`, or one without fields.
 
-    `BadInput` where it is no such thing.
+    `BadInput` for anything else.
     """
     if not controls:
         return Factory()
@@ -108,7 +108,7 @@ def read_factory(controls: str | None) -> Factory:
 
 
 def form(factory: Factory, submit: str) -> str:
-    """Draw a form that comes back to the address where it was shown."""
+    """Return a form that is posted to its own address."""
     inputs = "".join(
         f'<label for="{text(field.name)}">{text(field.label)}</label>'
         f'<input id="{text(field.name)}" name="{text(field.name)}" type="{field.type}" required>'
@@ -118,7 +118,7 @@ def form(factory: Factory, submit: str) -> str:
 
 
 def button(name: str, value: str, title: str) -> str:
-    """Draw a button that sends one value to the address where it was shown."""
+    """Return a button that posts one value to its own address."""
     return (
         f'<form method="post"><button name="{text(name)}" value="{text(value)}">{text(title)}'
         "</button></form>"
@@ -126,12 +126,12 @@ def button(name: str, value: str, title: str) -> str:
 
 
 def read_field(body: bytes, name: str) -> str:
-    """Read the value of a pressed button; "" if it was another one."""
+    """Read the value of a button; "" if another one was pressed."""
     return _given(body).get(name, "")
 
 
 def read_form(body: bytes, factory: Factory) -> dict[str, Any]:
-    """Read what was filled in; `BadInput` for a field that is missing, others are left aside."""
+    """Read a filled-in form; `BadInput` for a missing field, unknown ones are ignored."""
     given = _given(body)
     for field in factory.fields:
         if not given.get(field.name):

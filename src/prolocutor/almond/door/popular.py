@@ -35,7 +35,7 @@ class PopularCommands:
         self._counting = asyncio.Lock()
 
     async def count(self, parsed: dict[str, Any] | None) -> None:
-        """Count a command once more, if it says of which example it is and the store can."""
+        """Count a command if it names its example; a failing store is logged."""
         example = (parsed or {}).get("example_id", -1)
         if not 0 <= example < LIMIT:
             return

@@ -1,1 +1,1 @@
-"""Programs in ThingTalk: run in turns, watching and ringing between them."""
+"""Programs in ThingTalk: run in turns, and between turns when a monitor or timer is due."""

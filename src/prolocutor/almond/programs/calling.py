@@ -1,4 +1,4 @@
-"""Calling: what skills are asked when a program calls their functions, and what they give back."""
+"""Calls of skills: the requests that a program makes of them, and how their replies are read."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOST_CALLS: Final = 50
 """Calls of skills in one run of a program."""
 
 MOST_RESULTS: Final = 1000
-"""Results of one call that are looked at."""
+"""Results of one call that are used; further ones are dropped."""
 
 LONGEST_STRETCH: Final = 0.02
-"""Seconds for which a program keeps the event loop to itself."""
+"""Seconds after which a program yields to the event loop."""
 
 Result = dict[str, Any]
 
@@ -33,8 +33,8 @@ Result = dict[str, Any]
 class ProgramCalls:
     """The calls of skills in one run of a program, which has `seconds` for all of them.
 
-    A second run of it makes the same calls with the same keys. What skills want to keep of the
-    person is in `learned`, what they put on the agenda and take off it in `entries` and `struck`.
+    A second run makes the same calls with the same idempotency keys. `learned` are the human
+    attributes that skills returned, `entries` and `struck` their changes to the agenda.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ProgramCalls:
         self._count = 0
 
     async def results(self, call: ResolvedCall, parameters: dict[str, Any]) -> list[Result]:
-        """Call a function and give its results; `Trouble` where the skill has some."""
+        """Call a function and return its results; `ProgramFailure` if the skill fails."""
         function, app = call.function, app_name(call.owner, self._devices)
         skill = self._devices.skill_of(call.owner)
         left = self._ends - monotonic()
@@ -80,12 +80,12 @@ class ProgramCalls:
             )
             if isinstance(reply, dict) and set(reply) == {"error"}:
                 raise ProgramFailure(app, str(reply["error"])[:500])
-            return _answers(reply) if asks else self._taken(skill.name, function, reply)
+            return _answers(reply) if asks else self._results_of(skill.name, function, reply)
         except ProlocutorError as error:
             raise ProgramFailure(app, str(error)) from None
 
     async def pause(self) -> None:
-        """Let others have the event loop now and then; `Trouble` where no time is left."""
+        """Yield to the event loop now and then; `ProgramFailure` if no time is left."""
         now = monotonic()
         if now >= self._ends:
             raise ProgramFailure("", "it took too long")
@@ -110,31 +110,31 @@ class ProgramCalls:
         return state
 
     async def _device(self, device: DeviceSelector) -> dict[str, Any]:
-        """Return what is known of a device of the person's: what they set it up with."""
-        told = {"id": device.id, "name": device.name}
+        """Return the values with which the person has set up a device."""
+        named_by = {"id": device.id, "name": device.name}
         records = await self._records.records(self.person.user, KIND)
         for id_, body in records.items():
             values = plain.decode(body)
             named = device.id is None and values.get("name") == device.name
             if id_ == device.id or (named and values.get("kind") == device.kind):
-                return {**values, **told, "id": id_}
-        return told
+                return {**values, **named_by, "id": id_}
+        return named_by
 
-    def _taken(self, skill: str, function: Function, reply: Any) -> list[Result]:
-        """Read a reply: results, one result, nothing; or these and what is to be kept."""
+    def _results_of(self, skill: str, function: Function, reply: Any) -> list[Result]:
+        """Read a reply: a list of results, one result or none, or an object with `results`."""
         if isinstance(reply, dict) and isinstance(reply.get("results"), list):
-            self._keep(skill, reply)
+            self._learn(skill, reply)
             reply = reply["results"]
         results = [] if reply is None else reply if isinstance(reply, list) else [reply]
         names = [each.name for each in function.outputs]
-        for place, result in enumerate(results):
+        for index, result in enumerate(results):
             if not isinstance(result, dict):
-                raise BadReply("expected an object with outputs", path=f"$[{place}]")
+                raise BadReply("expected an object with outputs", path=f"$[{index}]")
             if function.kind == "query" and names and not result.keys() & set(names):
-                raise BadReply(f"expected outputs: {', '.join(names)}", path=f"$[{place}]")
+                raise BadReply(f"expected outputs: {', '.join(names)}", path=f"$[{index}]")
         return [{name: one.get(name) for name in names} for one in results[:MOST_RESULTS]]
 
-    def _keep(self, skill: str, reply: dict[str, Any]) -> None:
+    def _learn(self, skill: str, reply: dict[str, Any]) -> None:
         learned = reply.get("human_attributes")
         if isinstance(learned, dict):
             self.learned |= learned
@@ -146,9 +146,9 @@ class ProgramCalls:
 
 
 def app_name(owner: Class, devices: DeviceClasses) -> str:
-    """Return the name by which a skill is called before people."""
-    told = (devices.skill_of(owner).card or {}).get("name")
-    return told if isinstance(told, str) and told else owner.canonical
+    """Return the name of a skill that people are shown."""
+    name = (devices.skill_of(owner).card or {}).get("name")
+    return name if isinstance(name, str) and name else owner.canonical
 
 
 def _answers(reply: Any) -> list[Result]:
@@ -159,9 +159,9 @@ def _answers(reply: Any) -> list[Result]:
         for one in hypotheses
         if isinstance(one, dict) and isinstance(one.get("text"), str)
     ]
-    return sorted(said, key=lambda one: -_sureness(one["confidence"]))[:1]
+    return sorted(said, key=lambda one: -_confidence_of(one["confidence"]))[:1]
 
 
-def _sureness(confidence: Any) -> float:
+def _confidence_of(confidence: Any) -> float:
     number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     return confidence if number else 0.0

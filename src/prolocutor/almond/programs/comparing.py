@@ -1,4 +1,4 @@
-"""Comparing: whether a condition of a program is true of a result."""
+"""Conditions: whether a condition of a program is true of a result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.almond.thingtalk.tree import Always, And, Compare, Condition, Do
 
 
 def holds(condition: Condition, fields: Fields, resolver: ValueResolver) -> bool:
-    """Return whether a condition is true. What a result does not say makes no comparison true."""
+    """Return whether a condition is true. A comparison with a missing field is false."""
     match condition:
         case Always(value):
             return value
@@ -32,14 +32,14 @@ def holds(condition: Condition, fields: Fields, resolver: ValueResolver) -> bool
 
 
 def compare(left: Any, operator: str, right: Any, resolver: ValueResolver) -> bool:
-    """Compare two values of JSON as an operator of ThingTalk says."""
+    """Compare two JSON values by an operator of ThingTalk."""
     if left is None or right is None:
         return False
     if operator == "==":
         return _same(left, right, resolver)
     if operator in _ORDERS:
         first, second = order_of(left, resolver), order_of(right, resolver)
-        if first is None or second is None or not _go_together(first[0], second[0]):
+        if first is None or second is None or not _are_comparable(first[0], second[0]):
             return False
         return _ORDERS[operator](first[1], second[1])
     if operator in _TEXTS:
@@ -61,9 +61,9 @@ def compare(left: Any, operator: str, right: Any, resolver: ValueResolver) -> bo
 
 
 def order_of(value: Any, resolver: ValueResolver) -> tuple[str, Any] | None:
-    """Return what a value is ordered by: its kind, and a number, moment or text; None if nothing.
+    """Return the sort key of a value: its kind, and a number, moment or text; None if it has none.
 
-    Money is ordered within its currency; a plain number goes with any.
+    Money compares within its currency; a plain number compares with any.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -95,7 +95,7 @@ _TEXTS: Final[dict[str, Callable[[str, str], bool]]] = {
 }
 
 
-def _go_together(first: str, second: str) -> bool:
+def _are_comparable(first: str, second: str) -> bool:
     if first == second:
         return True
     return "number" in (first, second) and first.startswith("number") == second.startswith("number")
@@ -115,9 +115,9 @@ def _same(left: Any, right: Any, resolver: ValueResolver) -> bool:
 
 
 def _same_place(left: dict[str, Any], right: dict[str, Any]) -> bool:
-    """Two places are the same by what both have: where they are, else their names."""
+    """Return whether two places have the same coordinates, or else the same name."""
     places = [(one.get("latitude"), one.get("longitude")) for one in (left, right)]
-    if all(None not in place for place in places):
+    if all(None not in one for one in places):
         return places[0] == places[1]
     return _folded(left.get("display") or "") == _folded(right.get("display") or "-")
 
@@ -128,7 +128,7 @@ def _same_money(left: dict[str, Any], right: dict[str, Any]) -> bool:
 
 
 def _folded(value: Any) -> str:
-    """Return the text by which a value is searched: small letters, one blank between words."""
+    """Return the text of a value for searching: case folded, single blanks."""
     if isinstance(value, dict):
         value = value.get("display") or ""
     return " ".join(str(value).casefold().split())

@@ -1,4 +1,4 @@
-"""Describing: what a program does, in words, before it is done."""
+"""Descriptions: what a program will do, in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from prolocutor.almond.thingtalk.values import MeasureValue, TimeValue, Value
 
 
 def described(statement: CheckedStatement, resolver: ValueResolver) -> str:
-    """Say what a statement does: "tweet with status “lol”, every hour"."""
+    """Return what a statement does, in words: "tweet with status “lol”, every hour"."""
     queries = statement.calls if statement.action is None else statement.calls[:-1]
     things = [_called(each, resolver) for each in queries]
     if statement.action is not None:
@@ -36,7 +36,7 @@ def described(statement: CheckedStatement, resolver: ValueResolver) -> str:
 
 
 def stream_of(expression: Expression) -> Expression:
-    """Return what makes an expression a stream: a monitor or a timer within it."""
+    """Return the monitor or timer within an expression that is a stream."""
     while not isinstance(expression, Monitor | TimerStream | AtTimerStream | Invocation):
         expression = expression.source
     return expression
@@ -55,7 +55,7 @@ def _when(statement: CheckedStatement, monitored: bool) -> str:
 
 
 def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
-    """Say what a call does: its confirmation, else what it is called and its inputs."""
+    """Return what a call does: its confirmation, else its name and its inputs."""
     function = call.function
     given = {each.name: _said(each.value, resolver) for each in call.call.arguments}
     types = {each.name: each.type for each in function.parameters}
@@ -74,7 +74,7 @@ def _called(call: ResolvedCall, resolver: ValueResolver) -> str:
 
 
 def _said(value: Value, resolver: ValueResolver) -> str | None:
-    """Say what is given; what an earlier call gives by its name."""
+    """Return a given value in words, an output of an earlier call by its name."""
     source = show_value(value)
     if isinstance(value, MeasureValue):
         return source

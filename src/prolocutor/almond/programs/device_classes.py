@@ -1,4 +1,4 @@
-"""Devices: which classes of ThingTalk there are, and which skill does what they declare."""
+"""Device classes: the ThingTalk classes of the skills, and the skill behind each class."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from prolocutor.errors import ConfigError, ThingTalkError
 from prolocutor.pipeline.plan import Service
 
 ASK: Final = "ask"
-"""The query of every skill: its answer to an utterance."""
+"""The query that every skill has: its reply to an utterance."""
 
 KIND: Final = "almond-device"
-"""The kind of the records (`contracts/store.py`) of devices that people have set up."""
+"""The kind of the records (`contracts/store.py`) of devices that users have set up."""
 
 
 class DeviceClasses:
-    """The classes that the skills of an assistant stand for."""
+    """The classes that the skills of an assistant implement."""
 
     def __init__(self, skills: Sequence[Service]) -> None:
         self._skills: dict[str, Service] = {}
@@ -47,14 +47,14 @@ class DeviceClasses:
         self.manifests = Manifests(classes)
 
     def skill_of(self, owner: Class) -> Service:
-        """Return the skill that does what a class declares."""
+        """Return the skill that implements a class."""
         return self._skills[owner.name]
 
 
 def classes_of(skill: Service) -> list[Class]:
     """Return the classes of a skill: those of its manifest, and its own with the query `ask`.
 
-    The manifest is `card["manifest"]`: a file, or the source itself. `ConfigError` where it cannot
+    The manifest is `card["manifest"]`: a file, or the source itself. `ConfigError` if it cannot
     be read; `MissingExtra` without Lark.
     """
     classes = {each.name: each for each in _declared(skill)}
@@ -66,7 +66,7 @@ def classes_of(skill: Service) -> list[Class]:
 
 
 def read_manifest(source: str) -> str:
-    """Return the source of a manifest; what has no brace in it is the name of a file."""
+    """Return the source of a manifest; a text without a brace is the name of a file."""
     if "{" in source:
         return source
     try:

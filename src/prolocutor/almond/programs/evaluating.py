@@ -1,4 +1,4 @@
-"""Evaluating: the queries of a program, from the calls of skills to the results that are left."""
+"""Evaluation of queries: from the calls of skills to the results after filters and the like."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from prolocutor.almond.thingtalk.tree import (
 from prolocutor.almond.thingtalk.values import Value
 
 MOST_ROWS: Final = 1000
-"""Results that a chain goes on with."""
+"""Results with which a chain continues; further ones are dropped."""
 
 _UNSAID: Final = (None, "")
 
 
 class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One result: its fields, the call that gave them, and whether they are all of that call."""
+    """One result: its fields, its call, and whether it has all fields of that call."""
 
     fields: dict[str, Any]
     call: ResolvedCall | None = None
@@ -44,7 +44,7 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation:
-    """Evaluates expressions of one statement. `events` are what its stream gives at this moment."""
+    """Evaluates expressions of one statement. `events` are the current results of its stream."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Evaluation:
         self._events = events or []
 
     async def rows(self, expression: Expression, scope: Fields) -> list[ResultRow]:
-        """Return the results of an expression; `Trouble` where there are none to be had."""
+        """Return the results of an expression; `ProgramFailure` if they cannot be had."""
         match expression:
             case Invocation():
                 return await self._call(expression, scope)
@@ -83,7 +83,7 @@ class Evaluation:
                 return self._aggregated(expression, await self.rows(expression.source, scope))
 
     async def do(self, call: ResolvedCall, scope: Fields) -> list[ResultRow]:
-        """Do an action, and give what came of it, if it gives anything."""
+        """Run an action and return its results, if it has any."""
         results = await self._calls.results(call, self._parameters(call, scope))
         return [ResultRow(fields=result, call=call) for result in results if call.function.outputs]
 
@@ -122,7 +122,7 @@ class Evaluation:
         return int(number)
 
     def _sorted(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:
-        """Sort by a field, what does not say it last in either direction."""
+        """Sort by a field; results without it come last in either direction."""
         keyed = [(order_of(field_of(row.fields, field), self._surroundings), row) for row in rows]
         said = [(key, row) for key, row in keyed if key is not None]
         said.sort(key=lambda pair: pair[0], reverse=down)
@@ -154,7 +154,7 @@ def _projected(row: ResultRow, fields: Sequence[str]) -> ResultRow:
 
 
 def _place(length: int) -> Any:
-    """Return what makes a place from 0 of a number from 1, or from -1 at the end; -1 for none."""
+    """Return a function from numbers (1 the first, -1 the last) to indices from 0; -1 for none."""
 
     def place(number: int) -> int:
         found = number - 1 if number > 0 else length + number
@@ -164,7 +164,7 @@ def _place(length: int) -> Any:
 
 
 def _total(values: list[Any], field: str, parts: int) -> Any:
-    """Add numbers, or money of one currency, and divide the sum into parts."""
+    """Add numbers, or money of one currency, and divide the sum."""
     codes = {str(one.get("code", "")).lower() for one in values if isinstance(one, dict)}
     amounts: list[Any] = [one.get("value") if isinstance(one, dict) else one for one in values]
     if len(codes) > 1:

@@ -53,20 +53,20 @@ class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class SlotFilling:
-    """Makes programs of one person ready to run: each step asks for something, or is the last."""
+    """Completes the programs of one person: each step asks for a value, or the program is ready."""
 
     def __init__(self, person: ProgramUser, manifests: Manifests) -> None:
         self._person = person
         self._manifests = manifests
 
     def begin(self, program: Program, *, confirmed: bool = False) -> Checked | ProgramRun:
-        """Ask for the first thing that a program lacks; give it checked if there is none."""
+        """Ask for the first value that a program lacks; if there is none, return it checked."""
         checked = check(program, self._manifests)
         if checked.slots:
             return self._ask(checked.program, checked.slots[0], "slot")
-        place = unknown_personal_value(checked.program, self._person)
-        if place is not None:
-            return self._ask(checked.program, slot_of(place), "place")
+        personal = unknown_personal_value(checked.program, self._person)
+        if personal is not None:
+            return self._ask(checked.program, slot_of(personal), "place")
         if confirmed or not any(each.confirm and each.action for each in checked.statements):
             return checked
         resolver = ValueResolver(self._person)
@@ -76,7 +76,7 @@ class SlotFilling:
         return _asked(question, half, checked.program)
 
     def go_on(self, context: Any, answer: Any) -> Checked | ProgramRun:
-        """Take an answer, and ask for the next thing."""
+        """Put in an answer and ask for the next value."""
         half = msgspec.convert(context, PartialProgram)
         program = program_in(half.code)
         if half.wants == "yes":
@@ -89,14 +89,14 @@ class SlotFilling:
         return self._filled(program, slots[0], half, answer) if slots else self.begin(program)
 
     def _placed(self, program: Program, answer: Any) -> Checked | ProgramRun:
-        place = unknown_personal_value(program, self._person)
-        if place is None:
+        personal = unknown_personal_value(program, self._person)
+        if personal is None:
             return self.begin(program)
-        slot = slot_of(place)
+        slot = slot_of(personal)
         value = value_of(slot.type, answer)
         if value is None:
             return self._ask(program, slot, "place", again=True)
-        return self.begin(replaced(program, place, value))
+        return self.begin(replaced(program, personal, value))
 
     def _filled(
         self, program: Program, slot: Slot, half: PartialProgram, answer: Any
@@ -144,7 +144,7 @@ ANY_MORE: Final = "Would you like to add more elements to the list?"
 
 
 def question_for(slot: Slot, hint: str = "") -> DirectReply:
-    """Ask for the value of a slot by its type, after a hint if the last answer was none."""
+    """Return the ask for a slot, after a hint if the last answer was not understood."""
     kind = slot.type.element if slot.type.name == "Array" and slot.type.element else slot.type
     prompt = slot.prompt
     if kind.name == "Measure" and not hint:
@@ -154,24 +154,24 @@ def question_for(slot: Slot, hint: str = "") -> DirectReply:
         {"type": "text", "text": one} for one in (hint, prompt) if one
     ]
     messages += [
-        {"type": "choice", "idx": place, "title": choice.replace("_", " ")}
-        for place, choice in enumerate(kind.choices)
+        {"type": "choice", "idx": index, "title": choice.replace("_", " ")}
+        for index, choice in enumerate(kind.choices)
     ]
     return DirectReply(messages=messages, ask=ask_of(slot.type))
 
 
 def yes_or_no(question: str) -> DirectReply:
-    """Ask a question of yes or no."""
+    """Return a question to be answered by yes or no."""
     return DirectReply(messages=[{"type": "text", "text": question}], ask="yesno")
 
 
 def value_of(kind: Type, answer: Any) -> Value | None:
-    """Make a value of a type out of an answer (`asks/`); None where it is none of that type."""
+    """Return an answer (`asks/`) as a value of a type; None if it is none."""
     if kind.name == "Array" and kind.element is not None:
         kind = kind.element
     match kind.name, answer:
-        case "Enum", {"idx": int(place)} if 0 <= place < len(kind.choices):
-            answer = kind.choices[place]
+        case "Enum", {"idx": int(index)} if 0 <= index < len(kind.choices):
+            answer = kind.choices[index]
         case (("String" | "Any"), int() | float()):
             answer = str(answer)
         case "Currency", {"unit": str(unit)} if len(unit) != 3 or units.base_of(unit):
@@ -183,7 +183,7 @@ def value_of(kind: Type, answer: Any) -> Value | None:
 
 
 def hint_for(kind: Type) -> str:
-    """Say what an answer of a type looks like."""
+    """Return a sentence that says what an answer of a type looks like."""
     if kind.name == "Array" and kind.element is not None:
         kind = kind.element
     if kind.name == "Measure":
@@ -195,7 +195,7 @@ def hint_for(kind: Type) -> str:
 
 
 def unknown_personal_value(program: Program, person: ProgramUser) -> PersonalValue | None:
-    """Return the first value of a program that the person's attributes should tell and do not."""
+    """Return the first personal value of a program that the person's attributes do not hold."""
     found: list[PersonalValue] = []
 
     def see(node: Any) -> Any:
@@ -207,11 +207,11 @@ def unknown_personal_value(program: Program, person: ProgramUser) -> PersonalVal
     return found[0] if found else None
 
 
-def slot_of(place: PersonalValue) -> Slot:
-    """Return what is asked for where the person's attributes do not tell a value."""
-    match place:
+def slot_of(value: PersonalValue) -> Slot:
+    """Return the slot that asks for a personal value."""
+    match value:
         case RelativeLocation("current_location"):
-            return Slot(place.name, LOCATION, "Where are you now?", "")
+            return Slot(value.name, LOCATION, "Where are you now?", "")
         case RelativeLocation(name):
             return Slot(name, LOCATION, f"What is your {name} location?", "")
         case NamedTime(name):
@@ -221,7 +221,7 @@ def slot_of(place: PersonalValue) -> Slot:
 
 
 def with_constants(program: Program, person: ProgramUser) -> Program:
-    """Put constants in the place of what only now is known: the person's places, a timer's base."""
+    """Replace what is known only now (personal values, the base of a timer) by constants."""
 
     def put(node: Any) -> Any:
         if isinstance(node, TimerStream) and isinstance(node.base, Now):
@@ -235,12 +235,12 @@ def with_constants(program: Program, person: ProgramUser) -> Program:
 
 
 def replaced(program: Program, old: Value, new: Value) -> Program:
-    """Put one value in the place of another, wherever it stands."""
+    """Replace a value by another wherever it occurs."""
     return changed(program, lambda node: new if node == old else node)
 
 
 def changed(tree: Tree, change: Any) -> Tree:
-    """Return a tree in which each node is what `change` makes of it, from the leaves up."""
+    """Return a tree with `change` applied to each node, from the leaves up."""
 
     def inside(node: Any) -> Any:
         if isinstance(node, tuple):

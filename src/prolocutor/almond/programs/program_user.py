@@ -1,4 +1,4 @@
-"""Person: for whom a program runs, and what is known of them and of the moment."""
+"""The user of a program: who they are, what they said, and when."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from prolocutor.dialog.recurrence import zone_of
 
 
 class ProgramUser(msgspec.Struct, kw_only=True):
-    """For whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
+    """The person for whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
 
-    `run_id` (a turn's id, or one of its own) is the same in a second run, and `text` is what they
-    said. `is_again`: what runs for them was begun before and cut off.
+    `run_id` (a turn's id, or one of its own) is the same in a second run; `text` is what the person
+    said. `is_again`: this is the second run, because the first one was cut off.
     """
 
     user: str
@@ -32,13 +32,13 @@ class ProgramUser(msgspec.Struct, kw_only=True):
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What is known of them."""
+        """The attributes of the person."""
         known: dict[str, Any] = self.human.setdefault("attributes", {})
         return known
 
     @property
     def timezone(self) -> str | None:
-        """The name of their time zone, where it is known and there is one."""
+        """The name of the person's time zone; None if unknown or invalid."""
         name = self.attributes.get("timezone")
         try:
             zone_of(name)
@@ -48,12 +48,12 @@ class ProgramUser(msgspec.Struct, kw_only=True):
 
     @property
     def now(self) -> dt.datetime:
-        """The moment, in their time zone, else in the server's."""
+        """The moment in the person's time zone, else in the server's."""
         moment = dt.datetime.fromtimestamp(self.at, dt.UTC)
         return moment.astimezone(zone_of(self.timezone) if self.timezone else None)
 
     def state(self) -> dict[str, Any]:
-        """Return a small agent state in which they have said one thing."""
+        """Return an agent state whose only utterance is what the person said."""
         said = {
             "utt_id": f"{self.run_id}",
             "text": self.text,
@@ -94,7 +94,7 @@ def of_turn(begun: OpenedTurn) -> ProgramUser:
 def unasked(
     user: str, dialog_name: str, run_id: str, at: float, timezone: str | None, text: str = ""
 ) -> ProgramUser:
-    """Return a person who has not just said something; only the time zone is known of them."""
+    """Return a person outside of a turn, of whom only the time zone is known."""
     return ProgramUser(
         user=user,
         dialog_name=dialog_name,

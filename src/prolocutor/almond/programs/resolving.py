@@ -1,4 +1,4 @@
-"""Surroundings: values of a program as JSON, with what only the moment and the person can tell."""
+"""Resolving values: as JSON, for one person at one moment."""
 
 from __future__ import annotations
 
@@ -26,21 +26,20 @@ from prolocutor.almond.thingtalk.values import (
     WeekDay,
 )
 from prolocutor.dialog.recurrence import zone_of
+from prolocutor.reading import dates
 
 Fields = Mapping[str, Any]
-"""What is known by name: the outputs of earlier calls of a chain."""
+"""Outputs of earlier calls of a chain by name."""
 
 EVENT: Final = "$event"
-"""The name by which what the last call gave is kept among fields, as one text."""
-
-_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+"""The name among fields of the last result as one text."""
 
 
 class ValueResolver:
-    """Gives values as JSON (`thingtalk/plain_values.py`) for one person at one moment.
+    """Resolves values to JSON (`thingtalk/json_values.py`) for one person at one moment.
 
-    `now` is the moment where the person is. Beyond the constants: now and the edges of days are ISO
-    moments in UTC, parts of a date that are missing are those of today, a place by its name is
+    `now` is the moment in the person's time zone. Beside constants: now and the edges of days are
+    ISO moments in UTC, missing parts of a date are those of today, a named place is
     `{"latitude": null, "longitude": null, "display"}`.
     """
 
@@ -50,7 +49,7 @@ class ValueResolver:
         self.now = person.now
 
     def value(self, value: Value, fields: Fields) -> Any:
-        """Return a value; None for a field that a result does not have. `Trouble` if unknown."""
+        """Return a value, None for a missing field; `ProgramFailure` if it is unknown."""
         match value:
             case Variable(name):
                 return field_of(fields, name)
@@ -86,8 +85,8 @@ class ValueResolver:
         return zone_of(name) if name else None
 
     def moment(self, text: Any) -> dt.datetime | None:
-        """Read an ISO date or moment; what names no zone is of the person's."""
-        return moment_of(text, self.now.tzinfo)
+        """Read an ISO date or moment; without an offset it is in the person's time zone."""
+        return dates.moment_of(text, self.now.tzinfo)
 
     def _event(self, name: str | None, fields: Fields) -> Any:
         if name == "program_id":
@@ -97,14 +96,14 @@ class ValueResolver:
         return fields.get(EVENT if name is None else f"{EVENT}.{name}", "")
 
     def _date(self, date: DateValue) -> str:
-        """Complete a date: what is left out before a given part is of today, after it the first."""
+        """Complete a date: parts missing before a given one are today's, later ones the first."""
         today = self.now
         given = (date.year, date.month, date.day)
-        last = max((place for place, part in enumerate(given) if part is not None), default=2)
+        last = max((index for index, part in enumerate(given) if part is not None), default=2)
         today_parts = (today.year, today.month, today.day)
         year, month, day = (
-            part if part is not None else (today_parts[place] if place < last else 1)
-            for place, part in enumerate(given)
+            part if part is not None else (today_parts[index] if index < last else 1)
+            for index, part in enumerate(given)
         )
         try:
             whole = dt.date(year, month, day)
@@ -113,7 +112,7 @@ class ValueResolver:
         return str(plain(DateValue(whole.year, whole.month, whole.day, date.time)))
 
     def _week_day(self, value: WeekDay) -> str:
-        ahead = (_DAYS.index(value.name) - self.now.weekday()) % 7
+        ahead = (dates.WEEK_DAYS.index(value.name) - self.now.weekday()) % 7
         day = self.now.date() + dt.timedelta(days=ahead)
         return str(plain(DateValue(day.year, day.month, day.day, value.time)))
 
@@ -140,11 +139,11 @@ class ValueResolver:
 
 
 def known_of(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUser) -> Any:
-    """Return what the person's attributes tell of a value: None if they do not.
+    """Return a personal value from the person's attributes; None if they do not hold it.
 
-    `$location.current_location` is the attribute `location`, others stand in `locations`
-    (`{"home": {latitude, longitude, display}}`), times in `times` (`{"morning": "08:00"}`), what
-    `$context` refers to in `context`.
+    `$location.current_location` is the attribute `location`, other places are in `locations`
+    (`{"home": {latitude, longitude, display}}`), times in `times` (`{"morning": "08:00"}`), values
+    of `$context` in `context`.
     """
     attributes = person.attributes
     if isinstance(value, RelativeLocation):
@@ -164,17 +163,6 @@ def field_of(fields: Fields, name: str) -> Any:
     for part in name.split("."):
         inner = inner.get(part) if isinstance(inner, Mapping) else None
     return inner
-
-
-def moment_of(text: Any, zone: dt.tzinfo | None) -> dt.datetime | None:
-    """Read an ISO date or moment; what names no zone is of `zone`."""
-    if not isinstance(text, str) or len(text) < 10 or text[4:5] != "-":
-        return None
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone or dt.UTC)
 
 
 def _utc(moment: dt.datetime) -> str:

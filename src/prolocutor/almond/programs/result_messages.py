@@ -1,4 +1,4 @@
-"""Results: what a program has found, as messages."""
+"""The results of a program as messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from prolocutor.errors import BadReply
 Message = dict[str, Any]
 
 SHOWN: Final = 10
-"""Results that are shown; of the others the number is told."""
+"""Results that are shown; the number of the others is said."""
 
 LONGEST: Final = 2000
 """Characters of a field that are shown."""
@@ -31,7 +31,7 @@ _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictur
 
 
 def shown(rows: Sequence[ResultRow]) -> list[Message]:
-    """Return the messages of results, of many the first ones."""
+    """Return the messages of the first results, and how many more there are."""
     if not rows:
         return [text(NOTHING)]
     messages = [message for row in rows[:SHOWN] for message in messages_of(row)]
@@ -67,7 +67,7 @@ def objects(rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
 
 
 def filled(template: str, fields: Mapping[str, Any], types: Mapping[str, Type]) -> str | None:
-    """Put fields in the place of `${name}`; None where one of them has no value."""
+    """Replace each `${name}` in a template by its field; None if a field has no value."""
     missing = False
 
     def put(match: re.Match[str]) -> str:
@@ -147,7 +147,7 @@ def _inside(given: Any, fields: Mapping[str, Any], types: Mapping[str, Type]) ->
 
 
 def _plainly(row: ResultRow, function: Function | None) -> list[Message]:
-    """Return a result without a format of its own: pictures as such, all else by name."""
+    """Return the messages of a result without a format: pictures as such, other fields by name."""
     types = _types(function)
     names = [name for name in row.fields if not name.startswith(EVENT)]
     if function is not None and row.whole:

@@ -62,7 +62,7 @@ def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEn
 
 
 def app_of(entry: AgendaEntry) -> AppState:
-    """Read the program of an entry; `msgspec.ValidationError` where it is none."""
+    """Read the state of a program from its entry; `msgspec.ValidationError` if it has none."""
     return msgspec.convert(notices.decode(entry.body).program, AppState)
 
 
@@ -112,7 +112,7 @@ def notified(app: AppState, done: StatementOutcome) -> list[Message]:
 
 
 def with_icon(messages: list[Message], app: AppState) -> list[Message]:
-    """Return messages with the icon of a program, where they have none."""
+    """Return messages with the icon of a program if they have none of their own."""
     return [{"icon": app.icon, **one} for one in messages]
 
 

@@ -11,7 +11,7 @@ from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.errors import BadInput
 
 SHOWN: Final = 200
-"""Characters of a program that are repeated where it cannot be taken."""
+"""Characters of a program that an error message quotes."""
 
 _TOKENS: Final = {
     "String": "QUOTED_STRING",
@@ -29,11 +29,11 @@ _TOKENS: Final = {
     "Picture": "PICTURE",
     "Measure(ms)": "DURATION",
 }
-"""What values of a type stand for in tokens."""
+"""The kind of token that holds a value of a type."""
 
 
 def program_of(parsed: Mapping[str, Any]) -> Program:
-    """Read `{program}` or `{code, entities, slots, slotTypes}`; `BadInput` where it is none."""
+    """Read `{program}` or `{code, entities, slots, slotTypes}`; `BadInput` if it is no program."""
     source = parsed.get("program")
     if isinstance(source, str):
         tree = parse(source)
@@ -46,7 +46,7 @@ def program_of(parsed: Mapping[str, Any]) -> Program:
 
 
 def program_in(code: str) -> Program:
-    """Read the source of a program; `BadInput` where there is nothing to run in it."""
+    """Read the source of a program; `BadInput` if it has no statements."""
     tree = parse(code)
     if not isinstance(tree, Program) or not tree.statements:
         raise BadInput(NOT_UNDERSTOOD, field="code")
@@ -60,7 +60,7 @@ def shown(parsed: Mapping[str, Any]) -> str:
 
 
 def _with_slots(parsed: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """Let a `SLOT_n` stand for the value of its type; without a value it is asked for.
+    """Replace each `SLOT_n` by a token of its type; one without a value stays, to be asked for.
 
     `slots` are names, `slotTypes` their types; the value of slot n is the entity `SLOT_n`.
     """

@@ -1,4 +1,4 @@
-"""Statements: one of a program done, and what is said of it."""
+"""Statements: runs one statement of a program and makes the messages about it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Message = dict[str, Any]
 
 
 class StatementOutcome(msgspec.Struct, kw_only=True):
-    """What came of a statement: messages, the results themselves, and what went wrong.
+    """The outcome of a statement: messages, the results themselves, and errors.
 
-    `seen` is what its monitor has seen from now on.
+    `seen` are the digests of the results that its monitor has seen.
     """
 
     messages: list[Message] = []
@@ -36,7 +36,7 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
 
 
 class StatementRunner:
-    """Does statements for one person at one moment; `app` is the id of the program."""
+    """Runs statements for one person at one moment; `app` is the id of the program."""
 
     def __init__(self, devices: DeviceClasses, calls: ProgramCalls, app: str) -> None:
         self._devices = devices
@@ -44,12 +44,12 @@ class StatementRunner:
         self.resolver = ValueResolver(calls.person, app=app)
 
     async def do(self, statement: CheckedStatement) -> StatementOutcome:
-        """Do a statement that ends at once."""
+        """Run a statement that ends at once."""
         done = StatementOutcome()
         try:
             await self._chain(statement, [ResultRow(fields={})], done)
-        except ProgramFailure as trouble:
-            done.errors.append(trouble.sentence)
+        except ProgramFailure as failure:
+            done.errors.append(failure.sentence)
         if statement.action is None and len(done.rows) > result_messages.SHOWN:
             done.messages += _more(statement)
         if not done.messages and not done.errors:
@@ -59,9 +59,9 @@ class StatementRunner:
     async def happened(
         self, statement: CheckedStatement, seen: list[str] | None
     ) -> StatementOutcome:
-        """Do a statement for what its stream gives now: what is new, or that a timer went off.
+        """Run a statement for the current results of its stream: new ones, or one for a timer.
 
-        Where nothing could be done for what is new, it is new the next time as well.
+        If nothing could be done for new results, they count as new the next time as well.
         """
         done = StatementOutcome(seen=seen)
         assert statement.stream is not None, "the statement is no stream"
@@ -74,20 +74,20 @@ class StatementRunner:
                 events, done.seen = fresh(monitor, found, seen)
             stream = await self._evaluation(statement, events).rows(statement.stream, {})
             await self._chain(statement, stream, done)
-        except ProgramFailure as trouble:
-            done.errors.append(trouble.sentence)
+        except ProgramFailure as failure:
+            done.errors.append(failure.sentence)
             if not done.messages:
                 done.seen = seen
         return done
 
     def name_of(self, statement: CheckedStatement) -> str:
-        """Return what a program of this statement is called: the skill that it is about."""
+        """Return the name of a program with this statement: the skill that it calls first."""
         if not statement.calls:
             return "timer"
         return app_name(statement.calls[0].owner, self._devices)
 
     def icon_of(self, statement: CheckedStatement) -> str | None:
-        """Return the skill whose icon stands beside what is said."""
+        """Return the skill whose icon is shown beside the messages."""
         if not statement.calls:
             return None
         return self._devices.skill_of(statement.calls[0].owner).name
@@ -102,14 +102,14 @@ class StatementRunner:
     ) -> None:
         """Run the queries for each event, then the action for each result, or show them.
 
-        Results that lack what the next call needs go no further; that is told.
+        Results that lack a field for the next call are dropped, with an error.
         """
         evaluation = self._evaluation(statement)
         pairs = [(_scope({}, row), row) for row in starts]
         for query in statement.queries:
             found: list[tuple[dict[str, Any], ResultRow]] = []
             for scope, _ in pairs:
-                with _told_once(done):
+                with _recording_missing(done):
                     rows = await evaluation.rows(query, scope)
                     found += [(_scope(scope, row), row) for row in rows]
                 if len(found) >= MOST_ROWS:
@@ -120,11 +120,11 @@ class StatementRunner:
             done.messages = self._shown(done.rows)
             return
         for scope, _ in pairs:
-            with _told_once(done):
+            with _recording_missing(done):
                 rows = await evaluation.do(statement.action, scope)
                 done.rows += rows
-                told = self._shown(rows) if rows else [result_messages.text(result_messages.DONE)]
-                done.messages += [one for one in told if one not in done.messages]
+                shown = self._shown(rows) if rows else [result_messages.text(result_messages.DONE)]
+                done.messages += [one for one in shown if one not in done.messages]
 
     def _shown(self, rows: list[ResultRow]) -> list[Message]:
         if not rows:
@@ -135,17 +135,17 @@ class StatementRunner:
 
 
 @contextmanager
-def _told_once(done: StatementOutcome) -> Iterator[None]:
-    """Take what a result does not say for an error of its own, told once for all results."""
+def _recording_missing(done: StatementOutcome) -> Iterator[None]:
+    """Record a missing field as an error, once for all results."""
     try:
         yield
-    except MissingField as unsaid:
-        if unsaid.sentence not in done.errors:
-            done.errors.append(unsaid.sentence)
+    except MissingField as missing:
+        if missing.sentence not in done.errors:
+            done.errors.append(missing.sentence)
 
 
 def _more(statement: CheckedStatement) -> list[Message]:
-    """Return the button that asks for the results after those that are shown."""
+    """Return the button for the results after those that are shown."""
     if len(statement.queries) != 1:
         return []
     query = statement.queries[0]
@@ -162,7 +162,7 @@ def _more(statement: CheckedStatement) -> list[Message]:
 
 
 def _scope(scope: dict[str, Any], row: ResultRow) -> dict[str, Any]:
-    """Return what is known after a result: its fields beside the earlier ones, and its text."""
+    """Return the fields known after a result: its own beside the earlier ones, and its text."""
     if row.call is None:
         return {**scope, **row.fields}
     return {**scope, **row.fields, EVENT: result_messages.event_text(row)}

@@ -1,4 +1,4 @@
-"""Streams: when a monitor or a timer is due next, and what is new to a monitor."""
+"""Streams: when a monitor or a timer is due next, and which results are new."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from prolocutor.dialog import plain
 SHORTEST_TIMER: Final = 10.0
 SHORTEST_POLL: Final = 60.0
 USUAL_POLL: Final = 600.0
-"""Seconds between two looks of a monitor whose manifest has no `poll_interval`."""
+"""Seconds between two polls of a monitor whose manifest has no `poll_interval`."""
 
 ROUNDING: Final = 1e-6
-"""The part of an interval by which a timer may go off too early without going off again."""
+"""The share of an interval by which a timer may be early without going off twice."""
 
 LATEST: Final = 1e11
 """The latest time that a stream may be due, in UNIX seconds."""
 
 
 def next_due(statement: CheckedStatement, resolver: ValueResolver, now: float) -> float | None:
-    """Tell when a program is due next (UNIX seconds); None if never again. `Trouble` if unclear."""
+    """Return when a program is due next (UNIX seconds); None if never again."""
     assert statement.stream is not None, "the statement is no stream"
     stream = stream_of(statement.stream)
     if isinstance(stream, TimerStream):
@@ -45,7 +45,7 @@ def next_due(statement: CheckedStatement, resolver: ValueResolver, now: float) -
 def fresh(
     monitor: Monitor, rows: Sequence[ResultRow], seen: list[str] | None
 ) -> tuple[list[ResultRow], Any]:
-    """Return the results that were not there the last time, and the digests of all that are."""
+    """Return the results that are new since the last poll, and the digests of all."""
     before, digests, new = set(seen or ()), [], []
     for row in rows:
         digest = _digest(monitor, row)
@@ -57,7 +57,7 @@ def fresh(
 
 
 def monitor_of(statement: CheckedStatement) -> Monitor | None:
-    """Return the monitor that begins a statement, if one does."""
+    """Return the monitor with which a statement begins, if any."""
     stream = stream_of(statement.stream) if statement.stream is not None else None
     return stream if isinstance(stream, Monitor) else None
 
@@ -92,7 +92,7 @@ def _at_times(timer: AtTimerStream, resolver: ValueResolver, now: float) -> floa
 
 
 def _poll(statement: CheckedStatement) -> float:
-    """Return the seconds between two looks: the shortest that a watched function has."""
+    """Return the seconds between two polls: the shortest interval of the watched functions."""
     intervals = [
         interval / 1000
         for each in _watched(statement)

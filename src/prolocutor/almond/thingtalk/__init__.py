@@ -1,1 +1,1 @@
-"""ThingTalk: the commands that Almond clients send, its language, its bookkeeping."""
+"""ThingTalk, the language of programs: grammar, tree, checker, printer."""

@@ -1,4 +1,4 @@
-"""From recognised programs to their tree: one method a rule of the grammars."""
+"""Builds the tree of a program: one method for each rule of the grammars."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class ProgramBuilder(ClassBuilder):
 
 
 def statement_of(chain: tuple[Expression, ...]) -> Statement:
-    """Return the statement of a chain, at the position of its first word."""
+    """Return the statement of a chain, with the position of its first word."""
     positions, inner = [], chain[0]
     while not isinstance(inner, Invocation | TimerStream | AtTimerStream):
         positions.append(inner.position)
@@ -200,8 +200,7 @@ def statement_of(chain: tuple[Expression, ...]) -> Statement:
 
 
 def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStream:
-    """Return the stream that a call without a device means; `ThingTalkError` for other
-    functions."""
+    """Return the stream of a call to `timer` or `attimer`; `ThingTalkError` for others."""
     position = position_of(name)
     known = {"timer": {"base", "interval", "frequency"}, "attimer": {"time", "expiration_date"}}
     if name not in known:
@@ -238,7 +237,7 @@ def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStrea
 
 
 def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
-    """Return the device that is chosen by attributes; `ThingTalkError` for odd ones."""
+    """Return the device that attributes select; `ThingTalkError` for unknown attributes."""
     chosen: dict[str, Any] = {}
     for each in selection:
         match each.name, each.value:

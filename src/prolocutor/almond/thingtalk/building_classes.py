@@ -1,4 +1,4 @@
-"""From recognised classes to their tree: one method a rule of the grammar."""
+"""Builds the tree of a class: one method for each rule of the grammar."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ setattr(ClassBuilder, "import", ClassBuilder.import_)
 
 
 def unique(names: Sequence[tuple[str, SourcePosition]], what: str) -> None:
-    """Raise `ThingTalkError` where a name is given twice."""
+    """Raise `ThingTalkError` if a name is given twice."""
     seen = set()
     for name, position in names:
         if name in seen:

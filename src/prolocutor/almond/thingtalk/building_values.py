@@ -1,8 +1,7 @@
-"""From recognised values to their tree: one method a rule of the grammars."""
+"""Builds values: one method for each rule of the grammars."""
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 from typing import Any, Literal, cast
 
@@ -42,11 +41,12 @@ from prolocutor.almond.thingtalk.values import (
     measure,
     time,
 )
+from prolocutor.reading.dates import WEEK_DAYS
 
 
 @v_args(inline=True)
 class ValueBuilder(Transformer[Token, Any]):
-    """Builds values; what a rule has found comes as positional arguments."""
+    """Builds values; the parts of a rule are positional arguments."""
 
     def values(self, *found: Value) -> tuple[Value, ...]:
         return found
@@ -177,15 +177,12 @@ class ValueBuilder(Transformer[Token, Any]):
         return children[0].update(value=".".join(map(str, children)))
 
 
-WEEK_DAYS = tuple(name.lower() for name in calendar.day_name)
-
-
 def date(parts: list[Any], position: SourcePosition = NOWHERE) -> Value:
     """Return a date from what stands between the parentheses of `new Date(...)`.
 
-    Nothing: now. A text: ISO 8601. One number beyond all years: milliseconds since 1970. Else
-    year, month and day, each of which may be left out, or a day of the week; then hour, minute and
-    second, or a time. Commas are tokens among the parts.
+    Without parts: now. A text: ISO 8601. A number too large for a year: milliseconds since 1970.
+    Else year, month and day, each of which may be left out, or a day of the week; then hour, minute
+    and second, or a time. Commas are tokens among the parts.
     """
     if not parts:
         return Now(position=position)

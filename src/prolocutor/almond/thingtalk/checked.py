@@ -1,4 +1,4 @@
-"""What the checker makes of a program: resolved functions, slots, types of what comes out."""
+"""Checked programs: resolved calls, types of outputs, and slots, which can be filled."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from prolocutor.dialog.rounds import Ask
 
 
 class Slot(msgspec.Struct, frozen=True):
-    """A value that is still missing and has to be asked for.
+    """A missing value that has to be asked for.
 
-    `name` is that of the parameter or the field, `prompt` the question (the manifest's, else one
-    made of the name), `function` the full name of the function it is for.
+    `name` is that of the parameter or field, `prompt` the question (the manifest's, else one made
+    of the name), `function` the full name of the function that needs it.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Slot(msgspec.Struct, frozen=True):
 
     @property
     def ask(self) -> Ask:
-        """The kind of question; for a list that of its elements, asked for one by one."""
+        """The kind of ask; for a list that of its elements, which are asked for one by one."""
         return ask_of(self.type)
 
 
 class ResolvedCall(msgspec.Struct, frozen=True):
-    """A call with the class and the function that it means."""
+    """A call with the class and the function that it refers to."""
 
     call: Invocation
     owner: Class
@@ -42,13 +42,12 @@ class ResolvedCall(msgspec.Struct, frozen=True):
 
 
 class CheckedStatement(msgspec.Struct, frozen=True):
-    """A statement whose parts are told apart.
+    """A statement divided into stream, queries and action.
 
-    `stream` begins it, if any; each of `queries` is run for each result of what stands before;
-    `action` is done for each last result, and None means that the results are shown. `calls` are
-    all calls in the order in which they are written. `outputs` are the names and types of what is
-    known at the end of the chain. `confirm` says that the action has to be confirmed by the
-    person.
+    Each of `queries` is run for each result before it; `action` is run for each last result, and
+    if it is None the results are shown. `calls` are all calls in source order. `outputs` are the
+    names and types of the fields known at the end of the chain. `confirm`: the person has to
+    confirm the action.
     """
 
     statement: Statement
@@ -64,7 +63,7 @@ class Checked(msgspec.Struct, frozen=True):
     """A program that can be run, once its slots are filled.
 
     `program` is the program with `$?` for each missing required parameter; `slots` are what its
-    `$?` stand for, in the order in which they are written. `slots.fill` puts a value in.
+    `$?` stand for, in source order. `fill` puts a value in.
     """
 
     program: Program
@@ -73,12 +72,12 @@ class Checked(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> Literal["stream", "now"]:
-        """Whether it goes on running: a monitor or a timer does."""
+        """ "stream" if the program goes on running, as monitors and timers do."""
         return "stream" if any(each.stream for each in self.statements) else "now"
 
 
 def ask_of(kind: Type) -> Ask:
-    """Return the kind of question by which a value of a type is asked for."""
+    """Return the kind of ask for a value of a type."""
     if kind.name == "Array" and kind.element is not None:
         return ask_of(kind.element)
     if kind.name == "Entity":
@@ -109,7 +108,7 @@ Tree = TypeVar("Tree", bound=SyntaxNode)
 
 
 def count_slots(tree: SyntaxNode) -> int:
-    """Count the values that are missing in a tree."""
+    """Count the missing values in a tree."""
     count = 0
 
     def see(empty: UndefinedValue) -> Value:
@@ -122,9 +121,9 @@ def count_slots(tree: SyntaxNode) -> int:
 
 
 def fill(tree: Tree, slot: int, value: Value) -> Tree:
-    """Put a value into a slot of a tree, the slots being counted from 0 as they are written.
+    """Put a value into a slot of a tree; slots are counted from 0 in source order.
 
-    `IndexError` where there is no such slot.
+    `IndexError` if there is no such slot.
     """
     seen = 0
 
@@ -140,7 +139,7 @@ def fill(tree: Tree, slot: int, value: Value) -> Tree:
 
 
 def _changed(node: Any, put: Callable[[UndefinedValue], Value]) -> Any:
-    """Return a tree in which each missing value is what `put` says, in the order of writing."""
+    """Return a tree with `put` applied to each missing value, in source order."""
     if isinstance(node, UndefinedValue):
         return put(node)
     if isinstance(node, tuple):

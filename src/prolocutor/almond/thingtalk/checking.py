@@ -1,4 +1,4 @@
-"""Checking a program against manifests: unknown names, wrong types, what is still missing."""
+"""Checks a program against manifests: unknown names, wrong types, missing values."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _ORDERED = _SUMMED | {"Date", "Time"}
 
 
 def check(program: Program, manifests: Manifests) -> Checked:
-    """Resolve the calls of a program and check all that it says.
+    """Resolve the calls of a program and check its names and types.
 
     `ThingTalkError`, with line and column, for unknown classes, functions, parameters and fields,
-    for wrong types, and for parts that stand where they cannot. What is required but missing is no
-    error but a slot.
+    for wrong types, and for parts in the wrong order. A missing required value is no error but a
+    slot.
     """
     if program.classes:
         raise fault(
@@ -60,7 +60,7 @@ def check(program: Program, manifests: Manifests) -> Checked:
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """What an expression is: completed, with its kind and the fields of its results."""
+    """A checked expression: completed, with its kind and the fields of its results."""
 
     expression: Expression
     kind: Literal["stream", "query", "action"]
@@ -69,7 +69,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 class _Checker:
-    """Goes through a program in the order in which it is written, collecting calls and slots."""
+    """Walks a program in source order and collects calls and slots."""
 
     def __init__(self, manifests: Manifests) -> None:
         self.values = ValueChecker()
@@ -78,7 +78,7 @@ class _Checker:
         self._scope: Fields = {}
 
     def statement(self, statement: Statement) -> CheckedStatement:
-        """Check a chain, and tell its stream, queries and action apart."""
+        """Check a chain and divide it into stream, queries and action."""
         self._scope, self._calls = {}, []
         found: list[_Found] = []
         for number, expression in enumerate(statement.chain):
@@ -134,7 +134,7 @@ class _Checker:
                 return self._timer(expression)
 
     def _source(self, source: Expression, around: Expression) -> _Found:
-        """Check what results are taken from: a query or a stream."""
+        """Check the source of results: a query or a stream."""
         found = self._expression(source)
         if found.kind == "action":
             raise fault("an action gives no results", _position(around), "use a query here")
@@ -252,7 +252,7 @@ def _prompt(parameter: Parameter) -> str:
 
 
 def _around(found: _Found, expression: Expression, **changes: object) -> _Found:
-    """Return what an expression around another one is: with the completed one inside."""
+    """Return the checked form of an expression around another checked one."""
     whole = msgspec.structs.replace(expression, source=found.expression, **changes)
     return msgspec.structs.replace(found, expression=whole)
 

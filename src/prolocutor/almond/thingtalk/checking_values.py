@@ -1,4 +1,4 @@
-"""Checking the values and conditions of a program, and collecting what is missing as slots."""
+"""Checks the values and conditions of a program, and collects missing values as slots."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ from prolocutor.names import did_you_mean
 from prolocutor.reading import units
 
 Fields = dict[str, Type]
-"""Names and types of what a result holds."""
+"""Names and types of the fields of a result."""
 
 
 class ExpectedValue(msgspec.Struct, frozen=True):
-    """What a value is for: its type, and how it is asked for where it is missing."""
+    """The value that is expected: its type, and the question for it if it is missing."""
 
     name: str
     type: Type
@@ -75,7 +75,7 @@ class ExpectedValue(msgspec.Struct, frozen=True):
 
 
 class ValueChecker:
-    """Checks values against the types that are wanted, in the order in which they are written."""
+    """Checks values against the expected types, in source order."""
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []
@@ -83,7 +83,7 @@ class ValueChecker:
     def value(
         self, value: Value, wanted: ExpectedValue, scope: Fields, position: SourcePosition
     ) -> Value:
-        """Check one value; what is not given becomes a slot."""
+        """Check one value; a missing one becomes a slot."""
         where = value.position if value.position.line else position
         match value:
             case UndefinedValue():
@@ -109,7 +109,7 @@ class ValueChecker:
         return value
 
     def numbers(self, values: Iterable[Value], name: str, scope: Fields) -> tuple[Value, ...]:
-        """Check numbers of results."""
+        """Check the numbers of results in an index or slice."""
         wanted = ExpectedValue(name, NUMBER, "Which number?")
         return tuple(self.value(each, wanted, scope, each.position) for each in values)
 
@@ -172,7 +172,7 @@ class ValueChecker:
 def field_type(name: str, fields: Fields, position: SourcePosition) -> Type:
     """Return the type of a field, or of a field within a field (`a.b`).
 
-    `ThingTalkError` where there is none.
+    `ThingTalkError` if there is none.
     """
     first, *inner = name.split(".")
     kind = fields.get(name) or fields.get(first)
@@ -189,7 +189,7 @@ def field_type(name: str, fields: Fields, position: SourcePosition) -> Type:
 
 
 def nearest(name: str, names: list[str], what: str) -> str:
-    """Say what may have been meant: the nearest name, else some of those that there are."""
+    """Return a hint: the nearest name, else some of the known names."""
     if hint := did_you_mean(name, names):
         return hint
     return f"{what}: {', '.join(sorted(names)[:8])}" if names else f"there are no {what}"
@@ -240,10 +240,10 @@ _EVENTS = {None: STRING} | {
 
 
 def fits(given: Type, wanted: Type) -> bool:
-    """Return whether a value of one type may stand where another is wanted.
+    """Return whether a value of one type is accepted as another type.
 
-    Beside equal types: a number for money, a date for a time, a text for an entity and an entity
-    for a text, an entity for one of a wider kind, an enum with fewer choices, lists of what fits.
+    Beside equal types: a number as money, a date as a time, a text as an entity and the reverse, an
+    entity as one of a wider kind, an enum with fewer choices, lists of accepted types.
     """
     if given == wanted or "Any" in (given.name, wanted.name):
         return True
@@ -296,7 +296,7 @@ def type_of(value: Value) -> Type | None:
 
 
 def right_of(left: Type, operator: Comparison) -> Type | None:
-    """Return the type that the right side of a comparison needs; None where it cannot be so."""
+    """Return the type that the right side of a comparison needs; None if there is none."""
     match operator:
         case "==":
             return left

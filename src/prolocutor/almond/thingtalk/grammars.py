@@ -1,4 +1,4 @@
-"""The two grammars of ThingTalk, and the reading of sources and tokens with them."""
+"""The two grammars of ThingTalk, and parsing with them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from prolocutor.errors import ThingTalkError
 
 
 def read_source(source: str, most: int = MAX_BYTES) -> Source:
-    """Read a source in either surface syntax, of so many bytes at most."""
+    """Read a source in either surface syntax, of at most `most` bytes."""
     check_size(len(source.encode("utf-8", "surrogatepass")), most)
     return grammar().read(source)
 
 
 def cut(source: str) -> list[Token]:
-    """Cut a surface source into tokens."""
+    """Tokenize a surface source."""
     return list(surface_tokens(source, grammar().words))
 
 
 def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
-    """Read a program in tokens of the new form, else of the old one."""
+    """Read a program in tokens of the new form, else of the old form."""
     check_size(sum(len(str(token)) + 1 for token in code), MAX_BYTES)
     try:
         check_size(len(msgspec.json.encode(entities)), MAX_BYTES)
@@ -57,7 +57,7 @@ def read_tokens(code: Sequence[str], entities: Mapping[str, Any]) -> Source:
 
 
 class _Ready(Lexer):
-    """A lexer of tokens that are cut already."""
+    """A lexer for a source that is already tokenized."""
 
     def __init__(self, lexer_conf: object) -> None:
         pass
@@ -68,7 +68,7 @@ class _Ready(Lexer):
 
 
 class Grammar:
-    """One grammar, with the kinds of the words that it names."""
+    """One grammar, with the token kinds of its keywords and signs."""
 
     def __init__(self, file: str, builder: ProgramBuilder) -> None:
         text = Path(__file__).with_name(file).read_text("utf-8")
@@ -85,7 +85,7 @@ class Grammar:
         return self.read_tokens(lambda: surface_tokens(source, self.words))
 
     def read_tokens(self, cut: Callable[[], Iterator[Token]]) -> Source:
-        """Read the tokens that `cut` gives."""
+        """Parse the tokens that `cut` returns."""
         tokens = list(cut())
         if not tokens:
             raise fault(

@@ -1,4 +1,4 @@
-"""Values of ThingTalk as JSON: the shapes in which skills are given and give values."""
+"""Values of ThingTalk as JSON, in the shapes that skills take and return."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plain(value: Value) -> Any:
     base unit; money is `{"value", "code"}`; a time `HH:MM:SS`; a whole date `YYYY-MM-DD`, with a
     time `YYYY-MM-DDTHH:MM:SS`; a moment ISO in UTC; a location
     `{"latitude", "longitude", "display"}`; an entity its value, or its display name; a list and an
-    object what is in them. What only the person's surroundings can tell is None.
+    object their items. Values that depend on the person or the moment are None.
     """
     match value:
         case StringValue(text) | EnumValue(text) | NamedLocation(text):
@@ -70,7 +70,7 @@ def plain(value: Value) -> Any:
 
 
 def is_constant(value: Value) -> bool:
-    """Return whether `plain` gives the value itself, not only None in its stead."""
+    """Return whether `plain` returns the value itself and not None in its stead."""
     if isinstance(value, ArrayValue):
         return all(is_constant(item) for item in value.items)
     if isinstance(value, ObjectValue):
@@ -89,11 +89,11 @@ def _date_text(date: DateValue) -> str:
 
 
 def typed(value: Any, kind: Type) -> Value:
-    """Make a value of a type out of JSON: what `plain` gives, and what people answer.
+    """Return JSON as a value of a type: what `plain` returns, or the value of an answer.
 
     A measure is a number in its base unit or `{"value", "unit"}`, money `{"value", "code"}` or
     `{"value", "unit"}`; a date ISO 8601 or its parts; a location without degrees one that has to
-    be looked up by its display name. `ThingTalkError` for what is not of the type.
+    be looked up by its display name. `ThingTalkError` if it is not of the type.
     """
     try:
         return _typed(value, kind)

@@ -1,4 +1,4 @@
-"""Tokens of ThingTalk as the grammars see them."""
+"""Tokenizes surface ThingTalk, of both syntaxes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0
 
 
 def unescaped(text: str, position: SourcePosition) -> str:
-    """Return the text that a string literal stands for; `ThingTalkError` for an odd escape."""
+    """Return the text of a string literal; `ThingTalkError` for an invalid escape."""
     if "\\" not in text:
         return _whole(text, position)
 
@@ -64,7 +64,7 @@ SPECIAL = frozenset(
 """Control commands without a value."""
 
 LARGEST = 10**300
-"""No number is as large as this."""
+"""Numbers of this size and above are refused."""
 
 _TOKEN = re.compile(
     r"""
@@ -92,10 +92,9 @@ _CALLED = re.compile(r"\s*\(")
 
 
 def surface_tokens(source: str, words: Mapping[str, str]) -> Iterator[Token]:
-    """Cut a source into tokens; `words` gives the kind of each word and sign of the language.
+    """Tokenize a source; `words` maps keywords and signs to token kinds.
 
-    `ThingTalkError` for what is no token at all: an open string, an odd character, a number
-    beyond all bounds.
+    `ThingTalkError` for an unterminated string, an unknown character or a number that is too large.
     """
     at, line, begin = 0, 1, 0
     choices = _Choices()
@@ -152,7 +151,7 @@ def dollar(text: str, position: SourcePosition, words: Mapping[str, str]) -> Tok
 
 
 def number(text: str, position: SourcePosition) -> int | float:
-    """Return the number that is written; whole ones as ints."""
+    """Return the number of a literal; whole ones as ints."""
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2].lower())
     if base and len(digits) > 2:
@@ -165,7 +164,7 @@ def number(text: str, position: SourcePosition) -> int | float:
 
 
 class _Choices:
-    """Turns the words of `enum(...)` and `Enum(...)` into names, whatever else they may mean."""
+    """Turns the words of `enum(...)` and `Enum(...)` into names, also keywords."""
 
     def __init__(self) -> None:
         self._state = ""

@@ -11,7 +11,7 @@ from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import Value
 
 OURS = "org.prolocutor."
-"""What the class of one of our skills begins with; its name follows."""
+"""The prefix of the class of a skill of this assistant; the skill's name follows."""
 
 Direction = Literal["in req", "in opt", "out"]
 
@@ -53,7 +53,7 @@ class Parameter(Annotated, frozen=True):
 
     @property
     def canonical(self) -> str:
-        """What a person calls it."""
+        """Its name for people."""
         text = self.text("canonical")
         return text if isinstance(text, str) else self.name.replace("_", " ")
 
@@ -74,17 +74,17 @@ class Function(Annotated, frozen=True):
 
     @property
     def inputs(self) -> tuple[Parameter, ...]:
-        """What is given to it."""
+        """Its input parameters."""
         return tuple(each for each in self.parameters if each.direction != "out")
 
     @property
     def outputs(self) -> tuple[Parameter, ...]:
-        """What it gives."""
+        """Its output parameters."""
         return tuple(each for each in self.parameters if each.direction == "out")
 
 
 class Import(SyntaxNode, frozen=True):
-    """A mix-in that a class asks for, such as its loader; accepted and kept, nothing more."""
+    """A mix-in of a class, such as its loader; accepted without effect."""
 
     facets: tuple[str, ...]
     module: str
@@ -92,7 +92,7 @@ class Import(SyntaxNode, frozen=True):
 
 
 class EntityDeclaration(Annotated, frozen=True):
-    """A kind of entities that a class brings along."""
+    """A kind of entities that a class declares."""
 
     name: str
     extends: tuple[str, ...] = ()
@@ -110,12 +110,12 @@ class Class(Annotated, frozen=True):
 
     @property
     def skill(self) -> str | None:
-        """The skill of ours that the class stands for."""
+        """The skill of this assistant that the class stands for."""
         return self.name.removeprefix(OURS) if self.name.startswith(OURS) else None
 
     @property
     def canonical(self) -> str:
-        """What a person calls it."""
+        """Its name for people."""
         text = self.text("name") or self.text("canonical")
         return text if isinstance(text, str) else self.name.rpartition(".")[2]
 

@@ -1,4 +1,4 @@
-"""Place: where in the source something stands. It never makes two trees different."""
+"""Nodes of a tree: their positions in the source, errors at a position, and size limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.errors import ThingTalkError
 
 
 class SourcePosition(msgspec.Struct, frozen=True, eq=False):
-    """A line and a column, both from 1; `NOWHERE` for what was not read from a source."""
+    """A line and a column, both from 1; `NOWHERE` without a source. All positions are equal."""
 
     line: int
     column: int
@@ -26,18 +26,18 @@ NOWHERE = SourcePosition(0, 0)
 
 
 class SyntaxNode(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field="node"):
-    """A node of a tree, with the position of its first telling word."""
+    """A node of a tree, with the position of its characteristic word."""
 
     position: SourcePosition = NOWHERE
 
 
 def fault(what: str, position: SourcePosition, do: str = "") -> ThingTalkError:
-    """Make an error out of what is wrong, where, and what to do."""
+    """Return an error: what is wrong, where, and what to do."""
     return ThingTalkError(what, line=position.line, column=position.column, do=do)
 
 
 MAX_BYTES: Final = 8 * 1024
-"""Bytes of a program's source in UTF-8, and of the words and entities of one in tokens."""
+"""Bytes of a program's source in UTF-8; also of its tokens, and of its entities as JSON."""
 
 MAX_MANIFEST_BYTES: Final = 64 * 1024
 """Bytes of the source of manifests."""
@@ -50,7 +50,7 @@ MAX_DEPTH: Final = 40
 
 
 def check_size(size: int, most: int) -> None:
-    """Raise `ThingTalkError` where a source is too long."""
+    """Raise `ThingTalkError` if a source is too long."""
     if size > most:
         raise fault(
             f"the source has {size:,} bytes, more than the {most:,} allowed",
@@ -60,7 +60,7 @@ def check_size(size: int, most: int) -> None:
 
 
 def check_tree(tree: SyntaxNode) -> None:
-    """Raise `ThingTalkError` where a tree has too many statements or levels."""
+    """Raise `ThingTalkError` if a tree has too many statements or levels."""
     statements: tuple[SyntaxNode, ...] = getattr(tree, "statements", ())
     if len(statements) > MAX_STATEMENTS:
         position = statements[MAX_STATEMENTS].position

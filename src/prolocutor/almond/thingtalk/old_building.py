@@ -1,4 +1,4 @@
-"""From programs in old tokens to the tree; what both grammars share is in `building.py`."""
+"""Builds the tree of a program in old tokens, on top of what both grammars share."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import ContextRef, EntityValue, Value
 
 Chain = tuple[Expression, ...]
-"""What old tokens join, which is a chain; where one expression is meant it is alone in it."""
+"""A chain of expressions; the old grammar has it also where one expression is meant."""
 
 
 @v_args(inline=True)
 class OldProgramBuilder(ProgramBuilder):
-    """Builds programs out of old tokens."""
+    """Builds programs from old tokens."""
 
     def program(self, *found: Any) -> Program:
         return Program(found)
@@ -94,7 +94,7 @@ class OldProgramBuilder(ProgramBuilder):
 
 
 class _Attribute(msgspec.Struct):
-    """An argument that chooses the device."""
+    """An argument that selects the device."""
 
     chosen: Argument
 
@@ -104,7 +104,7 @@ def _chain(found: Any) -> Chain:
 
 
 def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
-    """Return the expression with more arguments for the call in it."""
+    """Return the expression with further arguments added to its call."""
     if not passed:
         return expression
     if not isinstance(expression, Invocation):

@@ -1,4 +1,4 @@
-"""ThingTalk source, or tokens of it, into a tree; the grammars are loaded when first needed."""
+"""Parses ThingTalk, as source or as tokens. Lark and the grammars are imported at first use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from prolocutor.errors import MissingExtra
 def parse(source: str) -> Source:
     """Read a program or a control command in either surface syntax.
 
-    The new syntax (2.x) goes before the old one (1.x, `now => ...`): one grammar holds both.
-    `ThingTalkError`, with line and column, where the source is neither, is too large, or has a
-    construct that is not taken; `MissingExtra` without Lark.
+    One grammar holds the new syntax (2.x) and the old one (1.x, `now => ...`). `ThingTalkError`,
+    with line and column, if the source is neither, is too large, or has an unsupported construct;
+    `MissingExtra` without Lark.
     """
     return cast(Source, _grammars().read_source(source, MAX_BYTES))
 
@@ -27,14 +27,14 @@ def parse_tokens(code: Sequence[str], entities: Mapping[str, Any] | None = None)
     """Read a program in tokens: in the new form, else in the old one (`param:number:Number`).
 
     `entities` are the values that tokens such as `NUMBER_0` stand for; a `SLOT_n` without a value
-    is to be asked for. Places are columns of the tokens joined by spaces. `ThingTalkError` where
-    the tokens are neither form: the error is that of the form that got further.
+    is to be asked for. Positions are columns of the tokens joined by blanks. `ThingTalkError` if
+    the tokens are of neither form, from the form that got further.
     """
     return cast(Source, _grammars().read_tokens(code, entities or {}))
 
 
 def parse_classes(source: str) -> tuple[Class, ...]:
-    """Read manifests: a source that declares classes and nothing else; errors as for `parse`."""
+    """Read manifests: a source with classes and nothing else; errors as for `parse`."""
     tree = _grammars().read_source(source, MAX_MANIFEST_BYTES)
     if not isinstance(tree, Program) or tree.statements:
         position = tree.statements[0].position if isinstance(tree, Program) else tree.position
@@ -43,7 +43,7 @@ def parse_classes(source: str) -> tuple[Class, ...]:
 
 
 def tokens_of(source: str) -> list[Any]:
-    """Cut a surface source into tokens of Lark; errors as for `parse`."""
+    """Tokenize a surface source, for the printer; errors as for `parse`."""
     return cast("list[Any]", _grammars().cut(source))
 
 

@@ -1,4 +1,4 @@
-"""The tree of a program as text: the canonical form, which is that of ThingTalk 2.x."""
+"""Prints programs and classes in the canonical form, that of ThingTalk 2.x."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INFIX = frozenset({"==", ">=", "<=", ">", "<", "=~", "~="})
 
 
 def show(tree: Source) -> str:
-    """Return a program or a control command as source; `parse` makes the same tree of it."""
+    """Return a program or control command as source; `parse` returns an equal tree."""
     if isinstance(tree, Control):
         return _control(tree)
     parts = [show_class(each) for each in tree.classes]
@@ -110,7 +110,7 @@ def _control(control: Control) -> str:
 
 
 def _filtered(source: Expression) -> str:
-    """Return what stands before a filter: only a projection takes parentheses there."""
+    """Return the source of a filter; only a projection needs parentheses there."""
     text = show_expression(source)
     return f"({text})" if isinstance(source, Projection) else text
 
@@ -150,7 +150,7 @@ def _values(values: Iterable[Value]) -> str:
 
 
 def show_class(manifest: Class) -> str:
-    """Return a class as source; `parse_classes` makes the same tree of it."""
+    """Return a class as source; `parse_classes` returns an equal tree."""
     extends = f" extends {', '.join('@' + name for name in manifest.extends)}"
     begin = "abstract class" if manifest.is_abstract else "class"
     head = f"{begin} @{manifest.name}{extends if manifest.extends else ''}{_notes(manifest)}"
@@ -197,8 +197,7 @@ def _notes(annotated: Annotated) -> str:
 def show_tokens(tree: Source) -> tuple[list[str], dict[str, Any]]:
     """Return a program or a control command as tokens and entities; `parse_tokens` reads them.
 
-    Texts are entities `QUOTED_STRING_n`, the same text always the same one; all else stands in
-    the tokens themselves. `MissingExtra` without Lark.
+    Texts become entities `QUOTED_STRING_n`, equal texts the same one. `MissingExtra` without Lark.
     """
     entities: dict[str, Any] = {}
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Values as text, in the canonical form."""
+"""Prints values in the canonical form."""
 
 from __future__ import annotations
 

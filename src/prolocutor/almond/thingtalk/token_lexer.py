@@ -1,4 +1,4 @@
-"""Entities of a parsed command: the values that tokens such as `NUMBER_0` stand for."""
+"""Tokens of parsed commands, of both forms, with their entities, as tokens of the grammars."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def is_entity(token: str) -> bool:
 
 
 def entity_token(name: str, entities: Mapping[str, Any], position: SourcePosition) -> Token:
-    """Return the token of what an entity's name stands for.
+    """Return the token of the value behind an entity's name.
 
-    `ThingTalkError` where it is not among the entities or not of the shape that its name says. A
-    `SLOT_n` without a value is `Undefined`.
+    `ThingTalkError` if it is not among the entities, or not of the shape that its name says. A
+    `SLOT_n` without a value is `UndefinedValue`.
     """
     match = _NAME.fullmatch(name)
     kind = match[1] if match else ""
@@ -142,7 +142,7 @@ _CLOCK = re.compile(r"time:(\d{1,2}):(\d{1,2}):(\d{1,2})")
 def tokens_of(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
-    """Return the tokens of a program in the new form; `ThingTalkError` for what is none."""
+    """Return the tokens of a program in the new form; `ThingTalkError` for an invalid one."""
     quoted = False
     for text, position, is_string in _with_strings(code):
         if is_string:
@@ -170,7 +170,7 @@ def tokens_of(
 def old_tokens(
     code: Sequence[str], entities: Mapping[str, Any], words: Mapping[str, str]
 ) -> Iterator[Token]:
-    """Return the tokens of a program in the old form; `ThingTalkError` for what is none."""
+    """Return the tokens of a program in the old form; `ThingTalkError` for an invalid one."""
     for text, position, is_string in _with_strings(code):
         kind, _, rest = text.partition(":")
         if is_string:
@@ -239,7 +239,7 @@ def _dotted(text: str, position: SourcePosition, words: Mapping[str, str]) -> It
 
 
 def _with_strings(code: Sequence[str]) -> Iterator[tuple[str, SourcePosition, bool]]:
-    """Return each token with its position; the words between two quotation marks as one string."""
+    """Return each token with its position, and words between quotation marks as one string."""
     column = 1
     said: list[str] | None = None
     begin = SourcePosition(1, 1)

@@ -27,13 +27,13 @@ Comparison = Literal[
     "prefix_of",
     "suffix_of",
 ]
-"""How two values are compared; `=~` is "holds the text", `~=` is "is held by the text"."""
+"""How two values are compared; `=~` is "contains the text", `~=` "is contained in the text"."""
 
 Aggregation = Literal["count", "sum", "avg", "max", "min"]
 
 
 class DeviceSelector(SyntaxNode, frozen=True):
-    """Which device is called: its class, and where there are several its id or name, or all."""
+    """The device of a call: its class, and among several of a class its id or name, or all."""
 
     kind: str
     id: str | None = None
@@ -98,7 +98,7 @@ Condition: TypeAlias = Always | DontCare | Compare | Not | And | Or
 
 
 class Filter(SyntaxNode, frozen=True):
-    """Those results of a query, or events of a stream, for which a condition is true."""
+    """The results of a query or stream for which a condition is true."""
 
     source: Expression
     condition: Condition
@@ -135,7 +135,7 @@ class Slice(SyntaxNode, frozen=True):
 
 
 class Aggregate(SyntaxNode, frozen=True):
-    """One result made of all: how many there are, or a sum, mean, maximum, minimum of a field."""
+    """One result made of all: their count, or the sum, mean, maximum or minimum of a field."""
 
     source: Expression
     operator: Aggregation
@@ -179,17 +179,17 @@ Expression: TypeAlias = (
 
 
 class Statement(SyntaxNode, frozen=True):
-    """A chain of expressions, each of which may use what the earlier ones give.
+    """A chain of expressions, each of which may use the outputs of earlier ones.
 
-    Written `[stream =>] [query =>]* [action];`. Which call is an action is for its manifest to
-    say; a chain without one shows its results.
+    Written `[stream =>] [query =>]* [action];`. The manifest says which call is an action;
+    a chain without one shows its results.
     """
 
     chain: tuple[Expression, ...]
 
 
 class Program(SyntaxNode, frozen=True):
-    """Statements that run one after the other, and classes that are declared beside them."""
+    """Statements, run in order, and classes declared beside them."""
 
     statements: tuple[Statement, ...] = ()
     classes: tuple[Class, ...] = ()
@@ -203,4 +203,4 @@ class Control(SyntaxNode, frozen=True):
 
 
 Source: TypeAlias = Program | Control
-"""What a source can be."""
+"""What a source can hold."""

@@ -1,4 +1,4 @@
-"""Types of ThingTalk: what a parameter takes and what an output is."""
+"""Types of ThingTalk, of parameters and outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 PLAIN = frozenset(
     {"String", "Number", "Boolean", "Currency", "Date", "Time", "Location", "Object", "Any"}
 )
-"""Types said by their name alone; Measure, Entity, Enum, Array and Compound are not."""
+"""Types without parameters; Measure, Entity, Enum, Array and Compound have some."""
 
 OLD_NAMES = {
     "EmailAddress": "tt:email_address",
@@ -19,11 +19,11 @@ OLD_NAMES = {
     "Password": "tt:password",
     "Resource": "tt:rdf_resource",
 }
-"""Entity types that old manifests call by a name of their own."""
+"""Entity types that have a name of their own in old manifests."""
 
 
 class Type(msgspec.Struct, frozen=True):
-    """A type: `name`, and what the name leaves open.
+    """A type: its name and its parameters.
 
     `of` is the unit of a Measure or the kind of an Entity (`tt:url`), `choices` are those of an
     Enum, `element` is the type of an Array's elements, `fields` are those of a Compound.

@@ -1,4 +1,4 @@
-"""Constructs of ThingTalk that are not taken, and the name by which each is refused."""
+"""Unsupported constructs of ThingTalk, each refused by its name."""
 
 from __future__ import annotations
 
@@ -44,11 +44,10 @@ _BY_CALL: dict[str, tuple[str, str]] = {
 
 
 def refused(tokens: Sequence[Token], upto: int, words: Container[str]) -> ThingTalkError | None:
-    """Name the first construct that is not taken among the tokens.
+    """Return the error that names the first unsupported construct among the tokens.
 
-    `upto` is the number of the token at which the grammar gave up; `words` are those that it
-    knows, which are therefore not at fault. None where there is no such construct: then the
-    program is wrong, not only beyond us.
+    `upto` is the index of the token that the grammar rejected; `words` are its keywords, which are
+    therefore not at fault. None if there is no such construct: the program is wrong.
     """
     if _is_permission_rule(tokens):
         return _refusal("a permission rule", _PERMISSIONS, tokens[0])
@@ -117,7 +116,7 @@ def _subquery(tokens: Sequence[Token], number: int) -> tuple[str, str] | None:
 
 
 def _at_fault(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
-    """Name the construct that the very token at fault belongs to."""
+    """Return the error that names the construct of the rejected token."""
     before = [str(token) for token in tokens[:number]]
     if tokens[number] == "(" and before[-1:] and before[-1] in _COMPUTED:
         return _refusal(f"a computation ({before[-1]}(...))", _IN_SKILL, tokens[number - 1])

@@ -1,4 +1,4 @@
-"""Values of ThingTalk: every kind of thing that a parameter or a comparison can hold."""
+"""Values of ThingTalk, and functions that make them within their bounds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EnumValue(SyntaxNode, frozen=True):
 
 
 class MeasureValue(SyntaxNode, frozen=True):
-    """A number with a unit of `units.py`, as written; `units.to_base` converts it."""
+    """A number with a unit of `reading/units.py`, as written; `units.to_base` converts it."""
 
     value: int | float
     unit: str
@@ -59,7 +59,7 @@ class TimeValue(SyntaxNode, frozen=True):
 
 
 class NamedTime(SyntaxNode, frozen=True):
-    """A time of day that the person has given a name: `morning`, `evening`."""
+    """A time of day that the person has named: `morning`, `evening`."""
 
     name: str
 
@@ -67,8 +67,8 @@ class NamedTime(SyntaxNode, frozen=True):
 class DateValue(SyntaxNode, frozen=True):
     """A date, or a part of one, in the person's time zone.
 
-    A part left out is the present one if it stands before a given part, else the first: without a
-    year this year, without a day the first of the month. Without a time the day begins.
+    A missing part before a given one is the present one, a later one the first: without a year this
+    year, without a day the first of the month. Without a time it is the beginning of the day.
     """
 
     year: int | None = None
@@ -122,7 +122,7 @@ class RelativeLocation(SyntaxNode, frozen=True):
 
 
 class EntityValue(SyntaxNode, frozen=True):
-    """A thing of a kind, such as `tt:url`; without a value it is known by its display name only."""
+    """A thing of a kind, such as `tt:url`; without a value it has only a display name."""
 
     value: str | None
     kind: str
@@ -142,11 +142,11 @@ class ObjectValue(SyntaxNode, frozen=True):
 
 
 class UndefinedValue(SyntaxNode, frozen=True):
-    """A value that is not given yet: the person has to be asked for it."""
+    """A missing value, for which the person has to be asked."""
 
 
 class ContextRef(SyntaxNode, frozen=True):
-    """A value that the surroundings give, such as the selected text."""
+    """A value from the context of the client, such as the selected text."""
 
     name: str
     type: Type
@@ -159,7 +159,7 @@ class Variable(SyntaxNode, frozen=True):
 
 
 class EventValue(SyntaxNode, frozen=True):
-    """What an earlier call of the chain gave, as one text; or its type, program or source."""
+    """The result of an earlier call as one text; or its type, program or source."""
 
     name: Literal["type", "program_id", "source"] | None = None
 
@@ -225,7 +225,7 @@ def location(
 
 
 def date_edge(edge: str, unit: str, position: SourcePosition) -> DateEdge:
-    """Return the begin or the end of a unit of time; `ThingTalkError` for seconds and the like."""
+    """Return the start or end of a unit of time; `ThingTalkError` for units below an hour."""
     if unit not in _COARSE:
         raise fault(f"{edge}({unit}) means nothing", position, f"units are {', '.join(_COARSE)}")
     return DateEdge(cast(Literal["start_of", "end_of"], edge), unit, position=position)
@@ -253,7 +253,7 @@ def calendar_date(
 ) -> DateValue:
     """Return a date of a year, month and day; a year of two digits is one from 1950 to 2049.
 
-    `ThingTalkError` for one that no calendar has.
+    `ThingTalkError` for one that does not exist.
     """
     year, month, day = parts
     if year is not None and 0 <= year < 100:
