@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from time import monotonic
 from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
@@ -16,41 +15,33 @@ from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE, DEFAULTS, AssistantSettings
 from prolocutor.assistant.feed import FeedListeners, FeedMessage
 from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
-from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
+from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.notification import AnyMessage, notification
+from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_queues import PersonQueues, Work
-from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_cancelled
-from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
-from prolocutor.assistant.rounds.open_ask import cancelled_answer
-from prolocutor.assistant.rounds.program_turns import learn, run_program
+from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
-from prolocutor.assistant.turn_record import record_of
+from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect, make_programs
-from prolocutor.contracts.observer import Observer, Rated, RatingObserver
+from prolocutor.contracts.observer import Observer, Rated
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
-from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, UnfinishedTurn
+from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
-from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
-from prolocutor.errors import ProlocutorError, Stopping, StoreError
+from prolocutor.errors import Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
-from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Pipeline
-from prolocutor.pipeline.turn import Turn
-from prolocutor.reading.libraries import load_ahead
 from prolocutor.stores.catalog import open_store
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
-
-MAX_ATTEMPTS = 2
 
 
 class Assistant:
@@ -98,7 +89,8 @@ class Assistant:
         ).check()
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
-        self.observers = list(observers)
+        self._observers = ObserverGroup(observers)
+        self.observers = self._observers.observers
         self.engine = Engine(
             pipeline,
             connect=connect,
@@ -107,14 +99,12 @@ class Assistant:
             reserve=reserve,
             fallback=fallback,
             max_attributes=max_attributes,
-            breaker_changed=self._breaker_changed,
+            breaker_changed=self._observers.breaker_changed,
         )
         self.ready = False
-        self._rounds = InputInterpreter(pipeline.skills, switch_confidence=switch_confidence)
-        self._recover_within = recover_within
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
-        self._wakers = FeedListeners()
+        self._listeners = FeedListeners()
         self._stopping = False
         guards = [step.guard for step in self.engine.prepared.every()]
         self.watchdog = Watchdog(lambda: len(self._queues) > 0, guards)
@@ -135,12 +125,22 @@ class Assistant:
             self.store,
             skills=self._skills,
             programs=self.programs,
-            wake=self._told_unasked,
+            wake=self._delivered,
             deadline=deadline,
             new_dialog_attributes=self._journal.new_dialog_attributes,
         )
-        self._ringer = AgendaScheduler(
-            self.store, self._queues, deliveries, settle=self._journal.pay
+        self._scheduler = AgendaScheduler(
+            self.store, self._queues, deliveries, settle=self._journal.settle
+        )
+        self._turns = TurnRunner(
+            engine=self.engine,
+            journal=self._journal,
+            interpreter=InputInterpreter(pipeline.skills, switch_confidence=switch_confidence),
+            programs=self.programs,
+            listeners=self._listeners,
+            scheduler=self._scheduler,
+            observers=self._observers,
+            recover_within=recover_within,
         )
 
     async def __aenter__(self) -> Self:
@@ -160,15 +160,16 @@ class Assistant:
             raise
         self.watchdog.start()
         for turn in unfinished:
-            place = self._queues.enter(turn.user, partial(self._recover, turn), patient=True)
-            place.add_done_callback(lambda place: place.cancelled() or place.exception())
-        self._ringer.start()
+            recover = partial(self._turns.recover, turn)
+            recovered = self._queues.enter(turn.user, recover, patient=True)
+            recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._scheduler.start()
         self.ready = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Take no new turns, let those that were taken end (for `grace` seconds), close all."""
         self._stopping, self.ready = True, False
-        await self._ringer.aclose()
+        await self._scheduler.aclose()
         try:
             async with asyncio.timeout(grace):
                 await self._queues.drained()
@@ -176,14 +177,23 @@ class Assistant:
             log.warning("stopped while %d people's turns were running", len(self._queues))
             await self._queues.cut_off()
         self.watchdog.stop()
-        await self._journal.settle_debts()
+        await self._journal.settle_all()
         await self.engine.aclose()
         await self.store.aclose()
 
     @property
     def busy(self) -> int:
-        """The number of people whose turns are running or waiting."""
+        """The number of persons whose turns are running or waiting."""
         return len(self._queues)
+
+    @property
+    def strays(self) -> int:
+        """The number of calls of services that were cancelled and run on."""
+        return len(self.engine.prepared.strays)
+
+    def services(self) -> list[ServiceStatus]:
+        """Return every service and its state now, in declared order, the last chance at the end."""
+        return services_of(self.engine.prepared)
 
     async def reply(
         self,
@@ -232,7 +242,7 @@ class Assistant:
         if request_id is not None:
             check_name(request_id, "a request id", "request_id")
         return await self._enqueue(
-            user, lambda: self._turn(input, user, dialog_name, request_id, channel)
+            user, partial(self._turns.run, input, user, dialog_name, request_id, channel)
         )
 
     async def notify(
@@ -266,7 +276,7 @@ class Assistant:
             due=time.time(),
             known=self._skills,
         )
-        return await self._enqueue(user, lambda: self._ringer.notify(entry))
+        return await self._enqueue(user, lambda: self._scheduler.notify(entry))
 
     async def start_program(
         self, user: str, code: str, info: ProgramInfo | None = None
@@ -275,7 +285,7 @@ class Assistant:
         info = info or ProgramInfo()
         created = await self._enqueue(user, lambda: self.programs.create(user, code, info))
         for entry in created.entries:
-            self._ringer.expect(entry.due)
+            self._scheduler.expect(entry.due)
         return created
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
@@ -297,138 +307,54 @@ class Assistant:
         `NotFound` for an unknown utterance.
         """
         await self.store.rate_utterance(utt_id, rating, user, timestamp())
-        learners = self._learners()
-        turn = await self.store.turn(utt_id) if learners else []
+        turn = await self.store.turn(utt_id) if self._observers.has_learners else []
         if len(turn) != 2:
             return
         asked, reply = turn
         assert isinstance(reply, BotUtterance)
-        rated = Rated(
-            utt_id=utt_id,
-            user=await self.store.owner_of(utt_id) or "",
-            question=asked.text,
-            agent=reply.active_skill,
-            rating=rating,
+        self._observers.reply_rated(
+            Rated(
+                utt_id=utt_id,
+                user=await self.store.owner_of(utt_id) or "",
+                question=asked.text,
+                agent=reply.active_skill,
+                rating=rating,
+            )
         )
-        for learner in learners:
-            self._guarded(partial(learner.reply_rated, rated))
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Return everything said to or by a person with `n > after`, and what comes, without
         end."""
-        async for message in self._wakers.follow(self.store, user, after):
+        async for message in self._listeners.follow(self.store, user, after):
             yield message
 
     def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:
         """Return what is set when this person's feed may have something new (`store.feed`)."""
-        return self._wakers.listening(user)
+        return self._listeners.listening(user)
 
     # -- inside -----------------------------------------------------------------------------
 
-    async def _enqueue(self, user: str, work: Work[T]) -> T:
+    def _enqueue(self, user: str, work: Work[T]) -> asyncio.Future[T]:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
         check_name(user, "a user", "user_id")
-        return await self._queues.run(user, work)
+        return self._queues.enter(user, work)
 
-    async def _turn(
-        self, input: Input, user: str, dialog: str, request_id: str | None, channel: str
-    ) -> TurnResult:
-        started = monotonic()
-        opened = await self._journal.begin(
-            input, user=user, dialog=dialog, channel=channel, request_id=request_id
-        )
-        if isinstance(opened, AnsweredRequest):
-            return TurnResult.from_outcome(opened.reply or b"")
-        self._wakers.wake(user)
-        if opened.attempt > 1:
-            input = input_of(opened)
-        return await self._run(opened, input, started)
-
-    async def _run(self, opened: OpenedTurn, input: Input, started: float) -> TurnResult:
-        try:
-            decision = self._rounds.read(opened, input)
-            if decision.program is not None:
-                seconds = started + self.engine.prepared.limits.deadline - monotonic()
-                decision = await run_program(decision, self.programs, seconds)
-            turn = await self.engine.run(opened, decision.start, started)
-            learn(turn, decision)
-            if decision.cancelled_skill is not None and is_cancelled(decision, turn.draft.spoken()):
-                over = {"answer": cancelled_answer(decision.state.waiting)}
-                await self.engine.tell(turn, decision.cancelled_skill, over)
-            sequel = effects_of(opened, decision, turn.draft)
-        except Exception:
-            log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
-            return await self._close(opened)
-        return await self._finish(turn, sequel, started)
-
-    async def _close(self, opened: OpenedTurn) -> TurnResult:
-        """End a turn that was cut off, with the fallback text; what was asked for still is."""
-        decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
-        turn = self.engine.closed(opened, decision.start, INTERRUPTED)
-        return await self._finish(turn, effects_of(opened, decision, turn.draft), monotonic())
-
-    async def _finish(self, turn: Turn, sequel: TurnEffects, started: float) -> TurnResult:
-        result = await self._journal.finish(turn, sequel)
-        self._wakers.wake(result.user)
-        for entry in sequel.entries:
-            self._ringer.expect(entry.due)
-        if sequel.waiting is None:
-            self._ringer.round_ended(result.user, turn.draft.begun.opening.dialog_name)
-        else:
-            load_ahead()
-        if self.observers:
-            seconds = monotonic() - started
-            result.record = record = record_of(turn, seconds)
-            self._tell(lambda observer: observer.turn_ended(record))
-        return result
-
-    def _told_unasked(self, user: str) -> None:
+    def _delivered(self, user: str) -> None:
         self._secrets.forget(user)
-        self._wakers.wake(user)
+        self._listeners.wake(user)
 
     async def _close_dialog(self, user: str, dialog: str) -> str | None:
         self._secrets.forget(user)
         closed = await self.store.close_dialog(user, dialog)
-        self._ringer.round_ended(user, dialog)
+        self._scheduler.round_ended(user, dialog)
         return closed
 
     async def _delete_person(self, user: str) -> bool:
         self._journal.forget(user)
         self._secrets.forget(user)
         deleted = await self.store.delete_person(user)
-        self._ringer.forget(user)
-        for learner in self._learners():
-            self._guarded(partial(learner.person_deleted, user))
-        self._wakers.wake(user)
+        self._scheduler.forget(user)
+        self._observers.person_deleted(user)
+        self._listeners.wake(user)
         return deleted
-
-    def _learners(self) -> list[RatingObserver]:
-        return [one for one in self.observers if isinstance(one, RatingObserver)]
-
-    async def _recover(self, turn: UnfinishedTurn) -> None:
-        """Take up a turn that was cut off: once more if it is young, else close it."""
-        try:
-            opened = await self._journal.resume(turn.turn_id)
-            young = time.time() - turn.started <= self._recover_within
-            if young and turn.attempts < MAX_ATTEMPTS:
-                log.info("turn %s was cut off and runs again", turn.turn_id)
-                await self._run(opened, input_of(opened), monotonic())
-            else:
-                log.warning("turn %s was cut off and is closed", turn.turn_id)
-                await self._close(opened)
-        except ProlocutorError as error:
-            log.error("turn %s cannot be taken up: %s", turn.turn_id, error)
-
-    def _breaker_changed(self, service: str, state: BreakerState) -> None:
-        self._tell(lambda observer: observer.breaker_changed(service, state))
-
-    def _tell(self, what: Callable[[Observer], None]) -> None:
-        for observer in self.observers:
-            self._guarded(partial(what, observer))
-
-    def _guarded(self, tell: Callable[[], None]) -> None:
-        try:
-            tell()
-        except Exception:
-            log.exception("an observer raised, which it must not")

@@ -40,11 +40,11 @@ def feed_message(row: FeedRow) -> FeedMessage:
     )
 
 
-def human_message(text: str, parsed: dict[str, Any] | None = None) -> bytes:
-    """Return the feed's row for what a person said; `json` is what came parsed."""
+def human_message(encoded_text: bytes, parsed: dict[str, Any] | None = None) -> bytes:
+    """Return the feed's message for an input, of which the text is given as JSON."""
     if parsed is not None:
-        return plain.encode({"type": "command", "command": text, "json": parsed})
-    return b'{"type":"command","command":%b}' % plain.encode(text)
+        return b'{"type":"command","command":%b,"json":%b}' % (encoded_text, plain.encode(parsed))
+    return b'{"type":"command","command":%b}' % encoded_text
 
 
 def reply_messages(

@@ -1,7 +1,8 @@
-"""What callers give an assistant, checked before anything is kept: `BadInput` where it is wrong."""
+"""Checks of what callers give an assistant, before anything is stored; they raise `BadInput`."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from prolocutor.dialog import plain
@@ -10,17 +11,18 @@ from prolocutor.errors import BadInput, BadReply
 
 MAX_NAME: Final = 500
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
 
 def checked_input(
     text: object, attributes: object, max_text: int, parsed: object = None, program: object = None
 ) -> Input:
-    """Return the input that is meant; what came parsed without a title is shown as people type
-    it."""
+    """Return the input; one that came parsed without a title is shown as it would be typed."""
     if not isinstance(text, str) or len(text) > max_text:
         raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
     if attributes is not None and not isinstance(attributes, dict):
         raise BadInput("attributes are an object", field="attributes")
-    _check_plain(text, "payload")
+    _check_text(text, "payload")
     if attributes:
         _check_plain(attributes, "attributes")
     if parsed is None and program is None:
@@ -35,7 +37,7 @@ def checked_input(
 
 
 def checked_dialog(dialog: str | None) -> str:
-    """Return the name of the dialog that is meant."""
+    """Return the name of a dialog, "main" where none is given."""
     if not dialog:
         return "main"
     check_name(dialog, "a dialog's name", "dialog")
@@ -43,15 +45,20 @@ def checked_dialog(dialog: str | None) -> str:
 
 
 def check_name(name: object, what: str, field: str) -> None:
-    """Refuse what is no name of something."""
+    """Refuse what is not a text of 1 to 500 characters; `what` says what it should name."""
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
         raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
-    if not name.isascii():
-        _check_plain(name, field)
+    _check_text(name, field)
 
 
 def _as_typed(parsed: dict[str, Any] | None) -> str:
     return "\\r " + plain.encode(parsed).decode()
+
+
+def _check_text(text: str, field: str) -> None:
+    """Refuse a text with a lone surrogate; a search is cheaper than encoding the text."""
+    if not text.isascii() and _SURROGATE.search(text):
+        _check_plain(text, field)
 
 
 def _check_plain(value: Any, field: str) -> None:

@@ -1,4 +1,4 @@
-"""The journal: words are durable before anything runs, a reply is stored before it is spoken."""
+"""Journal: an input is durable before any service runs, a reply is stored before it is spoken."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INTERRUPTED = {"interrupted": True}
 
 
 class Journal:
-    """Begins and finishes turns in the store; what could not be stored is owed and tried again."""
+    """Opens and closes turns in the store. A turn that could not be stored is tried again later."""
 
     def __init__(
         self,
@@ -49,22 +49,24 @@ class Journal:
         self._hypotheses = hypotheses
         self.new_dialog_attributes = plain.encode({"pipeline": services})
         self._secrets = secrets
-        self._owed: dict[str, TurnClosing] = {}
+        self._unstored: dict[str, TurnClosing] = {}
 
-    async def begin(
+    async def open_turn(
         self, input: Input, *, user: str, dialog: str, channel: str, request_id: str | None
     ) -> OpenedTurn | AnsweredRequest:
-        """Write down what was said; a turn owed from before is stored first.
+        """Store an input; the person's last turn is stored first if that failed before.
 
-        A password is written down for a second run alone, until the turn has ended.
+        A password is stored only while the turn is open, for a second run.
         """
-        await self.pay(user)
+        await self.settle(user)
         shown = input
         if secret := await self._secrets.is_secret(user, dialog, input):
             shown = masked(input)
         turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
         started = time.time()
+        text = plain.encode(shown.text)  # encoded once: for the feed, the digest and the utterance
         attributes = plain.encode(input.attributes)
+        said = plain.encode(input.text) if secret else text
         start = _start_of(input)
         came = attributes if start == b"{}" else attributes + start
         opened = await self._store.open_turn(
@@ -78,11 +80,12 @@ class Journal:
                 date_time=format_time(started),
                 started=started,
                 text=shown.text,
+                encoded_text=text,
                 attributes=attributes,
-                message=human_message(shown.text, shown.parsed),
+                message=human_message(text, shown.parsed),
                 start=_start_of(input, secret=True) if secret else start,
                 request_key=request_id,
-                request_hash=(request_id and _digest(input.text, came, dialog)) or None,
+                request_hash=None if request_id is None else _digest(said, dialog, came),
                 window=self._window,
                 hypotheses=self._hypotheses,
                 new_dialog=NewDialog(
@@ -95,15 +98,15 @@ class Journal:
             )
         )
         if isinstance(opened, AnsweredRequest) and opened.reply is None:
-            return await self.resume(opened.turn_id)
+            return await self.resume_turn(opened.turn_id)
         return opened
 
-    async def resume(self, turn_id: TurnId) -> OpenedTurn:
-        """Count one more attempt at a turn that was cut off, and give what it starts from."""
+    async def resume_turn(self, turn_id: TurnId) -> OpenedTurn:
+        """Count one more attempt at a turn that was cut off, and return what it starts from."""
         return await self._store.resume_turn(turn_id, self._window, self._hypotheses)
 
-    async def finish(self, turn: Turn, sequel: TurnEffects) -> TurnResult:
-        """Store all that a turn added, and what follows from it; then it may be spoken."""
+    async def close_turn(self, turn: Turn, effects: TurnEffects) -> TurnResult:
+        """Store all that a turn added, and its effects; then its reply may be spoken."""
         draft = turn.draft
         opened, reply = draft.begun, draft.spoken()
         said = opened.opening
@@ -113,60 +116,59 @@ class Journal:
             human_utt_id=said.utt_id,
             user=said.user,
             n=opened.feed,
-            waiting=sequel.waiting,
+            waiting=effects.waiting,
             reply_state=draft.reply_state(),
             turn=turn,
         )
-        finished = TurnClosing(
+        closing = TurnClosing(
             opened=opened,
             utterances=draft.utterances(),
             human=draft.human,
             bot=draft.bot,
             messages=_rows(reply, said.bot_utt_id),
             outcome=result.outcome() if said.request_key is not None else b"",
-            closing=sequel.closing,
-            round=sequel.round,
-            entries=sequel.entries,
-            struck=sequel.struck,
+            closing=effects.closing,
+            round=effects.round,
+            entries=effects.entries,
+            struck=effects.struck,
         )
         try:
-            await self._store.close_turn(finished)
+            await self._store.close_turn(closing)
         except StoreError:
-            self._owed[said.user] = finished
+            self._unstored[said.user] = closing
             self._secrets.forget(said.user)
             raise
-        self._secrets.note(said.user, said.dialog_name, sequel.waiting)
+        self._secrets.note(said.user, said.dialog_name, effects.waiting)
         return result
 
-    async def settle_debts(self) -> None:
-        """Try once more to store what is owed."""
-        for user in list(self._owed):
+    async def settle_all(self) -> None:
+        """Try once more to store the turns that could not be stored."""
+        for user in list(self._unstored):
             try:
-                await self.pay(user)
+                await self.settle(user)
             except StoreError as error:
                 log.error("the last turn of a person could not be stored: %s", error)
 
     def forget(self, user: str) -> None:
-        """Owe nothing more to a person who is going to be deleted."""
-        self._owed.pop(user, None)
+        """Drop the unstored turn of a person who is going to be deleted."""
+        self._unstored.pop(user, None)
 
-    async def pay(self, user: str) -> None:
-        """Store the turn that is owed to a person, if there is one."""
-        if self._owed and user in self._owed:
-            await self._store.close_turn(self._owed[user])
-            del self._owed[user]
+    async def settle(self, user: str) -> None:
+        """Store the person's last turn now if that failed before."""
+        if self._unstored and user in self._unstored:
+            await self._store.close_turn(self._unstored[user])
+            del self._unstored[user]
 
 
 def input_of(opened: OpenedTurn) -> Input:
-    """Return what a person sent to begin a turn."""
+    """Return the input of an opened turn."""
     said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
 
 
 def _start_of(input: Input, *, secret: bool = False) -> bytes:
-    """Return what a second run needs to know of an input beside its words; of a secret, these
-    too."""
+    """Return what a second run needs of an input beside its text; of a secret, the text too."""
     if input.parsed is None and input.program is None and not secret:
         return b"{}"
     text = input.text if secret else None
@@ -175,12 +177,12 @@ def _start_of(input: Input, *, secret: bool = False) -> bytes:
 
 
 def _rows(reply: DraftReply, utt_id: str) -> list[bytes]:
-    """Return the feed's rows for a reply; none if it is not to be spoken."""
+    """Return the feed's rows for a reply; none if the reply is silent."""
     if reply.silent:
         return []
     return reply_messages(reply.text, {"messages": reply.messages}, reply.active_skill, utt_id)
 
 
-def _digest(text: str, came: bytes, dialog: str) -> bytes:
-    parts = plain.encode([text, dialog]) + came
+def _digest(encoded_text: bytes, dialog: str, came: bytes) -> bytes:
+    parts = b"[%b,%b]%b" % (encoded_text, plain.encode(dialog), came)
     return hashlib.blake2b(parts, digest_size=16).digest()

@@ -120,8 +120,8 @@ class Draft:
         self._bot_said: UtteranceParts | None = None
         self._learnt: list[dict[str, Any]] = []
         self._told: dict[str, Any] = {}
-        self._front = _front(said, said.text)
-        self._shown_front = self._front if heard is None else _front(said, heard)
+        self._front = _front(said, said.encoded_text or encode(said.text))
+        self._shown_front = self._front if heard is None else _front(said, encode(heard))
 
     # -- what is known so far ---------------------------------------------------------------
 
@@ -452,11 +452,11 @@ class Draft:
             self.bot = next_version(self.begun.bot, for_bot, max_attributes, fault)
 
 
-def _front(said: TurnOpening, text: str) -> bytes:
+def _front(said: TurnOpening, encoded_text: bytes) -> bytes:
     """Return the front of the human utterance's body."""
     return b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
         said.utt_id.encode(),
-        encode(text),
+        encoded_text,
         said.date_time.encode(),
         said.attributes,
     )

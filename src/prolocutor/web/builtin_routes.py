@@ -40,7 +40,7 @@ class BuiltinRoutes:
     ) -> None:
         self._is_ready = is_ready
         self._metrics = metrics
-        icons = Icons(step.guard.service for step in assistant.engine.prepared.every())
+        icons = Icons(assistant.services())
         show_icon = Operation(
             icons.show_icon,
             errors=[NotFound],
@@ -83,17 +83,16 @@ class BuiltinRoutes:
 
 def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> None:
     """Add gauges to the metrics that are read when the metrics are."""
-    prepared = assistant.engine.prepared
-    metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: len(prepared.strays))
+    metrics.watch("prolocutor_strays", "Cancelled calls that run on", lambda: assistant.strays)
     metrics.watch("prolocutor_busy", "People whose turns run or wait", lambda: assistant.busy)
     metrics.watch("prolocutor_requests", "Requests being answered", lambda: len(in_flight))
     metrics.watch(
         "prolocutor_calls_in_flight",
         "Calls that run now, by service",
-        lambda: {step.name: step.guard.in_flight for step in prepared.every()},
+        lambda: {one.name: one.in_flight for one in assistant.services()},
     )
     metrics.watch(
         "prolocutor_breaker_state",
         "0 closed, 1 half-open, 2 open, by service",
-        lambda: {step.name: _BREAKER[step.guard.breaker.state] for step in prepared.every()},
+        lambda: {one.name: _BREAKER[one.breaker] for one in assistant.services()},
     )

@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
+from prolocutor.assistant.service_status import ServiceStatus
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
-from prolocutor.pipeline.plan import Service
 from prolocutor.web.operations import TypedRequest
 
 MAX_BYTES: Final = 1_000_000
@@ -43,7 +43,7 @@ class IconName(msgspec.Struct, frozen=True):
 class Icons:
     """The icons of services: a file each, or an address elsewhere."""
 
-    def __init__(self, services: Iterable[Service]) -> None:
+    def __init__(self, services: Iterable[ServiceStatus]) -> None:
         self._icons = {service.name: service.icon for service in services if service.icon}
 
     async def show_icon(self, request: TypedRequest[IconName, None]) -> HttpResponse:

@@ -138,7 +138,7 @@ async def test_a_follower_rests_while_nothing_comes() -> None:
         await it.reply("hi", user="ann")
         following = asyncio.create_task(take(it.feed("ann"), 3))
         await settle_down()
-        it._wakers.wake("ann")
+        it._listeners.wake("ann")
         await settle_down()
         seen = looks
         await settle_down()
@@ -156,7 +156,7 @@ async def test_no_memory_is_kept_of_followers_who_left() -> None:
 
 
 def followers(it: Assistant) -> int:
-    return sum(len(events) for events in it._wakers._events.values())
+    return sum(len(events) for events in it._listeners._events.values())
 
 
 async def test_the_rich_messages_of_a_reply_are_rows_of_their_own() -> None:
@@ -202,6 +202,6 @@ def test_a_result_that_was_said_by_its_skill_is_not_said_again() -> None:
 
 
 def test_what_came_parsed_is_in_the_echo() -> None:
-    row = plain.decode(human_message("Help", {"code": ["help"]}))
+    row = plain.decode(human_message(b'"Help"', {"code": ["help"]}))
 
     assert row == {"type": "command", "command": "Help", "json": {"code": ["help"]}}

@@ -181,7 +181,7 @@ async def test_who_asks_again_for_a_turn_that_nobody_took_up_has_it_run_as_it_be
     a, b = FakeService(hypothesis("a")), FakeService(hypothesis("b"))
     async with assistant(Service("a", a), Service("b", b)) as it:
         pressed = {"payload": 5, "skill": "b"}
-        hashed = _digest("hi", b"{}" + plain.encode({"parsed": pressed}), "main")
+        hashed = _digest(b'"hi"', "main", b"{}" + plain.encode({"parsed": pressed}))
         start = plain.encode({"parsed": pressed})
         await cut_off(it.store, request_key="r", request_hash=hashed, start=start)  # type: ignore[arg-type]
         result = await it.turn("hi", user="ann", request_id="r", parsed=pressed)

@@ -564,8 +564,7 @@ class Adds:
 
 
 async def test_a_program_asks_for_what_it_lacks() -> None:
-    async with assistant() as it:
-        it.programs = Adds()  # type: ignore[assignment]
+    async with assistant(programs=Adds()) as it:
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
         rows = await it.store.feed("ann", 0)
@@ -580,16 +579,15 @@ async def test_the_answer_goes_to_a_program_even_if_it_speaks_for_a_skill() -> N
             run = await super().run(start)
             return replace(run, words=replace(run.words, skill="echo"))
 
-    async with assistant() as it:
-        it.programs = Speaks()  # type: ignore[assignment]
+    async with assistant(programs=Speaks()) as it:
         first = await it.turn("", user="ann", program="now => @a.b();")
         second = await it.turn("5", user="ann")
     assert (first.reply.active_skill, said(second)) == ("echo", ["so many: 5"])
 
 
 async def test_a_program_that_waits_is_cancelled_without_asking_anybody() -> None:
-    async with assistant() as it:
-        it.programs = adds = Adds()  # type: ignore[assignment]
+    adds = Adds()
+    async with assistant(programs=adds) as it:
         await it.turn("", user="ann", program="now => @a.b();")
         turn = await it.turn("never mind", user="ann")
     assert (said(turn), turn.ask, len(adds.started)) == ([own_words.CANNOT_HELP], None, 1)
@@ -620,8 +618,7 @@ async def test_a_program_that_takes_too_long_ends_with_the_turn() -> None:
             await asyncio.Event().wait()
             raise AssertionError
 
-    async with assistant(deadline=0.05) as it:
-        it.programs = Hangs()  # type: ignore[assignment]
+    async with assistant(deadline=0.05, programs=Hangs()) as it:
         turn = await it.turn("", user="ann", program="now => @a.b();")
     assert said(turn) == [own_words.TOO_LONG]
 
@@ -631,8 +628,7 @@ async def test_a_program_that_breaks_leaves_what_was_asked(caplog: Any) -> None:
         async def run(self, start: ProgramStart) -> ProgramRun:
             raise RuntimeError("oh")
 
-    async with assistant(*asking_skills(Asker()), fallback="Pardon?") as it:
-        it.programs = Breaks()  # type: ignore[assignment]
+    async with assistant(*asking_skills(Asker()), fallback="Pardon?", programs=Breaks()) as it:
         await it.turn("ask number", user="ann")
         turn = await it.turn("", user="ann", program="now => @a.b();")
         assert await closings(it) == ["number", "number"]

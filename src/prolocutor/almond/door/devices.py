@@ -9,10 +9,11 @@ from prolocutor.almond.door.speakers import Speaker, speaker_of
 from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.service_status import ServiceStatus
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
-from prolocutor.pipeline.plan import Service
+from prolocutor.pipeline.plan import Stage
 from prolocutor.web.requests import json_object, json_response
 
 MOST: Final = 1_000
@@ -27,10 +28,8 @@ class DeviceEndpoints:
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
-        skills = assistant.engine.prepared.skill_steps.values()
-        self._skills = {
-            device["kind"]: device for device in map(_of_skill, (s.guard.service for s in skills))
-        }
+        skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
+        self._skills = {device["kind"]: device for device in map(_of_skill, skills)}
 
     async def show(self, request: HttpRequest) -> HttpResponse:
         """Answer `GET /api/devices/list`."""
@@ -90,7 +89,7 @@ def frames(devices: list[Device]) -> list[dict[str, Any]]:
     ]
 
 
-def _of_skill(service: Service) -> Device:
+def _of_skill(service: ServiceStatus) -> Device:
     card = service.card or {}
     description = card.get("description") or f"The skill {service.name}"
     kind = OURS + service.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -20,17 +20,21 @@ MASK: Final = "••••••••"
 
 _ASK: Final = "password"
 _CACHED_USERS: Final = 10_000
+_USUAL: Final[Mapping[str, bool]] = {"main": False}
 
 
 class Secrets:
     """Finds the inputs that answer an ask for a password, before anything is stored.
 
-    The open ask of a dialog is loaded once, then cached for the users who spoke last.
+    The open ask of a dialog is loaded once, then cached for the users who spoke last. Nearly all of
+    them have one dialog in which no password is asked: they share one value. Two dicts, of which
+    the older one is dropped when the newer one is full, take a third of an ordered one's memory.
     """
 
     def __init__(self, store: FeedStore) -> None:
         self._store = store
-        self._users: OrderedDict[str, dict[str, bool]] = OrderedDict()
+        self._recent: dict[str, Mapping[str, bool]] = {}
+        self._older: dict[str, Mapping[str, bool]] = {}
 
     async def is_secret(self, user: str, dialog: str, input: Input) -> bool:
         """Return whether an input is a password; `StoreError` if its dialog cannot be read."""
@@ -42,19 +46,21 @@ class Secrets:
     def note(self, user: str, dialog: str, waiting: PendingAsk | None) -> bool:
         """Cache the open ask of a dialog; return whether it is for a password."""
         asked = waiting is not None and waiting.ask == _ASK
-        self._dialogs(user)[dialog] = asked
+        dialogs = self._dialogs(user)
+        if dialogs.get(dialog) is not asked:
+            dialogs = {**dialogs, dialog: asked}
+        self._recent[user] = _USUAL if dialogs == _USUAL else dialogs
+        if len(self._recent) > _CACHED_USERS // 2:
+            self._older, self._recent = self._recent, {}
         return asked
 
     def forget(self, user: str) -> None:
         """Drop what is cached of a user."""
-        self._users.pop(user, None)
+        self._recent.pop(user, None)
+        self._older.pop(user, None)
 
-    def _dialogs(self, user: str) -> dict[str, bool]:
-        dialogs = self._users.setdefault(user, {})
-        self._users.move_to_end(user)
-        if len(self._users) > _CACHED_USERS:
-            self._users.popitem(last=False)
-        return dialogs
+    def _dialogs(self, user: str) -> Mapping[str, bool]:
+        return self._recent.get(user) or self._older.get(user) or {}
 
 
 def masked(input: Input) -> Input:

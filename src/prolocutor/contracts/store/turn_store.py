@@ -19,7 +19,8 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
     """What a person said, stored before any service runs.
 
     `text` and `attributes` (JSON object) become the human utterance `utt_id`; `message` (JSON
-    object) its row of the feed. `request_key` and `request_hash` identify a request that a client
+    object) its row of the feed. `encoded_text` is the text as JSON where the caller has it, so that
+    it need not be encoded again. `request_key` and `request_hash` identify a request that a client
     sends again. `window` is the number of earlier utterances to return (None: all), `hypotheses`
     the number of the last human ones among them that are returned with their hypotheses. `start`
     (JSON) is stored for a second run and returned by `resume_turn`.
@@ -34,6 +35,7 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
     date_time: str
     started: float
     text: str
+    encoded_text: bytes = b""
     attributes: bytes
     message: bytes
     start: bytes = b"{}"

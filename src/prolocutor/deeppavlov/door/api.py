@@ -64,8 +64,7 @@ class DeepPavlov:
 
     async def current_load(self, _: TypedRequest[None, None]) -> CurrentLoad:
         """Show the calls that run now, and mean seconds over the last five minutes."""
-        steps = self._assistant.engine.prepared.every()
-        running = {step.name: step.guard.in_flight for step in steps}
+        running = {one.name: one.in_flight for one in self._assistant.services()}
         return CurrentLoad(
             {**running, "agent": self._assistant.busy},
             self._load.means() if self._load is not None else {},

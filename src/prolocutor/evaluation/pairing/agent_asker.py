@@ -123,7 +123,7 @@ class AgentAsker:
         )
         start = TurnStart(input=said, say=words)
         turn = await self._engine.run(await self._begun(said, user), start, monotonic())
-        await self._journal.finish(turn, TurnEffects())
+        await self._journal.close_turn(turn, TurnEffects())
 
     async def _asked(self, question: Question, agents: Sequence[str], user: str) -> AgentReplies:
         started = monotonic()
@@ -157,7 +157,7 @@ class AgentAsker:
         )
 
     async def _begun(self, input: Input, user: str) -> OpenedTurn:
-        begun = await self._journal.begin(
+        begun = await self._journal.open_turn(
             input, user=user, dialog="main", channel="evaluation", request_id=None
         )
         assert isinstance(begun, OpenedTurn), "without a request id no turn is found again"

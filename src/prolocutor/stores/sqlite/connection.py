@@ -12,7 +12,7 @@ from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 
 SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
 CHECKPOINT_PAGES: Final = 1000
-CACHE_KIBIBYTES: Final = 16_384
+CACHE_KIBIBYTES: Final = 4_096
 BUSY_MS: Final = 5000
 
 

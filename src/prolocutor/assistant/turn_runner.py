@@ -1,0 +1,126 @@
+"""TurnRunner: runs turns from the stored input to the stored reply, and recovers cut-off ones."""
+
+from __future__ import annotations
+
+import logging
+import time
+from time import monotonic
+
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
+from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_cancelled
+from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
+from prolocutor.assistant.rounds.open_ask import cancelled_answer
+from prolocutor.assistant.rounds.program_turns import learn, run_program
+from prolocutor.assistant.turn_record import record_of
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
+from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.errors import ProlocutorError
+from prolocutor.pipeline.engine import Engine
+from prolocutor.pipeline.turn import Turn
+from prolocutor.reading.libraries import load_ahead
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 2
+
+
+class TurnRunner:
+    """Runs one turn at a time for each person: the caller keeps the order.
+
+    Whatever fails between opening and closing, the turn is closed with a reply.
+    """
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        journal: Journal,
+        interpreter: InputInterpreter,
+        programs: Programs,
+        listeners: FeedListeners,
+        scheduler: AgendaScheduler,
+        observers: ObserverGroup,
+        recover_within: float,
+    ) -> None:
+        self._engine = engine
+        self._journal = journal
+        self._interpreter = interpreter
+        self._programs = programs
+        self._listeners = listeners
+        self._scheduler = scheduler
+        self._observers = observers
+        self._recover_within = recover_within
+
+    async def run(
+        self, input: Input, user: str, dialog: str, request_id: str | None, channel: str
+    ) -> TurnResult:
+        """Run a turn; a request that was answered before gets the stored reply."""
+        started = monotonic()
+        opened = await self._journal.open_turn(
+            input, user=user, dialog=dialog, channel=channel, request_id=request_id
+        )
+        if isinstance(opened, AnsweredRequest):
+            return TurnResult.from_outcome(opened.reply or b"")
+        self._listeners.wake(user)
+        if opened.attempt > 1:
+            input = input_of(opened)
+        return await self._run(opened, input, started)
+
+    async def recover(self, unfinished: UnfinishedTurn) -> None:
+        """Take up a turn that was cut off: run it once more if it is young, else close it."""
+        turn_id = unfinished.turn_id
+        try:
+            opened = await self._journal.resume_turn(turn_id)
+            young = time.time() - unfinished.started <= self._recover_within
+            if young and unfinished.attempts < MAX_ATTEMPTS:
+                log.info("turn %s was cut off and runs again", turn_id)
+                await self._run(opened, input_of(opened), monotonic())
+            else:
+                log.warning("turn %s was cut off and is closed", turn_id)
+                await self._interrupt(opened)
+        except ProlocutorError as error:
+            log.error("turn %s cannot be taken up: %s", turn_id, error)
+
+    async def _run(self, opened: OpenedTurn, input: Input, started: float) -> TurnResult:
+        try:
+            decision = self._interpreter.read(opened, input)
+            if decision.program is not None:
+                seconds = started + self._engine.prepared.limits.deadline - monotonic()
+                decision = await run_program(decision, self._programs, seconds)
+            turn = await self._engine.run(opened, decision.start, started)
+            learn(turn, decision)
+            skill = decision.cancelled_skill
+            if skill is not None and is_cancelled(decision, turn.draft.spoken()):
+                over = {"answer": cancelled_answer(decision.state.waiting)}
+                await self._engine.tell(turn, skill, over)
+            effects = effects_of(opened, decision, turn.draft)
+        except Exception:
+            log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
+            return await self._interrupt(opened)
+        return await self._close(turn, effects, started)
+
+    async def _interrupt(self, opened: OpenedTurn) -> TurnResult:
+        """End a turn that was cut off, with the fallback text; an open ask stays open."""
+        decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
+        turn = self._engine.closed(opened, decision.start, INTERRUPTED)
+        return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())
+
+    async def _close(self, turn: Turn, effects: TurnEffects, started: float) -> TurnResult:
+        result = await self._journal.close_turn(turn, effects)
+        self._listeners.wake(result.user)
+        for entry in effects.entries:
+            self._scheduler.expect(entry.due)
+        if effects.waiting is None:
+            self._scheduler.round_ended(result.user, turn.draft.begun.opening.dialog_name)
+        else:
+            load_ahead()
+        if self._observers.observers:
+            result.record = record_of(turn, monotonic() - started)
+            self._observers.turn_ended(result.record)
+        return result
