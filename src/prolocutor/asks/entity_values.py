@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.dialog.rounds import Ask
+from prolocutor.reading import times
 
 _TEXTS: Final[dict[str, Ask]] = {
     "QUOTED_STRING": "raw_string",
@@ -73,11 +74,8 @@ def of_typed(value: Any, type_name: str) -> ParsedValue | None:
 
 def of_time(parts: list[Any]) -> ParsedValue | None:
     """Return the value of hour, minute and second."""
-    try:
-        hour, minute, second = (int(part) for part in [*parts, 0, 0][:3])
-        return ParsedValue(dt.time(hour, minute, second).isoformat(), "time")
-    except (ValueError, TypeError, OverflowError):
-        return None
+    time = times.time_of_value(dict(zip(_CLOCK, parts, strict=False)))
+    return None if time is None else ParsedValue(time.isoformat(), "time")
 
 
 def of_date(value: Any) -> ParsedValue | None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prolocutor.assistant.runner import run
-from tests.integration.almond.people import FRAMES, Person, finish
+from tests.integration.almond.any_clients import FRAMES, Person, finish
 from tests.integration.almond.wire import client, demonstrated
 
 ASIDE: list[dict[str, Any]] = [

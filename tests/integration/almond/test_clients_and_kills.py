@@ -16,7 +16,7 @@ from prolocutor.dialog import plain, rounds
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor_demo import demonstration
-from tests.integration.almond.people import FRAMES, Person, finish
+from tests.integration.almond.any_clients import FRAMES, Person, finish
 from tests.integration.almond.wire import demonstrated
 
 USER: Final = "almond:local"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Understood
 from prolocutor.asks.kinds import from_value, read
 from prolocutor.dialog.rounds import OfferedChoice
-from tests.unit.asks.people import BERLIN, value
+from tests.unit.asks.contexts import BERLIN, value
 
 
 def offering(*titles: str) -> AnswerContext:

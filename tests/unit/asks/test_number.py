@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prolocutor.asks.answers import NotUnderstood, Understood
 from prolocutor.asks.kinds import from_value
 from prolocutor.reading import libraries
-from tests.unit.asks.people import BERLIN, hint, value
+from tests.unit.asks.contexts import BERLIN, hint, value
 
 NUMBERS = {
     "5": 5,

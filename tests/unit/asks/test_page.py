@@ -10,7 +10,7 @@ import pytest
 from prolocutor.asks.controls import control_of
 from prolocutor.dialog.rounds import Ask, OfferedChoice
 from tests.pages import ROOT, table
-from tests.unit.asks.people import BERLIN, value
+from tests.unit.asks.contexts import BERLIN, value
 
 PAGE = ROOT / "docs" / "reference" / "asks.md"
 UNDERSTOOD = table(PAGE, "What is understood")

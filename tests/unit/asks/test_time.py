@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prolocutor.asks.answers import NotUnderstood, Understood
 from prolocutor.asks.kinds import from_value
 from prolocutor.reading import libraries
-from tests.unit.asks.people import BERLIN, value
+from tests.unit.asks.contexts import BERLIN, value
 
 TIMES = {
     "19:30": "19:30:00",

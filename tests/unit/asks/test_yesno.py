@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from prolocutor.asks.answers import NotUnderstood, Understood
 from prolocutor.asks.kinds import from_value
-from tests.unit.asks.people import BERLIN, value
+from tests.unit.asks.contexts import BERLIN, value
 
 YES = """yes|Yes.|YES!!!|yesss|yeah|yea|yep|yup|ya|aye|y|uh-huh|mhm|sure|sure thing|for sure|ok|
 okay|fine|alright|all right then|absolutely|definitely|certainly|of course|indeed|exactly|

@@ -55,7 +55,7 @@ class Evaluation:
     ) -> None:
         self._calls = calls
         self._resolved = {each.call: each for each in resolved}
-        self._surroundings = resolver
+        self._resolver = resolver
         self._events = events or []
 
     async def rows(self, expression: Expression, scope: Fields) -> list[ResultRow]:
@@ -103,27 +103,27 @@ class Evaluation:
         kept = []
         for row in rows:
             await self._calls.pause()
-            if holds(condition, {**scope, **row.fields}, self._surroundings):
+            if holds(condition, {**scope, **row.fields}, self._resolver):
                 kept.append(row)
         return kept
 
     def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
         arguments = call.call.arguments
-        given = {each.name: self._surroundings.value(each.value, scope) for each in arguments}
+        given = {each.name: self._resolver.value(each.value, scope) for each in arguments}
         for each in call.function.inputs:
             if each.direction == "in req" and given.get(each.name) is None:
                 raise MissingField(each.canonical)
         return given
 
     def _whole(self, value: Value, scope: Fields) -> int:
-        number = self._surroundings.value(value, scope)
+        number = self._resolver.value(value, scope)
         if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
             raise ProgramFailure("", f"{number!r:.80} is no whole number")
         return int(number)
 
     def _sorted(self, rows: list[ResultRow], field: str, down: bool) -> list[ResultRow]:
         """Sort by a field; results without it come last in either direction."""
-        keyed = [(order_of(field_of(row.fields, field), self._surroundings), row) for row in rows]
+        keyed = [(order_of(field_of(row.fields, field), self._resolver), row) for row in rows]
         said = [(key, row) for key, row in keyed if key is not None]
         said.sort(key=lambda pair: pair[0], reverse=down)
         return [row for _, row in said] + [row for key, row in keyed if key is None]

@@ -130,7 +130,7 @@ class Executor:
     ) -> tuple[list[dict[str, Any]], AgendaEntry | None]:
         """Run one statement, or start it if it goes on; return its messages and its entry."""
         if statement.stream is None:
-            done = await runner.do(statement)
+            done = await runner.run(statement)
             app = self._app(statement, runner, person, number, ProgramInfo())
             return running_apps.announced(app, done), None
         if running >= MOST:
@@ -158,7 +158,7 @@ class Executor:
             raise ProgramFailure("", "it would never come to that")
         done = StatementOutcome()
         if monitor_of(statement) is not None:
-            done = await runner.happened(statement, None)
+            done = await runner.run_stream(statement, None)
             app = replace(app, seen=done.seen, error=next(iter(done.errors), None), runs=1)
         return app, done, due
 
@@ -195,7 +195,7 @@ class Executor:
             calls = self._calls(person)
             runner = StatementRunner(self._devices, calls, app.id)
             due = next_due(statement, runner.resolver, now)
-            done = await runner.happened(statement, app.seen)
+            done = await runner.run_stream(statement, app.seen)
         except (ProlocutorError, ProgramFailure, msgspec.ValidationError, ValueError) as error:
             log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
             return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
@@ -230,7 +230,7 @@ class Executor:
             for number, statement in enumerate(self._whole(code, person).statements):
                 runner = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
                 if statement.stream is None:
-                    done = await runner.do(statement)
+                    done = await runner.run(statement)
                     app = self._app(statement, runner, person, number, info)
                 else:
                     if len(await self._entries(user)) >= MOST:

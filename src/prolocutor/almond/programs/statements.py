@@ -43,7 +43,7 @@ class StatementRunner:
         self._calls = calls
         self.resolver = ValueResolver(calls.person, app=app)
 
-    async def do(self, statement: CheckedStatement) -> StatementOutcome:
+    async def run(self, statement: CheckedStatement) -> StatementOutcome:
         """Run a statement that ends at once."""
         done = StatementOutcome()
         try:
@@ -56,7 +56,7 @@ class StatementRunner:
             done.messages.append(result_messages.text(result_messages.NOTHING))
         return done
 
-    async def happened(
+    async def run_stream(
         self, statement: CheckedStatement, seen: list[str] | None
     ) -> StatementOutcome:
         """Run a statement for the current results of its stream: new ones, or one for a timer.

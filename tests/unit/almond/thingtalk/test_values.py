@@ -45,7 +45,7 @@ def test_a_constant_is_json(text: str, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["$?", "$now", "$location.home", "title", "[$?]", "{a=title}"])
-def test_what_only_the_surroundings_tell_is_no_constant(text: str) -> None:
+def test_a_value_that_depends_on_person_or_moment_is_no_constant(text: str) -> None:
     assert not is_constant(value_of(text))
 
 

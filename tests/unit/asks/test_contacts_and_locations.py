@@ -9,7 +9,7 @@ from prolocutor.asks.answers import Contact, NotUnderstood, Understood
 from prolocutor.asks.kinds import from_value
 from prolocutor.dialog.rounds import Ask
 from prolocutor.reading import libraries
-from tests.unit.asks.people import BERLIN, hint, value
+from tests.unit.asks.contexts import BERLIN, hint, value
 
 KNOWN = msgspec.structs.replace(
     BERLIN,

@@ -14,8 +14,8 @@ from prolocutor.asks.kinds import from_value, read
 from prolocutor.dialog import plain
 from prolocutor.dialog.rounds import RAW, Ask
 from prolocutor.reading import libraries
-from tests.unit.asks.people import BERLIN, value
-from tests.unit.asks.test_people_and_places import KNOWN
+from tests.unit.asks.contexts import BERLIN, value
+from tests.unit.asks.test_contacts_and_locations import KNOWN
 
 KINDS: list[Ask] = list(get_args(Ask))
 LONG = (

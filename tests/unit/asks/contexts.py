@@ -1,4 +1,4 @@
-"""Somebody in Berlin, on Friday the 20th of November 2026, half an hour before midnight."""
+"""A person in Berlin, on Friday the 20th of November 2026, half an hour before midnight."""
 
 import datetime as dt
 from typing import Any
