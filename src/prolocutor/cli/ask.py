@@ -6,33 +6,23 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from prolocutor.assistant.runner import run
 from prolocutor.cli.assistant_access import open_access
-from prolocutor.cli.options import STORE_OPTION, USER_OPTION
-from prolocutor.cli.turn_data import TurnData, spoken
+from prolocutor.cli.options import STORE_OPTION, USER_OPTION, assistant_option, json_option
+from prolocutor.cli.output import write_json
 
 
 @click.command(short_help="Ask one question and print the reply.")
 @click.argument("text")
-@click.option(
-    "--assistant",
-    "file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The assistant's YAML file, or the folder with its assistant.yaml.  [default: the demo]",
+@assistant_option(
+    "The assistant's YAML file, or the folder with its assistant.yaml.  [default: the demo]", "file"
 )
 @USER_OPTION
 @STORE_OPTION
-@click.option(
-    "--json",
-    "json_file",
-    metavar="[FILE]",
-    is_flag=False,
-    flag_value="-",
-    help="Write the whole turn as JSON instead, to FILE or to stdout: the reply, all hypotheses, "
-    "annotations, and the record of who was asked and what failed.",
+@json_option(
+    "Write the whole turn as JSON instead, to FILE or to stdout: the reply, all hypotheses, "
+    "annotations, and the record of who was asked and what failed."
 )
 def ask(text: str, file: Path | None, user: str, store: str | None, json_file: str | None) -> None:
     """Ask one question and print the reply.
@@ -58,17 +48,10 @@ def ask(text: str, file: Path | None, user: str, store: str | None, json_file: s
 async def _ask(
     text: str, file: Path | None, user: str, store: str | None, json_file: str | None
 ) -> None:
-    """Ask, and print before anything is closed: a person need not wait for that."""
-    async with open_access("ask", file, store) as someone:
-        turn = await someone.say(text, user)
+    """Ask, and print before anything is closed, which may take a while."""
+    async with open_access("ask", file, store) as assistant:
+        turn = await assistant.say(text, user)
         if json_file is None:
-            click.echo(spoken(turn))
+            click.echo(turn.spoken)
         else:
-            _write(turn, json_file)
-
-
-def _write(turn: TurnData, file: str) -> None:
-    data = msgspec.json.format(msgspec.json.encode(turn), indent=2) + b"\n"
-    with click.open_file(file, "wb") as out:
-        out.write(data)
-        out.flush()
+            write_json(json_file, turn)

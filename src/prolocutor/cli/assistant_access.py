@@ -10,7 +10,7 @@ from typing import Protocol
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner import OwnerDoor, OwnerNote, door_of
-from prolocutor.cli.turn_data import TurnData, turn_data
+from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.store_location import store_url
@@ -22,7 +22,7 @@ from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 class AssistantAccess(Protocol):
     """Access to an assistant, wherever it runs."""
 
-    async def say(self, text: str, user: str) -> TurnData:
+    async def say(self, text: str, user: str) -> TurnOutput:
         """Say something and get the whole turn."""
 
     async def close_dialog(self, user: str) -> None:
@@ -35,9 +35,9 @@ class LocalAssistant:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
-    async def say(self, text: str, user: str) -> TurnData:
+    async def say(self, text: str, user: str) -> TurnOutput:
         """Say something and get the whole turn."""
-        return turn_data(text, await self._assistant.turn(text, user=user, channel="cmd_client"))
+        return turn_output(text, await self._assistant.turn(text, user=user, channel="cmd_client"))
 
     async def close_dialog(self, user: str) -> None:
         """End the person's dialog."""
@@ -50,9 +50,9 @@ class ServedAssistant:
     def __init__(self, door: OwnerDoor) -> None:
         self._door = door
 
-    async def say(self, text: str, user: str) -> TurnData:
+    async def say(self, text: str, user: str) -> TurnOutput:
         """Say something and get the whole turn."""
-        turn: TurnData = await asyncio.to_thread(
+        turn: TurnOutput = await asyncio.to_thread(
             self._door.post, "/owner/turn", {"user": user, "text": text}
         )
         return turn

@@ -12,13 +12,12 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from prolocutor.cli import turn_summary
 from prolocutor.cli.assistant_access import AssistantAccess, open_access
-from prolocutor.cli.background import Background
 from prolocutor.cli.options import STORE_OPTION, USER_OPTION
-from prolocutor.cli.turn_data import TurnData, spoken
+from prolocutor.cli.turn_output import TurnOutput, show_summary, summary_lines
 from prolocutor.config.store_location import made_data_folder
 from prolocutor.errors import ProlocutorError
+from prolocutor.evaluation.loop_thread import LoopThread
 
 PROMPT: Final = "> "
 HISTORY: Final = "chat_history"
@@ -56,8 +55,8 @@ def chat(file: Path | None, user: str, store: str | None) -> int:
       prolocutor chat my-assistant/assistant.yaml --user ann
       printf 'flip a coin\\n/who\\n' | prolocutor chat --store memory:
     """
-    with Background(open_access("chat", file, store)) as background:
-        talk = ChatSession(background, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    with LoopThread(open_access("chat", file, store), "assistant") as thread:
+        talk = ChatSession(thread, user, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
         inputs = _typed() if talk.is_terminal else (line.strip() for line in sys.stdin)
         talk.run(inputs)
     return 1 if talk.failed and not talk.is_terminal else 0
@@ -67,13 +66,13 @@ class ChatSession:
     """One person talking to one partner, line by line."""
 
     def __init__(
-        self, background: Background[AssistantAccess], user: str, *, is_terminal: bool = False
+        self, thread: LoopThread[AssistantAccess], user: str, *, is_terminal: bool = False
     ) -> None:
         self.is_terminal = is_terminal
         self.failed = False
-        self._background = background
+        self._thread = thread
         self._user = user
-        self._last: TurnData | None = None
+        self._last: TurnOutput | None = None
         self._console = Console(highlight=False, soft_wrap=True)
 
     def run(self, inputs: Iterator[str]) -> None:
@@ -97,7 +96,7 @@ class ChatSession:
         if text == "/who":
             self._who()
         elif text == "/new":
-            self._background.run(self._background.value.close_dialog(self._user))
+            self._thread.call(self._thread.opened.close_dialog(self._user))
             self._last = None
             self._print("A new dialog.")
         elif text == "/help":
@@ -105,16 +104,16 @@ class ChatSession:
         elif text.startswith("/") and " " not in text:
             self._print(f"There is no {text} here.\n{HELP}")
         else:
-            self._last = self._background.run(self._background.value.say(text, self._user))
-            self._print(spoken(self._last))
+            self._last = self._thread.call(self._thread.opened.say(text, self._user))
+            self._print(self._last.spoken)
 
     def _who(self) -> None:
         if self._last is None:
             self._print("Nobody was asked yet.")
         elif self.is_terminal:
-            turn_summary.show(self._last, self._console)
+            show_summary(self._last, self._console)
         else:
-            self._print("\n".join(turn_summary.lines(self._last)))
+            self._print("\n".join(summary_lines(self._last)))
 
     def _print(self, text: str) -> None:
         click.echo(text)

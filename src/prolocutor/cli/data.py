@@ -15,12 +15,12 @@ from prolocutor.cli.data_options import (
     DATA_OPTION,
     MUTATORS_OPTION,
     ONE_DATA_OPTION,
-    SEED_OPTION,
     format_options,
     options_of,
     source_of,
     teachers_of,
 )
+from prolocutor.cli.options import SEED_OPTION
 from prolocutor.cli.progress import watched
 from prolocutor.errors import BadData
 from prolocutor.parlai.catalog import WRITERS, open_teacher, open_writer, split

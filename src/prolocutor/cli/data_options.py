@@ -13,7 +13,6 @@ from prolocutor.evaluation.dialog_source import dialogs_of
 from prolocutor.parlai.catalog import DATA, open_source, open_teacher, split
 from prolocutor.parlai.conversations import LABEL_TURNS
 from prolocutor.parlai.multitask import MultiTaskTeacher
-from prolocutor.parlai.mutators import SEED
 from prolocutor.parlai.teacher import DialogTeacher
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -39,10 +38,6 @@ DATA_OPTION: Final = click.option(
 
 ONE_DATA_OPTION: Final = click.option(
     "--data", required=True, metavar="KIND:PATH", help="The data; see `prolocutor data show -h`."
-)
-
-SEED_OPTION: Final = click.option(
-    "--seed", type=int, default=SEED, show_default=True, help="Where chance begins."
 )
 
 MUTATORS_OPTION: Final = click.option(

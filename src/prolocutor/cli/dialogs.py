@@ -16,8 +16,8 @@ from prolocutor.cli import transcripts
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import OwnerDoor
 from prolocutor.cli.param_types import AgeParam, TimeParam
-from prolocutor.cli.ratings import rate as rate_in
 from prolocutor.cli.store_access import change, full_id
+from prolocutor.cli.store_access import rate as rate_in
 from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import Dialog

@@ -8,25 +8,28 @@ from pathlib import Path
 from typing import Final, Literal
 
 import click
-import msgspec
 
 from prolocutor.assistant.runner import run
-from prolocutor.cli.options import model_options
-from prolocutor.cli.overlap_table import overlap_lines
-from prolocutor.cli.pairing_recording import RecordedAgents
-from prolocutor.cli.pairing_table import table_lines
-from prolocutor.contracts.pairing import Card
+from prolocutor.cli.options import (
+    SEED_OPTION,
+    assistant_option,
+    concurrency_option,
+    model_options,
+)
+from prolocutor.cli.output import write_json
+from prolocutor.cli.progress import Show, progress_bar
+from prolocutor.cli.result_tables import overlap_lines, pairing_lines, record_lines
 from prolocutor.errors import MissingExtra
 from prolocutor.evaluation.evaluation_data import options_of
 from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overlap_of
-from prolocutor.evaluation.pairing.answer_record import load_cards, read_cards
+from prolocutor.evaluation.pairing.answer_record import cards_of_data
+from prolocutor.evaluation.pairing.answer_recording import QuestionSet, RecordedAgents
 from prolocutor.evaluation.pairing.learning_curve import LearningPoint, curve_of, results_of
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data, only_agents
 from prolocutor.evaluation.pairing.pairing_page import page_of
 from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
-from prolocutor.parlai.catalog import FILES, split
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _NONE: Final = "none"
@@ -46,12 +49,7 @@ _LABEL_THEM: Final = (
     type=click.Path(path_type=Path),
     help="JSON of cards.  [default: cards.json in the folder of the data]",
 )
-@click.option(
-    "--assistant",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="An assistant's file: its skills are the agents, with their cards.",
-)
+@assistant_option("An assistant's file: its skills are the agents, with their cards.")
 @click.option(
     "--record",
     "folder",
@@ -59,14 +57,7 @@ _LABEL_THEM: Final = (
     type=click.Path(path_type=Path, file_okay=False),
     help="Ask the agents what is not on record in FOLDER yet, and measure by the record.",
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Questions asked at once.",
-)
+@concurrency_option("Questions asked at once.")
 @click.option("--retry-failed", is_flag=True, help="Ask agents again where they failed.")
 @click.option(
     "--router",
@@ -98,7 +89,7 @@ _LABEL_THEM: Final = (
     help="Into how many parts the questions are dealt.",
 )
 @model_options
-@click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
+@SEED_OPTION
 @click.option("--permuted", is_flag=True, help="Deal the labels out anew: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
 @click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
@@ -159,14 +150,14 @@ def pairing(
     its = RecordedAgents(assistant) if assistant is not None else None
     if its is not None and folder is not None:
         try:
-            told = its.record(data, folder, concurrency=concurrency, retry_failed=retry_failed)
+            told = _record(its, data, folder, concurrency, retry_failed)
         except KeyboardInterrupt:
             click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
             return INTERRUPTED
         for line in told:
             click.echo(line, err=json_file == "-" or report == "-")
         data = f"jsonl:{folder}"
-    known = its.cards if its is not None and folder is None else _cards(cards, data)
+    known = its.cards if its is not None and folder is None else cards_of_data(data, cards)
     questions = load_pairing_data(data, known, **options_of(data, {}))
     if agents:
         questions = only_agents(questions, _split([agents]))
@@ -176,12 +167,10 @@ def pairing(
             click.echo(line)
         return 0
     found = run(_measured(questions, plan, places))
-    results = results_of(found)
     if json_file is not None:
-        with click.open_file(json_file, "wb") as out:
-            out.write(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
+        write_json(json_file, results_of(found))
     if json_file != "-":
-        for line in table_lines(found):
+        for line in pairing_lines(found):
             click.echo(line)
     if report is not None:
         curve = run(_curve(questions, plan, places))
@@ -189,6 +178,46 @@ def pairing(
             file.write(page_of(found, curve))
         click.echo(report, err=report == "-")
     return 0
+
+
+def _record(
+    agents: RecordedAgents, data: str, folder: Path, concurrency: int, retry_failed: bool
+) -> list[str]:
+    """Ask what is not on record, complete the record, and return lines that tell of it."""
+    found = QuestionSet(data)
+    questions = {*found.questions}
+    with agents.open(folder) as record:
+        asked = {one for one in questions if record.missing(one, retry_failed=retry_failed)}
+        if asked:
+            with progress_bar(lambda: len(questions), agents.name) as show:
+                run(
+                    agents.ask(
+                        record,
+                        found.questions,
+                        concurrency=concurrency,
+                        retry_failed=retry_failed,
+                        told=_FailureCount(show),
+                    )
+                )
+        record.complete(found.parts, agents.cards)
+        number = f"{len(asked):,} of {len(questions):,} questions"
+        lines = [f"{agents.name}: {number} asked, on record in {folder}", *record_lines(record)]
+        if any(map(record.failed, questions)):
+            lines.append("--retry-failed asks again where agents failed")
+        return lines
+
+
+class _FailureCount:
+    """Shows how many questions are done and how many calls failed."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self._done = self._failures = 0
+
+    def __call__(self, failed: int) -> None:
+        self._done += 1
+        self._failures += failed
+        self._show(self._done, [f"{self._failures:,} failed"] if self._failures else [])
 
 
 async def _measured(
@@ -242,13 +271,6 @@ def _load(name: str, which: Literal["router", "ranker"]) -> None:
 
 def _split(given: Sequence[str]) -> list[str]:
     return [part.strip() for one in given for part in one.split(",") if part.strip()]
-
-
-def _cards(file: Path | None, data: str) -> list[Card]:
-    if file is not None:
-        return read_cards(file)
-    kind, path = split(data)
-    return load_cards(Path(path)) if kind in FILES else []
 
 
 def _tell(what: str) -> None:

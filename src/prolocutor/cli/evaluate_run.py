@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import click
 
-from prolocutor.cli.evaluation_tables import report_lines
-from prolocutor.cli.score_progress import score_progress
+from prolocutor.cli.options import SEED_OPTION, concurrency_option
+from prolocutor.cli.param_types import BoundParam, SettingParam
+from prolocutor.cli.progress import ScoreProgress, progress_bar
+from prolocutor.cli.result_tables import report_lines
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.harness import EvaluationSettings, PreparedEvaluation
 from prolocutor.evaluation.run_report import FIGURES, Aggregate, RunReport
@@ -19,39 +20,6 @@ from prolocutor.parlai.metrics.names import ALL_METRICS
 
 UNDER: Final = 1
 INTERRUPTED: Final = 130
-
-_BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
-
-
-class BoundParam(click.ParamType[tuple[str, float]]):
-    """`METRIC=VALUE`: below that a run has failed."""
-
-    name = "METRIC=VALUE"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, float]:
-        """Read name and number."""
-        found = _BOUND.fullmatch(value)
-        try:
-            return found[1].strip(), float(found[2])  # type: ignore[index]
-        except (TypeError, ValueError):
-            self.fail(f"{value!r}: write it as f1=0.5", param, ctx)
-
-
-class SettingParam(click.ParamType[tuple[str, Any]]):
-    """`NAME=VALUE`: an option of an agent; the value is a number, true, false, or a text."""
-
-    name = "NAME=VALUE"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, Any]:
-        """Read name and value."""
-        name, equals, text = value.partition("=")
-        if not equals or not name:
-            self.fail(f"{value!r}: write it as fixed_response=hello", param, ctx)
-        return name.replace("-", "_"), _value(text)
 
 
 @click.command(short_help="Measure an assistant or an agent on data.")
@@ -98,15 +66,8 @@ class SettingParam(click.ParamType[tuple[str, Any]]):
     help="Over several data sets: the mean of their figures, or that of all examples.",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Ask the first N examples only.")
-@click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Episodes at once.",
-)
+@SEED_OPTION
+@concurrency_option("Episodes at once.")
 @click.option(
     "--repeat",
     type=click.IntRange(1),
@@ -207,8 +168,10 @@ def run(
     folder = out or evaluation.default_folder()
     name = evaluation.target.name
     try:
-        with score_progress(evaluation.number, name) as told:
+        with progress_bar(evaluation.number, name) as show:
+            told = ScoreProgress(show)
             report = evaluation.run(folder, told)
+            told.show()
     except KeyboardInterrupt:
         click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
         return INTERRUPTED
@@ -240,14 +203,3 @@ def _fallen_short(report: RunReport, bounds: tuple[tuple[str, float], ...]) -> b
             click.echo(f"{name} is {found.value:.4g}, under {least:g}", err=True)
             fallen = True
     return fallen
-
-
-def _value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text

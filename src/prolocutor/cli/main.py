@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from prolocutor.cli.lazy_group import LazyGroup
 from prolocutor.errors import ProlocutorError
 
 COMMANDS: Final = {
@@ -25,34 +25,15 @@ COMMANDS: Final = {
     "replay": ("prolocutor.cli.replay:replay", "Say stored dialogs again to a changed assistant."),
     "data": ("prolocutor.cli.data:data", "Show, count, check and convert data sets of dialogs."),
 }
-"""Name -> where it lives and what the overview says of it; nothing else is loaded for that."""
+"""Name -> the command and its short help; the overview imports no command."""
 
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 
 
-class Commands(click.Group):
-    """A group whose commands are loaded from the table when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the overview from the table alone."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="prolocutor", message="%(prog)s %(version)s")
 def prolocutor() -> None:
     """One assistant out of many black-box conversational agents.

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Final
 
 import click
-import msgspec
 
 from prolocutor.cli.data_options import options_of
-from prolocutor.cli.options import STORE_OPTION
-from prolocutor.cli.overlap_table import overlap_lines
+from prolocutor.cli.options import STORE_OPTION, json_option
+from prolocutor.cli.output import write_json
+from prolocutor.cli.result_tables import overlap_lines
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.loading import load
 from prolocutor.config.store_location import store_url
@@ -27,9 +27,7 @@ _STORE: Final = "store"
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--data", metavar="KIND:PATH", help="Questions with answers, instead of a store.")
 @STORE_OPTION
-@click.option(
-    "--json", "json_file", is_flag=False, flag_value="-", metavar="[FILE]", help="All as JSON."
-)
+@json_option("All as JSON.")
 def overlap(file: Path | None, data: str | None, store: str | None, json_file: str | None) -> None:
     """Find which agents answer the same things, which never win, and what nobody answers well.
 
@@ -53,8 +51,7 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
     names = [] if settings is None else [one.name for one in settings.pipeline.skills]
     found = overlap_of(heard, names)
     if json_file is not None:
-        with click.open_file(json_file, "wb") as out:
-            out.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        write_json(json_file, found)
     if json_file != "-":
         for line in overlap_lines(found):
             click.echo(line)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.ratings import rate
-from prolocutor.cli.turn_data import turn_data
+from prolocutor.cli.store_access import rate
+from prolocutor.cli.turn_output import turn_output
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import BadInput
@@ -50,7 +50,7 @@ class OwnerChannel:
         body = await json_object(request)
         text = _text(body, "text")
         result = await self._assistant.turn(text, user=_text(body, "user"), channel="cmd_client")
-        return json_response(turn_data(text, result))
+        return json_response(turn_output(text, result))
 
     async def _close(self, request: HttpRequest) -> HttpResponse:
         user = _text(await json_object(request), "user")

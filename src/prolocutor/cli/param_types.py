@@ -1,4 +1,4 @@
-"""Times as a person types them: a day, a moment, or how long ago."""
+"""Parameter types: times, ages, bounds of metrics, and settings by name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import click
 
-from prolocutor.dialog.ids import format_time, parse_time
+from prolocutor.dialog.ids import format_time
 
 SECONDS: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
+_BOUND: Final = re.compile(r"(.+?)=([+-]?[0-9.]+(?:e[+-]?\d+)?)", re.IGNORECASE)
 _SPAN: Final = re.compile(r"(\d{1,6})([mhdw])")
 
 
@@ -45,13 +46,48 @@ class AgeParam(click.ParamType[str]):
         raise click.BadParameter(f"{value!r} is no age; write 12h, 30d or 2w", ctx, param)
 
 
+class BoundParam(click.ParamType[tuple[str, float]]):
+    """`METRIC=VALUE`: below that a run has failed."""
+
+    name = "METRIC=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, float]:
+        """Read name and number."""
+        found = _BOUND.fullmatch(value)
+        try:
+            return found[1].strip(), float(found[2])  # type: ignore[index]
+        except (TypeError, ValueError):
+            self.fail(f"{value!r}: write it as f1=0.5", param, ctx)
+
+
+class SettingParam(click.ParamType[tuple[str, Any]]):
+    """`NAME=VALUE`: an option of an agent; the value is a number, true, false, or a text."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Any]:
+        """Read name and value."""
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            self.fail(f"{value!r}: write it as fixed_response=hello", param, ctx)
+        return name.replace("-", "_"), _value(text)
+
+
 def _ago(text: str) -> str | None:
     span = _SPAN.fullmatch(text)
     return span and format_time(max(0.0, time.time() - int(span[1]) * SECONDS[span[2]]))
 
 
-def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Write a time of the agent state for a person here; nothing for none."""
-    if not moment:
-        return ""
-    return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

@@ -1,29 +1,124 @@
-"""Progress: a bar on stderr while something takes its time, where a person is watching."""
+"""Progress bars on stderr, drawn only where that is a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeVar
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:  # rows are only passed through, and rich is loaded where a bar is drawn
+    from prolocutor.evaluation.example_rows import ExampleRow
 
 T = TypeVar("T")
+Show = Callable[[int, Sequence[str]], None]
+"""Called with how many are done, and notes such as scores, the most important first."""
 
 _EVERY: Final = 200
+_PAUSE: Final = 0.1
+_SCORES: Final = 3
+_LEFT_OUT: Final = ("precision", "recall")
+
+_GAP: Final = "  "
+_LONGEST: Final = 24
+_SHORTEST_BAR: Final = 8
+_LONGEST_BAR: Final = 40
+_TIMES: Final = 7 + 4 + 7 + 6
+"""Columns that elapsed and remaining time and the spaces between all columns take."""
+
+
+@contextmanager
+def progress_bar(number: Callable[[], int], what: str) -> Iterator[Show]:
+    """Draw a bar for `number()` steps as long as the block runs, where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, notes: None
+        return
+    with drawn_bar(number(), what) as show:
+        yield show
+
+
+@contextmanager
+def drawn_bar(total: int, what: str) -> Iterator[Show]:
+    """Draw a bar. In a narrow terminal notes are left out, the last first; count and times stay."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    name = what if len(what) <= _LONGEST else f"{what[: _LONGEST - 1]}…"
+    room = console.width - len(name) - (2 * len(str(total)) + 1) - _TIMES
+    size = max(_SHORTEST_BAR, min(_LONGEST_BAR, room // 3))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=size),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left", style="dim"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[notes]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=False) as drawn:
+        task = drawn.add_task(name, total=total, notes="")
+
+        def show(done: int, notes: Sequence[str]) -> None:
+            drawn.update(task, completed=done, notes=_fitting(notes, room - size))
+
+        yield show
+
+
+class ScoreProgress:
+    """Counts rows and their mean scores, and shows them now and then."""
+
+    def __init__(self, show: Show) -> None:
+        self._show = show
+        self._done = self._failed = 0
+        self._sums: dict[str, tuple[float, int]] = {}
+        self._shown = 0.0
+
+    def __call__(self, count: int, rows: list[ExampleRow]) -> None:
+        """Take note of the rows of an episode."""
+        self._done += count
+        for row in rows:
+            self._failed += row.error is not None
+            for name, score in row.scores.items():
+                total, number = self._sums.get(name, (0.0, 0))
+                self._sums[name] = (total + (score or 0.0), number + 1)
+        if time.monotonic() - self._shown >= _PAUSE:
+            self.show()
+
+    def show(self) -> None:
+        """Show the counts and means so far."""
+        names = [name for name in self._sums if name not in _LEFT_OUT][:_SCORES]
+        means = [f"{name} {self._sums[name][0] / self._sums[name][1]:.3f}" for name in names]
+        if self._failed:
+            means.insert(0, f"{self._failed:,} failed")
+        self._show(self._done, means)
+        self._shown = time.monotonic()
 
 
 def watched(
     items: Iterable[T], what: str, portion: Callable[[], float | None] = lambda: None
 ) -> Iterator[T]:
-    """Return the items on, with a bar on stderr if that is a terminal.
-
-    `portion` tells how much is done, 0 to 1; None where that is not known.
-    """
+    """Return the items while a bar counts them; `portion` is how much is read, 0 to 1, if known."""
     if not sys.stderr.isatty():
         yield from items
         return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
@@ -34,3 +129,11 @@ def watched(
                 done = portion()
                 total = None if done is None else 1
                 bar.update(task, description=f"{what} {number:,}", total=total, completed=done)
+
+
+def _fitting(notes: Sequence[str], room: int) -> str:
+    """Return as many notes, from the first on, as there is room for."""
+    number = len(notes)
+    while number and len(_GAP.join(notes[:number])) > room:
+        number -= 1
+    return _GAP.join(notes[:number])

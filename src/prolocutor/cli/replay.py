@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 import click
-import msgspec
 
-from prolocutor.cli.evaluation_tables import clean
+from prolocutor.cli.options import SEED_OPTION, assistant_option, concurrency_option, json_option
+from prolocutor.cli.output import clean, write_json
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.dialog.agent_state import decode_dialog
@@ -34,32 +34,12 @@ _JSONL: Final = (".jsonl", ".json", ".ndjson")
 
 @click.command(short_help="Say stored dialogs again to a changed assistant.")
 @click.argument("source", metavar="STORE|JSONL")
-@click.option(
-    "--assistant",
-    "file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The changed assistant's file, or its folder.  [default: the demo]",
-)
+@assistant_option("The changed assistant's file, or its folder.  [default: the demo]", "file")
 @click.option("--user", metavar="USER", help="Only this person's dialogs.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N dialogs only.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Dialogs at once.",
-)
-@click.option("--seed", type=int, default=42, show_default=True, help="Where chance begins.")
-@click.option(
-    "--json",
-    "json_file",
-    metavar="[FILE]",
-    is_flag=False,
-    flag_value="-",
-    help="Write counts and every turn as JSON instead, to FILE or to stdout.",
-)
+@concurrency_option("Dialogs at once.")
+@SEED_OPTION
+@json_option("Write counts and every turn as JSON instead, to FILE or to stdout.")
 def replay(
     source: str,
     file: Path | None,
@@ -86,8 +66,7 @@ def replay(
     summary = {change: counts[change] for change in CHANGES}
     if json_file is not None:
         found = {"dialogs": dialogs, "turns": len(turns), "counts": summary, "rows": turns}
-        with click.open_file(json_file, "wb") as out:
-            out.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+        write_json(json_file, found)
         return
     told = ", ".join(f"{summary[change]:,} {_WORDS[change]}" for change in CHANGES)
     turns_said, dialogs_said = _counted(len(turns), "turn"), _counted(dialogs, "dialog")

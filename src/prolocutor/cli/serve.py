@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
 import msgspec
@@ -16,7 +17,6 @@ from prolocutor.assistant.runner import run
 from prolocutor.channels.catalog import CHANNELS
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
-from prolocutor.cli.logs import Form, log_to_stderr
 from prolocutor.cli.options import STORE_OPTION
 from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
@@ -27,7 +27,7 @@ from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord
 from prolocutor.errors import ConfigError, ProlocutorError
-from prolocutor.observe.logs import TurnLog
+from prolocutor.observe.logs import JsonLogFormatter, TurnLog
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
@@ -79,7 +79,7 @@ def serve(
     port: int | None,
     store: str | None,
     once: bool,
-    log: Form | None,
+    log: Literal["plain", "json"] | None,
 ) -> None:
     """Serve an assistant: the demo, or the one that FILE describes.
 
@@ -97,7 +97,7 @@ def serve(
       prolocutor serve my-assistant/assistant.yaml --port 8080
       prolocutor serve --store memory:
     """
-    log_to_stderr(logging.INFO if log else logging.WARNING, log or "plain")
+    _log_to_stderr(logging.INFO if log else logging.WARNING, as_json=log == "json")
     settings = load_assistant(file)
     plan = ServePlan(
         settings=settings,
@@ -110,6 +110,14 @@ def serve(
     )
     _check_free(plan)
     run(_serve(plan))
+
+
+def _log_to_stderr(level: int, *, as_json: bool) -> None:
+    """Log what is at least of this level, one line each."""
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(JsonLogFormatter() if as_json else plain)
+    logging.basicConfig(level=level, handlers=[lines])
 
 
 def _check_free(plan: ServePlan) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any, Literal
 
+from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.config.store_location import sqlite_file, store_url
-from prolocutor.contracts.store import DialogQuery, Store
+from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store
+from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import NotFound
 from prolocutor.evaluation.dialog_source import check_exists
 from prolocutor.stores.catalog import open_store
@@ -45,3 +48,26 @@ async def full_id(store: Store, id_: str) -> str:
     if len(alike) > 1:
         raise NotFound(f"several dialogs have an id that begins with {id_}; give more of it")
     return alike[0] if alike else id_
+
+
+async def rate(
+    store: ArchiveStore, id_: str, rating: Any, assistant: Assistant | None = None
+) -> Literal["dialog", "utterance"]:
+    """Rate the dialog or the utterance of this id and tell which; `NotFound` if it is neither's.
+
+    `assistant` is the one that runs on the store, if one does: it learns from ratings.
+    """
+    user = await store.owner_of(id_)
+    try:
+        await store.rate_dialog(id_, rating, user, timestamp())
+    except NotFound:
+        try:
+            if assistant is not None:
+                await assistant.rate_utterance(id_, rating, user)
+            else:
+                await store.rate_utterance(id_, rating, user, timestamp())
+        except NotFound:
+            what = f"no dialog or utterance has the id {id_}; prolocutor dialogs list shows some"
+            raise NotFound(what, field="id") from None
+        return "utterance"
+    return "dialog"

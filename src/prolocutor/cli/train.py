@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from prolocutor.assistant.runner import run
-from prolocutor.cli.data_options import SEED_OPTION, options_of
-from prolocutor.cli.evaluation_tables import clean
+from prolocutor.cli.data_options import options_of
+from prolocutor.cli.options import SEED_OPTION, assistant_option
+from prolocutor.cli.output import clean
+from prolocutor.cli.progress import progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.contracts.pairing import Card
-from prolocutor.evaluation.pairing.answer_record import load_cards
+from prolocutor.evaluation.pairing.answer_record import cards_of_data
 from prolocutor.evaluation.pairing.fitting import Role
 from prolocutor.evaluation.pairing.method_rows import MethodRow
 from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
 from prolocutor.evaluation.pairing.model_training import train as learn
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
-from prolocutor.parlai.catalog import FILES, split
 
 _ENSEMBLE: Final = "ensemble"
 
@@ -42,12 +41,7 @@ _ENSEMBLE: Final = "ensemble"
     show_default=True,
     help="ranker: the router whose probabilities it learns to weigh.",
 )
-@click.option(
-    "--assistant",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Whose skills' cards are known.",
-)
+@assistant_option("Whose skills' cards are known.")
 @click.option(
     "--folds",
     type=click.IntRange(2),
@@ -85,8 +79,15 @@ def train(
     """
     questions = load_pairing_data(data, _cards(data, assistant), **options_of(data, {}))
     wanted = TrainingPlan(role=role, method=method, prior=prior, folds=folds, seed=seed)
-    with _progress(steps_of(questions, wanted)) as told:
+    steps = steps_of(questions, wanted)
+    with progress_bar(lambda: steps, "training") as show:
+        begun = count()
+
+        def told(what: str) -> None:
+            show(next(begun), [what])
+
         trained = run(learn(questions, wanted, out, told=told))
+        show(steps, [])
     for line in lines_of(trained):
         click.echo(line)
     click.echo(f"{trained.model} is in {out}")
@@ -97,25 +98,7 @@ def _cards(data: str, assistant: Path | None) -> list[Card]:
     if assistant is not None:
         settings = load_assistant(assistant)
         return cards_of(settings.pipeline.skills, settings.folder)
-    kind, path = split(data)
-    return load_cards(Path(path)) if kind in FILES else []
-
-
-@contextmanager
-def _progress(steps: int) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal's stderr how many of the steps are done, and which is next."""
-    if not sys.stderr.isatty():
-        yield lambda what: None
-        return
-    with import_module("prolocutor.cli.progress_bar").bar(steps, "training") as show:
-        begun: list[Any] = []
-
-        def told(what: str) -> None:
-            show(len(begun), [what])
-            begun.append(what)
-
-        yield told
-        show(steps, [])
+    return cards_of_data(data)
 
 
 def lines_of(trained: TrainingResult) -> Iterator[str]:

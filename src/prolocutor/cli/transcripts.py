@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from prolocutor.cli.param_types import local
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import parse_time
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 
 Utterance = HumanUtterance | BotUtterance
@@ -122,3 +123,10 @@ def _rating(rating: object) -> str:
 
 def _cells(row: DialogListRow) -> tuple[str, ...]:
     return row.id, row.started, row.user, str(row.turns), row.skills, row.rating, row.first
+
+
+def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Write a time of the agent state for a person here; nothing for none."""
+    if not moment:
+        return ""
+    return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)

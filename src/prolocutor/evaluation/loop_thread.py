@@ -1,12 +1,13 @@
-"""LoopThread: an event loop in a thread of its own, by which plain code drives what is async."""
+"""LoopThread: an event loop in a thread of its own, for plain code that drives something async."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, Generic, TypeVar
+from threading import Lock, Thread
+from typing import Any, Final, Generic, Self, TypeVar
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -16,47 +17,77 @@ PATIENCE: Final = 10.0
 
 
 class LoopThread(Generic[T]):
-    """Keeps something open, such as an assistant, in a loop and thread of its own.
+    """Opens something, such as an assistant, in a loop and thread of its own, and keeps it open.
 
-    Whatever opening it raises is raised where the thread is made. It is a daemon thread.
+    `opened` is what was opened. What opening raises is raised where the thread is made. It is a
+    daemon thread. As a context manager it closes what it opened.
     """
 
     def __init__(self, opening: AbstractAsyncContextManager[T], name: str) -> None:
         self._opening = opening
         self._loop = asyncio.new_event_loop()
-        self._lock = threading.Lock()
+        self._stop = asyncio.Event()
+        self._ready: Future[T] = Future()
+        self._lock = Lock()
         self._open = True
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._fault: BaseException | None = None
+        self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
         try:
-            self.opened: T = self._run(opening.__aenter__())
+            self.opened: T = self._ready.result()
         except BaseException:
-            self._stop()
+            self.close()
             raise
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def call(self, work: Coroutine[Any, Any, V]) -> V:
-        """Run a coroutine in the loop and wait for its end; `RuntimeError` once it is closed."""
+        """Run a coroutine in the loop and return its result; Ctrl-C cancels it.
+
+        Raise `RuntimeError` once it is closed.
+        """
         if not self._open:
             work.close()
             raise RuntimeError("the assistant was shut down")
-        return self._run(work)
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
 
     def close(self) -> None:
-        """Close what was opened, and end; a second time does nothing."""
+        """Close what was opened and end the thread; a second time does nothing.
+
+        Raise what closing raised.
+        """
         with self._lock:
             was_open, self._open = self._open, False
         if was_open:
-            try:
-                self._run(self._opening.__aexit__(None, None, None), PATIENCE)
-            finally:
-                self._stop()
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(PATIENCE)
+            if not self._thread.is_alive():
+                self._loop.close()
+            if self._fault is not None:
+                raise self._fault
 
-    def _run(self, work: Coroutine[Any, Any, V], timeout: float | None = None) -> V:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout)
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._live())
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
 
-    def _stop(self) -> None:
-        self._open = False
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE)
-        if not self._thread.is_alive():
-            self._loop.close()
+    async def _live(self) -> None:
+        """Open and close in one task, as time-outs and task groups demand."""
+        try:
+            async with self._opening as opened:
+                self._ready.set_result(opened)
+                await self._stop.wait()
+        except BaseException as error:
+            if self._ready.done():
+                self._fault = error
+            else:
+                self._ready.set_exception(error)

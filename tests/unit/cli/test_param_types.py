@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from prolocutor.cli.param_types import AgeParam, TimeParam, local
+from prolocutor.cli.param_types import AgeParam, TimeParam
+from prolocutor.cli.transcripts import local
 from prolocutor.dialog.ids import format_time, parse_time
 
 

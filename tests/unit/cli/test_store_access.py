@@ -1,8 +1,7 @@
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.cli.ratings import rate
-from prolocutor.cli.store_access import full_id
+from prolocutor.cli.store_access import full_id, rate
 from prolocutor.cli.transcripts import head, list_row, plain, transcript
 from prolocutor.errors import NotFound
 from prolocutor.pipeline.plan import Pipeline, Service

@@ -25,6 +25,7 @@ from prolocutor.errors import BadInput, Conflict
 from prolocutor.evaluation.owned_folder import check_new, owned, write_json
 from prolocutor.evaluation.pairing.agent_asker import AgentReplies
 from prolocutor.evaluation.pairing.pairing_data import Message, question_of
+from prolocutor.parlai.catalog import FILES, split
 
 ASKED: Final = "asked.jsonl"
 RECORD: Final = "record.json"
@@ -142,10 +143,13 @@ class AnswerRecord:
         return found.calls if found is not None else {}
 
 
-def load_cards(folder: Path) -> list[Card]:
-    """Read the cards that lie beside data in a folder; none where there are none."""
-    file = folder / CARDS
-    return read_cards(file) if file.is_file() else []
+def cards_of_data(data: str, file: Path | None = None) -> list[Card]:
+    """Return the cards of a file, else those that lie beside data `KIND:PATH` in its folder."""
+    if file is not None:
+        return read_cards(file)
+    kind, path = split(data)
+    beside = Path(path, CARDS)
+    return read_cards(beside) if kind in FILES and beside.is_file() else []
 
 
 def read_cards(file: Path) -> list[Card]:

@@ -1,25 +1,106 @@
-"""Recording: the agents are asked what is not on record yet, several questions at once."""
+"""Recording: the agents of an assistant are asked every question that has no answer on record."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
-from prolocutor.contracts.pairing import Question
-from prolocutor.evaluation.pairing.agent_asker import AgentReplies
+import msgspec
+
+from prolocutor.config.agent_cards import cards_of
+from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.config.settings import Settings
+from prolocutor.contracts.pairing import Card, Question
+from prolocutor.errors import BadInput
+from prolocutor.evaluation.content_hash import content_of, module_file
+from prolocutor.evaluation.evaluation_data import STORE
+from prolocutor.evaluation.pairing.agent_asker import (
+    AgentAsker,
+    AgentReplies,
+    AskedAgents,
+    check_question,
+    pipeline_to_ask,
+    seconds_to_ask,
+)
 from prolocutor.evaluation.pairing.answer_record import AnswerRecord
+from prolocutor.evaluation.pairing.pairing_data import messages_of, question_of
+from prolocutor.parlai.catalog import split
+from prolocutor.pipeline.plan import Service
 
 
-class Asks(Protocol):
-    """Whoever can ask agents."""
+class QuestionAsker(Protocol):
+    """What can ask agents."""
 
     async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
-        """Return what these agents answer, and how it went to ask each."""
+        """Return what these agents answer, and the call of each."""
+
+
+class RecordedAgents:
+    """The agents of an assistant's file, and the questions of some data for them.
+
+    `asked` are the questions that had no answer of some agent when `record` began.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._settings = load_assistant(file)
+        self.name = self._settings.name
+        self.cards: list[Card] = cards_of(self._settings.pipeline.skills, self._settings.folder)
+
+    def open(self, folder: Path) -> AnswerRecord:
+        """Open the record in a folder; raise `Conflict` if an agent is no longer what it was."""
+        pipeline = self._settings.pipeline
+        hashes = {skill.name: _hash([skill], self._settings) for skill in pipeline.skills}
+        return AnswerRecord(folder, hashes, _hash(pipeline.annotators, self._settings))
+
+    async def ask(
+        self,
+        record: AnswerRecord,
+        questions: Iterable[Question],
+        *,
+        concurrency: int = 1,
+        retry_failed: bool = False,
+        told: Callable[[int], None] = lambda failed: None,
+    ) -> None:
+        """Ask what is not on record; see `record_answers`."""
+        agents, pipeline = AskedAgents(), self._settings.pipeline
+        settings = msgspec.structs.replace(
+            self._settings,
+            pipeline=pipeline_to_ask(pipeline, agents),
+            deadline=seconds_to_ask(pipeline),
+            reserve=None,
+        )
+        prices = {card.name: card.price for card in self.cards}
+        async with assistant_from(settings, store="memory:") as assistant:
+            await record_answers(
+                AgentAsker(assistant, agents, prices),
+                record,
+                questions,
+                concurrency=concurrency,
+                retry_failed=retry_failed,
+                told=told,
+            )
+
+
+class QuestionSet:
+    """The questions of some data, with their messages by the part that they are in."""
+
+    def __init__(self, data: str) -> None:
+        if split(data)[0] == STORE:
+            what = "a store holds the answers already; leave out --record"
+            raise BadInput(f"{data}: {what}", field="data")
+        self.parts = dict(zip(("train", "test"), messages_of(data), strict=True))
+        self.questions = [question_of(one) for one in chain(*self.parts.values())]
+        for question in self.questions:
+            check_question(question)
 
 
 async def record_answers(
-    asker: Asks,
+    asker: QuestionAsker,
     record: AnswerRecord,
     questions: Iterable[Question],
     *,
@@ -27,10 +108,10 @@ async def record_answers(
     retry_failed: bool = False,
     told: Callable[[int], None] = lambda failed: None,
 ) -> None:
-    """Ask every agent every question once; `told` hears of each how many agents failed at it.
+    """Ask every agent every question once; `told` is called with how many failed at each.
 
-    A question is on record when all agents have answered it, or failed to. Whoever is interrupted
-    within one asks it again.
+    A question is on record when all agents have answered it, or failed to. One that is interrupted
+    is asked again.
     """
     left = iter(dict.fromkeys(questions))
 
@@ -46,3 +127,15 @@ async def record_answers(
                 group.create_task(work(left))
     except ExceptionGroup as faults:
         raise faults.exceptions[0] from None
+
+
+def _hash(services: Sequence[Service], settings: Settings) -> str:
+    """Return a hash over what services are and the modules beside the file that they name.
+
+    Cards and icons are no part of it, as they change nothing of what is answered.
+    """
+    bare = [msgspec.structs.replace(one, card=None, icon=None) for one in services]
+    named = [one.target for one in services if isinstance(one.target, str)]
+    files = {file for target in named if (file := module_file(target, settings.folder))}
+    words = f"{bare!r} {content_of(sorted(files))}"
+    return blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -72,6 +72,11 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     questions: list[Labelled]
     choices: dict[tuple[PairingStage, str], list[MethodChoice]]
 
+    def best(self, stage: PairingStage) -> MethodRow | None:
+        """Return the row of a stage with the highest precision@1."""
+        rows = (row for row in self.rows if row.stage == stage)
+        return max(rows, key=lambda row: row.precision_at_1, default=None)
+
 
 async def measure(
     data: PairingData,

@@ -28,20 +28,11 @@ def page_of(found: Measurement, curve: Mapping[str, Sequence[LearningPoint]]) ->
     body = [
         _table(found),
         f'<div class="plots">{"".join(_plots(found, curve))}</div>',
-        _domains(found.rows),
+        _domains(found),
         _matrices(found),
         _errors(found),
     ]
     return html_report(f"Pairing on {found.data}", _summary(found), body)
-
-
-def best_of(rows: Sequence[MethodRow], stage: str) -> MethodRow | None:
-    """Return the best line of a stage."""
-    return max(
-        (row for row in rows if row.stage == stage),
-        key=lambda row: row.precision_at_1,
-        default=None,
-    )
 
 
 def _summary(found: Measurement) -> str:
@@ -89,7 +80,7 @@ def _plots(found: Measurement, curve: Mapping[str, Sequence[LearningPoint]]) -> 
     calls = {
         f"{row.stage}: {row.method}": [(row.mean_calls, row.precision_at_1)] for row in found.rows
     }
-    chosen = [row for stage in ("route", "rank") if (row := best_of(found.rows, stage))]
+    chosen = [row for stage in ("route", "rank") if (row := found.best(stage))]
     learned = {
         name: [(point.learned, point.precision_at_1) for point in points]
         for name, points in curve.items()
@@ -116,8 +107,8 @@ def _plots(found: Measurement, curve: Mapping[str, Sequence[LearningPoint]]) -> 
     ]
 
 
-def _domains(rows: Sequence[MethodRow]) -> str:
-    chosen = [row for stage in ("route", "rank") if (row := best_of(rows, stage))]
+def _domains(found: Measurement) -> str:
+    chosen = [row for stage in ("route", "rank") if (row := found.best(stage))]
     names = sorted({name for row in chosen for name in row.domains})
     if not names:
         return ""
@@ -126,7 +117,7 @@ def _domains(rows: Sequence[MethodRow]) -> str:
 
 
 def _matrices(found: Measurement) -> str:
-    best = best_of(found.rows, "rank") or best_of(found.rows, "route")
+    best = found.best("rank") or found.best("route")
     if best is None:
         return ""
     gold: Counter[str] = Counter()
@@ -155,7 +146,7 @@ def _matrices(found: Measurement) -> str:
 
 
 def _errors(found: Measurement) -> str:
-    best = best_of(found.rows, "rank") or best_of(found.rows, "route")
+    best = found.best("rank") or found.best("route")
     if best is None:
         return ""
     wrong = [

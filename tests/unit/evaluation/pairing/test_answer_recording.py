@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prolocutor.contracts.pairing import Call, Card, Question
 from prolocutor.errors import BadInput, Conflict, StoreLocked
 from prolocutor.evaluation.pairing.agent_asker import AgentReplies
-from prolocutor.evaluation.pairing.answer_record import AnswerRecord, load_cards
+from prolocutor.evaluation.pairing.answer_record import AnswerRecord, cards_of_data
 from prolocutor.evaluation.pairing.answer_recording import record_answers
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 
@@ -64,7 +64,7 @@ def test_who_was_interrupted_asks_only_what_is_not_on_record(tmp_path: Path) -> 
 def test_a_record_is_data_with_answers_calls_and_latency(tmp_path: Path) -> None:
     ask_all(tmp_path, Panel(fails=["bob"]))
 
-    data = load_pairing_data(f"jsonl:{tmp_path}", load_cards(tmp_path))
+    data = load_pairing_data(f"jsonl:{tmp_path}", cards_of_data(f"jsonl:{tmp_path}"))
 
     assert [(card.name, card.latency) for card in data.cards] == [("ann", 0.5), ("bob", None)]
     assert [one.gold for one in data.test] == [{"ann"}] * 4

@@ -1,4 +1,4 @@
-"""`prolocutor evaluate compare`: two runs over the same examples."""
+"""`prolocutor evaluate rescore|compare|report`: what can be done with runs that are there."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-import msgspec
 
-from prolocutor.cli.evaluation_tables import clean, figure
+from prolocutor.cli.options import json_option
+from prolocutor.cli.output import clean, figure, write_json
+from prolocutor.cli.result_tables import report_lines
+from prolocutor.evaluation.rescoring import rescore as rescore_run
 from prolocutor.evaluation.run_comparison import (
     HALF,
     FlippedExample,
@@ -16,7 +18,31 @@ from prolocutor.evaluation.run_comparison import (
     RunComparison,
 )
 from prolocutor.evaluation.run_comparison import compare as compare_rows
-from prolocutor.evaluation.run_folder import load_rows
+from prolocutor.evaluation.run_folder import load_rows, load_run
+from prolocutor.evaluation.run_page import page_of
+from prolocutor.evaluation.run_report import Aggregate, aggregate_of, report_of
+
+PAGE = "report.html"
+
+
+@click.command(short_help="Score a run anew, asking nobody.")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--metrics", metavar="NAMES", help="What is measured.  [default: as before]")
+@click.option(
+    "--aggregate",
+    type=click.Choice(["macro", "micro"]),
+    help="Over several data sets: the mean of theirs, or of all examples.  [default: as before]",
+)
+def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None) -> None:
+    """Score a run's rows anew, by other metrics or a changed one of your own, asking nobody.
+
+    \b
+    Examples:
+      prolocutor evaluate rescore runs/a --metrics default,distinct
+      prolocutor evaluate rescore runs/a --metrics f1,my_metrics:politeness
+    """
+    for line in report_lines(rescore_run(run, metrics, aggregate)):
+        click.echo(line)
 
 
 @click.command(short_help="Set two runs side by side.")
@@ -32,14 +58,7 @@ from prolocutor.evaluation.run_folder import load_rows
     metavar="N",
     help="How many of the examples that flipped are shown.",
 )
-@click.option(
-    "--json",
-    "json_file",
-    metavar="[FILE]",
-    is_flag=False,
-    flag_value="-",
-    help="Write all of it as JSON instead, to FILE or to stdout.",
-)
+@json_option("Write all of it as JSON instead, to FILE or to stdout.")
 def compare(first: Path, second: Path, by: str | None, number: int, json_file: str | None) -> None:
     """Compare two runs over the same examples: what the second gained and lost, pair by pair.
 
@@ -53,12 +72,35 @@ def compare(first: Path, second: Path, by: str | None, number: int, json_file: s
     """
     found = compare_rows(load_rows(first), load_rows(second), by)
     if json_file is not None:
-        data = msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"
-        with click.open_file(json_file, "wb") as out:
-            out.write(data)
+        write_json(json_file, found)
         return
     for line in _lines(found, number):
         click.echo(line)
+
+
+@click.command(short_help="Write a run as one page to read.")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    metavar="FILE",
+    help=f"Where to; - is stdout.  [default: {PAGE} in the run's folder]",
+)
+def report(run: Path, out: str | None) -> None:
+    """Write a run as one HTML page: plots, figures, and every dialog, to be searched and read.
+
+    The page needs no network and no other file.
+
+    \b
+    Example:
+      prolocutor evaluate report runs/a --out a.html
+    """
+    rows, kept = load_rows(run), load_run(run)
+    found = report_of(rows, kept.metrics, aggregate_of(kept))
+    target = out or str(run / PAGE)
+    with click.open_file(target, "w", encoding="utf-8") as file:
+        file.write(page_of(kept, found, rows))
+    if target != "-":
+        click.echo(target)
 
 
 def _lines(found: RunComparison, number: int) -> Iterator[str]:

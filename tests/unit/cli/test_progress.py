@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.cli.progress_bar import bar
+from prolocutor.cli.progress import drawn_bar
 
 SCORES = ["1,000 failed", "accuracy 0.123", "f1 0.456", "bleu-4 0.789"]
 
@@ -33,7 +33,7 @@ def last_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
-    with bar(number, what) as show:
+    with drawn_bar(number, what) as show:
         show(number, SCORES)
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from prolocutor.cli.background import Background
+from prolocutor.evaluation.loop_thread import LoopThread
 
 
 class Place:
@@ -33,8 +33,8 @@ async def opened(place: list[Place]) -> AsyncIterator[Place]:
 def test_all_happens_in_the_one_other_thread() -> None:
     places: list[Place] = []
 
-    with Background(opened(places)) as background:
-        where = background.run(background.value.where())
+    with LoopThread(opened(places), "test") as background:
+        where = background.call(background.opened.where())
 
     assert where is places[0].thread is places[0].closed_in
     assert where is not threading.current_thread()
@@ -42,8 +42,11 @@ def test_all_happens_in_the_one_other_thread() -> None:
 
 
 def test_what_fails_there_is_raised_here() -> None:
-    with Background(opened([])) as background, pytest.raises(LookupError, match="nothing here"):
-        background.run(background.value.fail())
+    with (
+        LoopThread(opened([]), "test") as background,
+        pytest.raises(LookupError, match="nothing here"),
+    ):
+        background.call(background.opened.fail())
 
 
 def test_what_cannot_be_opened_is_raised_here() -> None:
@@ -52,5 +55,5 @@ def test_what_cannot_be_opened_is_raised_here() -> None:
         raise LookupError("no such place")
         yield Place()
 
-    with pytest.raises(LookupError, match="no such place"), Background(broken()):
+    with pytest.raises(LookupError, match="no such place"), LoopThread(broken(), "test"):
         pass

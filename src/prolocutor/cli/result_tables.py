@@ -1,0 +1,165 @@
+"""Results of evaluations as lines of text: reports, pairing methods, overlap of agents, records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from prolocutor.cli.output import clean, figure
+from prolocutor.evaluation.run_report import EXAMPLES, RunReport
+from prolocutor.parlai.metrics.estimates import Estimate
+
+if TYPE_CHECKING:  # a run's report needs nothing of pairing, and starts faster without
+    from prolocutor.evaluation.pairing.answer_overlap import AnswerOverlap
+    from prolocutor.evaluation.pairing.answer_record import AnswerRecord
+    from prolocutor.evaluation.pairing.measurement import Measurement
+    from prolocutor.evaluation.pairing.method_rows import MethodRow
+
+_PAIRS: Final = 10
+_FAULTS: Final = 3
+_LONGEST: Final = 100
+_DOMAINS: Final = 60
+_HEAD: Final = (
+    "prec@1  95 %          calls   cost  wait s     ECE  of all  AUROC      ms  difference"
+)
+
+
+def report_lines(report: RunReport) -> Iterator[str]:
+    """Return a report line by line."""
+    failed = f", {report.failed:,} failed" if report.failed else ""
+    yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
+    yield from estimate_lines({**report.metrics, **report.figures})
+    if report.aggregate is not None:
+        means = "mean of the tasks' figures" if report.aggregate == "macro" else "of all examples"
+        yield f"over {len(report.tasks)} tasks: {report.aggregate} ({means})"
+        for task, of_task in report.tasks.items():
+            yield from estimate_lines({f"{task}/{name}": one for name, one in of_task.items()})
+    for name in _common(report.groups):
+        parts = (f"{group or '-'} {_one(found, name)}" for group, found in report.groups.items())
+        yield f"{name} by group: {', '.join(parts)}"
+    if len(report.by) > 1:
+        yield f"answered by: {', '.join(f'{clean(by)} {n:,}' for by, n in report.by.items())}"
+
+
+def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
+    """Return estimates as a table: name, value, standard error, interval."""
+    width = max(map(len, estimates), default=0)
+    for name, one in estimates.items():
+        line = f"{clean(name):<{width}}  {_shown(name, one):>9}"
+        if one.error is not None:
+            line += f"  ± {figure(one.error):<8}"
+        if one.low is not None and one.high is not None:
+            line += f"  [{figure(one.low)}, {figure(one.high)}]"
+        yield line.rstrip()
+
+
+def pairing_lines(found: Measurement) -> Iterator[str]:
+    """Return every method a line, beside the published ones, and the best ones by domain."""
+    yield (
+        f"{found.n} agents, {len(found.questions):,} questions in {found.groups:,} groups of near "
+        f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"
+    )
+    names, published = ([one.method for one in found.rows], [one.method for one in found.published])
+    width = max(len(name) for name in (*names, *published))
+    yield f"{'':<{width}}  {_HEAD}"
+    for stage, rows in groupby(found.rows, lambda row: row.stage):
+        yield stage
+        for one in found.published:
+            if one.stage == stage:
+                yield f"{one.method:<{width}}  {100 * one.precision_at_1:6.2f}  (published)"
+        for row in rows:
+            yield f"{clean(row.method):<{width}}  {_figures(row)}"
+    yield from _by_domain(found)
+
+
+def overlap_lines(found: AnswerOverlap) -> Iterator[str]:
+    """Tell what was found as tables and sentences."""
+    if not found.questions:
+        yield "Nobody was asked anything yet."
+        return
+    yield f"{found.questions:,} questions, {found.labelled:,} of them labelled or rated"
+    width = max(len(clean(one.agent)) for one in found.agents)
+    yield ""
+    yield f"{'agent':<{width}}   asked    well   alone     won"
+    for one in found.agents:
+        counts = "".join(f"{n:8,}" for n in (one.asked, one.well, one.alone, one.won))
+        yield f"{clean(one.agent):<{width}}{counts}"
+    if found.pairs:
+        yield ""
+        yield "answer the same things (of what either answers well, both do)"
+        for pair in found.pairs[:_PAIRS]:
+            yield (
+                f"  {100 * pair.alike:3.0f} %  {clean(pair.smaller)}, {clean(pair.larger)}"
+                f"  ({100 * pair.covered:.0f} % of {clean(pair.smaller)}'s)"
+            )
+    if found.unanswered:
+        yield ""
+        yield f"nobody answers well: {found.nobody:,} questions, such as"
+        for each in found.unanswered[:_PAIRS]:
+            yield f"  {each.times:3} x  {clean(each.text, _LONGEST)}"
+    if found.hints:
+        yield ""
+        yield from (f"hint: {clean(hint, 400)}" for hint in found.hints)
+
+
+def record_lines(record: AnswerRecord) -> Iterator[str]:
+    """Return of each agent how often it answered and failed, how long it took, what it cost."""
+    width = max(len("agent"), *(len(clean(name)) for name in record.agents))
+    head = "".join(f"  {name:>8}" for name in ("answers", "nothing", "failed", "median s"))
+    yield f"{'agent':<{width}}{head}  cost"
+    for name in record.agents:
+        calls = record.calls(name)
+        failed = Counter(call.error for call in calls if call.error is not None)
+        answers, failures = record.answered(name), failed.total()
+        seconds = [call.seconds for call in calls if call.error is None]
+        taken = f"{median(seconds):.3f}" if seconds else "-"
+        paid = [call.price for call in calls if call.price is not None]
+        cost = f"{sum(paid):.4g}" if paid else "-"
+        nothing = len(calls) - answers - failures
+        yield (
+            f"{clean(name):<{width}}  {answers:8,}  {nothing:8,}  {failures:8,}  {taken:>8}  {cost}"
+        )
+        for what, times in failed.most_common(_FAULTS):
+            yield f"  failed {times:,} x: {clean(str(what), _LONGEST)}"
+
+
+def _common(groups: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
+    return list(dict.fromkeys(name for found in groups.values() for name in found))
+
+
+def _one(found: Mapping[str, Estimate], name: str) -> str:
+    return _shown(name, found[name]) if name in found else "-"
+
+
+def _shown(name: str, one: Estimate) -> str:
+    whole = name.rpartition("/")[2] == EXAMPLES
+    return f"{one.value:,.0f}" if whole else figure(one.value)
+
+
+def _figures(row: MethodRow) -> str:
+    line = f"{100 * row.precision_at_1:6.2f}  {100 * row.low:5.2f}-{100 * row.high:5.2f}"
+    line += f"  {row.mean_calls:6.2f}  {_short(row.cost, '.3g'):>5}"
+    line += f"  {_short(row.wait, '.3f'):>6}"
+    line += f"  {_short(row.ece and 100 * row.ece, '.1f'):>6}"
+    line += (
+        f"  {_short(row.ece_all and 100 * row.ece_all, '.1f'):>6}  {_short(row.auroc, '.2f'):>5}"
+    )
+    line += f"  {row.ms:6.2f}"
+    if row.difference is not None:
+        mean, low, high = (100 * one for one in row.difference)
+        line += f"  {mean:+.2f} [{low:+.2f}, {high:+.2f}] from {row.than}"
+    return line
+
+
+def _short(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _by_domain(found: Measurement) -> Iterator[str]:
+    for stage in ("route", "rank"):
+        if (best := found.best(stage)) is not None and 1 < len(best.domains) <= _DOMAINS:
+            parts = (f"{clean(name)} {share:.2f}" for name, share in best.domains.items())
+            yield f"{best.method} by domain: {', '.join(parts)}"

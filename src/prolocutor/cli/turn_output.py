@@ -1,0 +1,168 @@
+"""A turn as `ask --json` writes it, the owner's door sends it, and `/who` explains it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.observer import Reason, ServiceRecord
+from prolocutor.dialog.rendering import said_as_text
+from prolocutor.pipeline.plan import Stage
+
+
+class RecordOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn's record without its hypotheses, which `TurnOutput` has as the agent state does."""
+
+    turn_id: str
+    dialog_id: str
+    user: str
+    channel: str
+    started: float
+    seconds: float
+    attempt: int
+    text: str
+    response: str
+    active_skill: str
+    confidence: float
+    by: str
+    chosen: list[str]
+    asked: list[str]
+    services: list[ServiceRecord]
+    faults: list[dict[str, str]]
+    utt_id: str = ""
+    reasons: list[Reason] = []
+    remarks: list[dict[str, str]] = []
+
+
+class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn: `reply` is the bot utterance as agent state, `hypotheses` all candidates.
+
+    `record` says who was asked, when, and what failed; None for a reply that was stored before.
+    """
+
+    turn_id: str
+    dialog_id: str
+    human_utt_id: str
+    user: str
+    text: str
+    reply: dict[str, Any]
+    hypotheses: list[dict[str, Any]]
+    annotations: dict[str, Any]
+    record: RecordOutput | None = None
+
+    @property
+    def spoken(self) -> str:
+        """The messages of the reply as text, or its text."""
+        return said_as_text(self.reply)
+
+
+class ServiceSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One service in a turn; `confidence` is that of its surest hypothesis, `seconds` its time."""
+
+    name: str
+    outcome: str
+    answered: bool
+    confidence: float | None = None
+    seconds: float | None = None
+    error: str | None = None
+
+
+def turn_output(text: str, result: TurnResult) -> TurnOutput:
+    """Return a turn for output."""
+    record = result.record
+    return TurnOutput(
+        turn_id=result.turn_id,
+        dialog_id=result.dialog_id,
+        human_utt_id=result.human_utt_id,
+        user=result.user,
+        text=text,
+        reply=result.state,
+        hypotheses=result.hypotheses,
+        annotations=result.annotations,
+        record=None
+        if record is None
+        else msgspec.convert(record, RecordOutput, from_attributes=True),
+    )
+
+
+def asked_in(turn: TurnOutput) -> list[ServiceSummary]:
+    """Return all skills that were asked, and of the other services those that went wrong."""
+    if turn.record is None:
+        return []
+    chosen = {_skill(id_) for id_ in turn.record.chosen}
+    sure: dict[str, float] = {}
+    for one in turn.hypotheses:
+        skill = _skill(one["hypothesis_id"])
+        sure[skill] = max(sure.get(skill, 0.0), one["confidence"])
+    return [
+        ServiceSummary(
+            name=one.name,
+            outcome=one.outcome,
+            answered=is_skill and one.name in chosen,
+            confidence=sure.get(one.name) if is_skill else None,
+            seconds=_seconds(one),
+            error=one.error,
+        )
+        for one in turn.record.services
+        if (is_skill := one.stage == Stage.SKILL) or one.outcome in ("failed", "late")
+    ]
+
+
+def summary(turn: TurnOutput) -> str:
+    """Return in one line who answered, how sure, and how long it took."""
+    record, reply = turn.record, turn.reply
+    if record is None:
+        return f"{reply['active_skill']} answered, confidence {reply['confidence']:g}"
+    names = " and ".join(dict.fromkeys(_skill(id_) for id_ in record.chosen))
+    who = f"{names} answered" if names else f"nobody answered (the reply is by {record.by})"
+    return f"{who}, confidence {reply['confidence']:.3g}, in {record.seconds * 1000:.0f} ms"
+
+
+def summary_lines(turn: TurnOutput) -> list[str]:
+    """Return the summary as plain text, the columns apart by tabs."""
+    rows = ["\t".join(_cells(one)) for one in asked_in(turn)]
+    return [summary(turn), *rows, *_faults(turn)]
+
+
+def show_summary(turn: TurnOutput, console: Console) -> None:
+    """Print the summary as a table, the answer first."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("asked")
+    table.add_column("")
+    table.add_column("confidence", justify="right")
+    table.add_column("time", justify="right")
+    table.add_column("what failed", style="red")
+    for one in sorted(asked_in(turn), key=lambda one: (not one.answered, -(one.confidence or 0))):
+        table.add_row(*_cells(one), style="bold green" if one.answered else None)
+    console.print(table)
+    for fault in _faults(turn):
+        console.print(Text(fault, style="yellow"))
+    console.print(Text(summary(turn)))
+
+
+def _cells(one: ServiceSummary) -> tuple[str, ...]:
+    return (
+        one.name,
+        "answered" if one.answered else one.outcome,
+        "" if one.confidence is None else f"{one.confidence:.3g}",
+        "" if one.seconds is None else f"{one.seconds * 1000:.1f} ms",
+        one.error or "",
+    )
+
+
+def _faults(turn: TurnOutput) -> list[str]:
+    faults = turn.record.faults if turn.record is not None else []
+    return [f"{fault['service']}: {fault['what']}" for fault in faults]
+
+
+def _skill(hypothesis_id: str) -> str:
+    return hypothesis_id.rpartition(".")[0]
+
+
+def _seconds(one: ServiceRecord) -> float | None:
+    return None if one.started is None or one.ended is None else one.ended - one.started
