@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from prolocutor.assistant.assistant import Assistant as Assistant
     from prolocutor.assistant.notification import permission_request as permission_request
     from prolocutor.assistant.runner import run as run
+    from prolocutor.assistant.service_status import ServiceStatus as ServiceStatus
     from prolocutor.assistant.turn_result import TurnResult as TurnResult
     from prolocutor.contracts.pairing import Card as Card
     from prolocutor.contracts.selection import Selection as Selection
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from prolocutor.pipeline.plan import Breaker as Breaker
     from prolocutor.pipeline.plan import Pipeline as Pipeline
     from prolocutor.pipeline.plan import Service as Service
+    from prolocutor.pipeline.plan import service as service
+    from prolocutor.pipeline.plan import skill as skill
 
 __version__ = "0.1.0"
 
@@ -76,6 +79,7 @@ _MODULES = {
     "Selection": "prolocutor.contracts.selection",
     "SelectorReply": "prolocutor.dialog.utterances",
     "Service": "prolocutor.pipeline.plan",
+    "ServiceStatus": "prolocutor.assistant.service_status",
     "Sound": "prolocutor.dialog.messages",
     "Text": "prolocutor.dialog.messages",
     "TurnRequest": "prolocutor.dialog.turn_request",
@@ -84,6 +88,8 @@ _MODULES = {
     "enough": "prolocutor.contracts.selection",
     "permission_request": "prolocutor.assistant.notification",
     "run": "prolocutor.assistant.runner",
+    "service": "prolocutor.pipeline.plan",
+    "skill": "prolocutor.pipeline.plan",
 }
 
 __all__ = ["__version__", *sorted(_MODULES)]

@@ -1,24 +1,39 @@
 """What users write, as the type checker sees it; nothing here is run."""
 
+from collections.abc import Sequence
 from typing import Any, assert_type
 
 import prolocutor
 from prolocutor import (
+    AskAnswer,
     Assistant,
     Bot,
     BotUtterance,
     Breaker,
+    Button,
+    Card,
+    Choice,
     Dialog,
     Human,
     HumanUtterance,
     Hypothesis,
+    Link,
+    Picture,
     Pipeline,
     ProlocutorError,
+    RichMessage,
+    ScheduledMessage,
     Selection,
+    SelectorReply,
     Service,
+    ServiceStatus,
+    Text,
+    TurnRequest,
     TurnResult,
     enough,
     knowledge,
+    service,
+    skill,
 )
 from prolocutor.assistant.feed import FeedMessage
 from prolocutor.contracts.caller import Caller
@@ -59,6 +74,42 @@ pipeline = Pipeline(
 )
 
 
+def parrot(turn: TurnRequest) -> Hypothesis:
+    assert_type(turn.text, str)
+    assert_type(turn.utterances, list[HumanUtterance | BotUtterance])
+    assert_type(turn.human, Human)
+    assert_type(turn.answer, AskAnswer | None)
+    assert_type(turn.hypotheses, list[Hypothesis])
+    return Hypothesis(turn.text, 0.9, human_attributes={"said": turn["utterances"][-1]["text"]})
+
+
+@skill(name="talks", timeout=1.0, card=Card(description="Talks.", examples=["hi"]))
+async def talks(turn: TurnRequest) -> list[Hypothesis]:
+    return [
+        Hypothesis("Which?", 0.5, ask="choice", messages=[Choice("a"), {"type": "text"}]),
+        Hypothesis("", 1, can_continue=True, messages=[Text("hi"), Link("a", "https://a.b/")]),
+        Hypothesis("later", 1, schedule=[ScheduledMessage(key="k", in_=60, messages=[Text("a")])]),
+    ]
+
+
+@service(inline=True)
+def chooses(turn: TurnRequest) -> SelectorReply:
+    return SelectorReply.of(max(turn.hypotheses, key=lambda one: one.confidence))
+
+
+assert_type(
+    parrot(TurnRequest.of("hi", before=["a", "b"])).messages,
+    Sequence[RichMessage | dict[str, Any]] | None,
+)
+typed = Pipeline(skills=[parrot, talks, Service("plain", plain)], response_selector=chooses)
+
+
+async def from_file() -> None:
+    async with Assistant.from_file("assistant.yaml", store="memory:") as assistant:
+        assert_type(assistant, Assistant)
+        await assistant.notify("ann", [Text("hi"), "you"], ask="yesno", skill="timer")
+
+
 class Watches:
     def turn_ended(self, record: TurnRecord) -> None:
         assert_type(record.services, list[ServiceRecord])
@@ -74,6 +125,7 @@ async def talk() -> str:
         reply = await assistant.reply("hi", user="ann", attributes={"a": 1}, request_id="r")
         assert_type(reply, BotUtterance)
         assert_type(reply.confidence, float)
+        assert_type(assistant.services(), list[ServiceStatus])
         assert_type(reply.user, Bot)
         result = await assistant.turn("hi", user="ann", dialog="other")
         assert_type(result, TurnResult)
@@ -100,6 +152,10 @@ except ProlocutorError as error:
     assert_type(error.code, str)
 
 hypothesis = Hypothesis(skill_name="plain", text="hi", confidence=0.5)
+Hypothesis("hi")  # type: ignore[call-arg]
+Hypothesis("hi", 0.5, ask="colour")  # type: ignore[arg-type]
+Hypothesis("hi", 0.5, messages=[Picture()])  # type: ignore[call-arg]
+Button("Buy", 5)  # type: ignore[arg-type]
 assert_type(hypothesis.human_attributes, dict[str, Any] | None)
 
 store: Store = MemoryStore()
@@ -114,3 +170,13 @@ Service("plain")  # type: ignore[call-arg]
 Service("plain", plain, wire="telegraph")  # type: ignore[arg-type]
 Assistant(pipeline, durability="none")  # type: ignore[arg-type]
 Pipeline(skills=["plain"])  # type: ignore[list-item]
+
+
+@skill(timeout="1 s")  # type: ignore[arg-type]
+def late(turn: TurnRequest) -> Hypothesis:
+    return Hypothesis(turn.texts, 1)  # type: ignore[attr-defined]
+
+
+@skill()  # type: ignore[type-var]
+def counts(turn: TurnRequest) -> int:
+    return len(turn.text)

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
@@ -31,17 +32,21 @@ from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.ids import timestamp
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
-from prolocutor.pipeline.plan import Pipeline
+from prolocutor.pipeline.plan import Pipeline, Stage
 from prolocutor.stores.catalog import open_store
 
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+FROM_FILE = "prolocutor.config.building:assistant_of_file"
+"""What makes an assistant of a file; imported when it is asked for, as it knows this module."""
 
 
 class Assistant:
@@ -117,9 +122,9 @@ class Assistant:
             hypotheses=self.engine.prepared.hypotheses,
             services=services,
         )
-        self._skills = [service.name for service in pipeline.skills]
+        self._skills = [service.name for service in pipeline.of(Stage.SKILL)]
         self.programs = programs or make_programs(
-            pipeline.skills, self.engine, self.store, deadline
+            pipeline.of(Stage.SKILL), self.engine, self.store, deadline
         )
         deliveries = AgendaDelivery(
             self.store,
@@ -135,13 +140,33 @@ class Assistant:
         self._turns = TurnRunner(
             engine=self.engine,
             journal=self._journal,
-            interpreter=InputInterpreter(pipeline.skills, switch_confidence=switch_confidence),
+            interpreter=InputInterpreter(
+                pipeline.of(Stage.SKILL), switch_confidence=switch_confidence
+            ),
             programs=self.programs,
             listeners=self._listeners,
             scheduler=self._scheduler,
             observers=self._observers,
             recover_within=recover_within,
         )
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        store: str | Store | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> AbstractAsyncContextManager[Assistant]:
+        """Return the assistant that a YAML file describes: `async with` starts and closes it.
+
+        The processes of the file are started before it. `store` takes the place of the file's.
+        `ConfigError` names everything that is wrong with the file.
+        """
+        made: AbstractAsyncContextManager[Assistant] = resolve(FROM_FILE)(
+            path, store=store, observers=observers
+        )
+        return made
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -200,10 +225,10 @@ class Assistant:
         text: str,
         user: str,
         dialog: str | None = None,
-        attributes: dict[str, Any] | None = None,
+        attributes: JsonObject | None = None,
         request_id: str | None = None,
         *,
-        parsed: dict[str, Any] | None = None,
+        parsed: JsonObject | None = None,
         program: str | None = None,
     ) -> BotUtterance:
         """Answer one input of a person. Cancelling only stops waiting: the turn ends, stored.
@@ -230,10 +255,10 @@ class Assistant:
         *,
         user: str,
         dialog: str | None = None,
-        attributes: dict[str, Any] | None = None,
+        attributes: JsonObject | None = None,
         request_id: str | None = None,
         channel: str = "python",
-        parsed: dict[str, Any] | None = None,
+        parsed: JsonObject | None = None,
         program: str | None = None,
     ) -> TurnResult:
         """Do as `reply` does and give all that is known of the turn."""

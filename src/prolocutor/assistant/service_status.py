@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.pipeline.guard import BreakerState
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline
@@ -25,7 +24,7 @@ class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
     in_flight: int
     max_in_flight: int
     timeout: float
-    card: dict[str, Any] | None = None
+    card: JsonObject | None = None
     icon: str | None = None
 
 
@@ -39,7 +38,7 @@ def services_of(prepared: PreparedPipeline) -> list[ServiceStatus]:
             in_flight=step.guard.in_flight,
             max_in_flight=step.service.max_in_flight,
             timeout=step.service.timeout,
-            card=step.service.card,
+            card=step.service.card_members or None,
             icon=step.service.icon,
         )
         for step in prepared.every()

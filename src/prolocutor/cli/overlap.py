@@ -19,6 +19,7 @@ from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overl
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from prolocutor.evaluation.pairing.store_questions import labelled_of, turns_of_store
 from prolocutor.parlai.catalog import split
+from prolocutor.pipeline.plan import Stage
 
 _STORE: Final = "store"
 
@@ -48,7 +49,7 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
         heard = _heard_in(place)
     else:
         heard = _heard_of(data)
-    names = [] if settings is None else [one.name for one in settings.pipeline.skills]
+    names = [] if settings is None else [one.name for one in settings.pipeline.of(Stage.SKILL)]
     found = overlap_of(heard, names)
     if json_file is not None:
         write_json(json_file, found)

@@ -23,6 +23,7 @@ from prolocutor.evaluation.pairing.method_rows import MethodRow
 from prolocutor.evaluation.pairing.model_training import TrainingPlan, TrainingResult, steps_of
 from prolocutor.evaluation.pairing.model_training import train as learn
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
+from prolocutor.pipeline.plan import Stage
 
 _ENSEMBLE: Final = "ensemble"
 
@@ -97,7 +98,7 @@ def _cards(data: str, assistant: Path | None) -> list[Card]:
     """Return the cards of an assistant's skills, else those beside the data."""
     if assistant is not None:
         settings = load_assistant(assistant)
-        return cards_of(settings.pipeline.skills, settings.folder)
+        return cards_of(settings.pipeline.of(Stage.SKILL), settings.folder)
     return cards_of_data(data)
 
 

@@ -23,7 +23,7 @@ MAX_BYTES: Final = 1_000_000
 
 def cards_of(skills: Sequence[Service], folder: Path) -> list[Card]:
     """Return the card of every skill; `ConfigError` names what of one cannot be read."""
-    return [card_of(skill.name, skill.card or {}, folder) for skill in skills]
+    return [card_of(skill.name, skill.card_members, folder) for skill in skills]
 
 
 def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:

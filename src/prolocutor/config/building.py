@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
 from prolocutor.config.imported_functions import search_in
+from prolocutor.config.loading import load
 from prolocutor.config.selector_building import with_selectors
 from prolocutor.config.settings import Settings
 from prolocutor.contracts.observer import Observer
@@ -35,6 +37,14 @@ async def assistant_from(
         _, assistant = await asyncio.gather(supervisor.start(), building)
         async with assistant:
             yield assistant
+
+
+def assistant_of_file(
+    path: str | Path, *, store: str | Store | None = None, observers: Sequence[Observer] = ()
+) -> AbstractAsyncContextManager[Assistant]:
+    """Return the assistant that a file describes, as `assistant_from` does; may raise
+    `ConfigFaults`."""
+    return assistant_from(load(path), store=store, observers=observers)
 
 
 def build(

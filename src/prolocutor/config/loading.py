@@ -132,7 +132,7 @@ def _with_files(written: ServiceEntry, folder: Path) -> Any:
     service = written.service
     if service.icon is not None and not ADDRESS.match(service.icon):
         service = msgspec.structs.replace(service, icon=str(folder / service.icon))
-    card = service.card or {}
+    card = service.card_members
     manifest = card.get("manifest")
     if isinstance(manifest, str) and "{" not in manifest:
         found = os.path.normpath(folder / manifest)

@@ -6,11 +6,16 @@ from prolocutor.almond.programs.device_classes import DeviceClasses, classes_of
 from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.errors import ConfigError, MissingExtra
+from prolocutor.pipeline.plan import Stage
 
 
 def check_manifests(loaded: Survey, findings: Findings) -> None:
     """Record every manifest that cannot be taken; without Lark none is looked at."""
-    skills = [each for each in loaded.settings.pipeline.skills if (each.card or {}).get("manifest")]
+    skills = [
+        each
+        for each in loaded.settings.pipeline.of(Stage.SKILL)
+        if each.card_members.get("manifest")
+    ]
     sound = []
     for skill in skills:
         try:

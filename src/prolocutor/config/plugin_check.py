@@ -14,7 +14,7 @@ from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.catalog import needs_of
 from prolocutor.pairing.unsure import CLARIFY, FALLBACK
-from prolocutor.pipeline.plan import Addressed
+from prolocutor.pipeline.plan import Addressed, Stage
 from prolocutor.stores.catalog import STORES
 
 
@@ -68,7 +68,7 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
             connector_of(target.connector, target.endpoint, name=target.role, verb=verb)
     except (ConfigError, BadInput, NotFound) as error:
         findings.add(loaded.find(f"{written.path}.{target.role}"), str(error))
-    names = {skill.name for skill in loaded.settings.pipeline.skills}
+    names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
     if target.unsure.skill is not None and target.unsure.skill not in names:
         hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY}))
         what = f"no skill is called '{target.unsure.skill}'"
@@ -76,8 +76,8 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
 
 
 def _check_cards(loaded: Survey, findings: Findings) -> None:
-    for skill in loaded.settings.pipeline.skills:
+    for skill in loaded.settings.pipeline.of(Stage.SKILL):
         try:
-            card_of(skill.name, skill.card or {}, loaded.settings.folder)
+            card_of(skill.name, skill.card_members, loaded.settings.folder)
         except ConfigError as error:
             findings.add(loaded.find(f"skills.{skill.name}.card"), error.what)

@@ -44,12 +44,12 @@ def with_selectors(
     wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
         return pipeline, []
-    maker = _Maker(cards_of(pipeline.skills, folder), wanted, limits)
+    maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits)
     changes = {
         stage: [maker.made(service) for service in services]
         for stage, services in (
-            ("skill_selector", _listed(pipeline.skill_selector)),
-            ("response_selector", _listed(pipeline.response_selector)),
+            ("skill_selector", pipeline.of(Stage.SKILL_SELECTOR)),
+            ("response_selector", pipeline.of(Stage.RESPONSE_SELECTOR)),
         )
         if services
     }
@@ -191,9 +191,3 @@ def _fitted(method: Method | Awaitable[Method]) -> Method:
     if inspect.isawaitable(method):
         raise ConfigError("this method learns from a running service; train it and give its model")
     return method
-
-
-def _listed(services: Service | Sequence[Service] | None) -> list[Service]:
-    if services is None:
-        return []
-    return [services] if isinstance(services, Service) else list(services)

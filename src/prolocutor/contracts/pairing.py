@@ -19,12 +19,12 @@ Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
 class Card(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an agent before it is asked.
 
-    `description` in sentences, `examples` of what people ask it, `languages` as codes ("en"; none:
-    all). Hints: `price` of one call (any one currency), `latency` in seconds, `quota` in calls a
-    minute; None where it is not known.
+    `name` is that of its service unless given. `description` in sentences, `examples` of what
+    people ask it, `languages` as codes ("en"; none: all). Hints: `price` of one call (any one
+    currency), `latency` in seconds, `quota` in calls a minute; None where it is not known.
     """
 
-    name: str
+    name: str = ""
     description: str = ""
     examples: list[str] = []
     languages: list[str] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 
@@ -26,6 +27,6 @@ class Dialog(msgspec.Struct, kw_only=True):
     date_finish: str | None = None
     active: bool = True
     utterances: list[HumanUtterance | BotUtterance] = []
-    attributes: dict[str, Any] = {}
+    attributes: JsonObject = {}
     rating: Any = None
-    extra: dict[str, Any] = {}
+    extra: JsonObject = {}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import msgspec
+
+from prolocutor.dialog.plain import JsonObject
 
 _TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
@@ -20,8 +22,8 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     text: str
-    attributes: dict[str, Any] = {}
-    parsed: dict[str, Any] | None = None
+    attributes: JsonObject = {}
+    parsed: JsonObject | None = None
     program: str | None = None
 
     @property
@@ -44,7 +46,7 @@ class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
     messages it says nothing: the turn ends in silence.
     """
 
-    messages: list[dict[str, Any]] = []
+    messages: list[JsonObject] = []
     ask: str | None = None
     skill: str = ""
 
@@ -62,7 +64,7 @@ class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
 
     input: Input
     forced_skill: str | None = None
-    extra: dict[str, Any] = {}
+    extra: JsonObject = {}
     preferred: str | None = None
     excluded: str | None = None
     least: float | None = None

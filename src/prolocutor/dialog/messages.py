@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from prolocutor.dialog.plain import decode
+from prolocutor.dialog.plain import JsonObject, decode
 from prolocutor.dialog.rounds import Ask
 from prolocutor.errors import BadReply
 
@@ -32,7 +32,7 @@ class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True
     alt: str | None = None
     idx: int | None = None
     exclusive: bool | None = None
-    state: dict[str, Any] | None = None
+    state: JsonObject | None = None
 
 
 class Text(_Common, tag="text"):
@@ -77,7 +77,7 @@ class Rdl(_Common, tag="rdl"):
 class Result(_Common, tag="result"):
     """The result of a program as data, and as text for clients that cannot show it."""
 
-    result: dict[str, Any]
+    result: JsonObject
     fallback: str
 
 
@@ -98,7 +98,7 @@ class Button(_Common, tag="button"):
     """A button; what it carries (`json`) comes back to the skill when it is pressed."""
 
     title: str
-    json: dict[str, Any] | str
+    json: JsonObject | str
 
 
 class Link(_Common, tag="link"):
@@ -130,7 +130,7 @@ KINDS: Final[dict[str, type[msgspec.Struct]]] = {
 ASKS: Final[frozenset[str]] = frozenset(get_args(Ask))
 
 
-def checked_messages(value: list[Any], path: str = "$.messages") -> list[dict[str, Any]]:
+def checked_messages(value: list[Any], path: str = "$.messages") -> list[JsonObject]:
     """Check messages and complete them: choices are numbered from 0, `link` stands for `url`.
 
     `BadReply` names the path of the first that is none.
@@ -154,7 +154,7 @@ def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
     return ask
 
 
-def with_owner(messages: list[dict[str, Any]], skill: str) -> list[dict[str, Any]]:
+def with_owner(messages: list[JsonObject], skill: str) -> list[JsonObject]:
     """Return messages whose buttons name their owner: what they carry comes back to that skill.
 
     A button that carries a command (a program, bookkeeping) or an owner stays as it is. A text that
@@ -187,10 +187,10 @@ def _is_command(code: Any) -> bool:
     return tokens[:1] == ["bookkeeping"] or any(token.startswith(("$", "@")) for token in tokens)
 
 
-def _checked(given: Any, path: str) -> dict[str, Any]:
+def _checked(given: Any, path: str) -> JsonObject:
     if not isinstance(given, dict):
         raise BadReply("expected a message, an object with a type", path=path)
-    message: dict[str, Any] = {**given}
+    message: JsonObject = {**given}
     kind = message.get("type")
     if not isinstance(kind, str) or kind not in KINDS:
         what = f"no message is of type {kind!r:.80}; there are {', '.join(KINDS)}"

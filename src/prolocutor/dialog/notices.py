@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
+
 NOTIFICATION: Final = "notification"
 """The key by which a message tells that a running program says it: `{appId, raw, type, text?}`, or
 `{appId, error}`. `text` is the message's own without what stands before it. The messages that
@@ -21,7 +23,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     a client that asks again. `program` is for whoever runs programs: the rest is empty then.
     """
 
-    messages: list[dict[str, Any]] = []
+    messages: list[JsonObject] = []
     ask: str | None = None
     skill: str = ""
     context: Any = None

@@ -11,11 +11,14 @@ import functools
 import math
 import operator
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from prolocutor.errors import BadReply
+
+JsonObject: TypeAlias = dict[str, Any]
+"""A JSON object whose keys are free: annotations, attributes, what another program defines."""
 
 MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 64

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
+
 PROFILE_KEYS: Final = (
     "name",
     "gender",
@@ -33,24 +35,24 @@ class Human(msgspec.Struct, kw_only=True):
 
     id: str
     user_external_id: str
-    persona: list[Any] | dict[str, Any] = []
-    profile: dict[str, Any] = msgspec.field(default_factory=lambda: dict.fromkeys(PROFILE_KEYS))
-    attributes: dict[str, Any] = {}
+    persona: list[Any] | JsonObject = []
+    profile: JsonObject = msgspec.field(default_factory=lambda: dict.fromkeys(PROFILE_KEYS))
+    attributes: JsonObject = {}
     user_type: str = "human"
-    extra: dict[str, Any] = {}
+    extra: JsonObject = {}
 
 
 class Bot(msgspec.Struct, kw_only=True):
     """The assistant's side of one dialog; each dialog has a bot of its own."""
 
     id: str
-    persona: list[Any] | dict[str, Any] = []
-    attributes: dict[str, Any] = {}
+    persona: list[Any] | JsonObject = []
+    attributes: JsonObject = {}
     user_type: str = "bot"
-    extra: dict[str, Any] = {}
+    extra: JsonObject = {}
 
 
-def apply_changes(state: dict[str, Any], changes: list[Change]) -> None:
+def apply_changes(state: JsonObject, changes: list[Change]) -> None:
     """Bring the agent state form of a profile one version further, in place."""
     for part, key, *value in changes:
         target = state[part] if part else state

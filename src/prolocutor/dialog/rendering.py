@@ -7,16 +7,15 @@ fallback, a question to be answered by yes or no ends in `[yes/no]`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
-
-Message: TypeAlias = dict[str, Any]
 
 _YES_OR_NO: Final = "[yes/no]"
 
 
-def plain_text(messages: list[Message], ask: Ask | None = None) -> str:
+def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
     """Write messages, as `checked_messages` gives them, as text: one or more lines for each.
 
     What says nothing has no line; without any line there is no text, whatever is asked.
@@ -26,7 +25,7 @@ def plain_text(messages: list[Message], ask: Ask | None = None) -> str:
     return f"{text} {_YES_OR_NO}" if text and ask == "yesno" else text
 
 
-def said_as_text(state: dict[str, Any], *, without: Collection[str] = ()) -> str:
+def said_as_text(state: JsonObject, *, without: Collection[str] = ()) -> str:
     """Write what a bot utterance in agent-state JSON says: its messages, or its text alone.
 
     `without` are kinds of messages that a door shows in a way of its own.
@@ -39,52 +38,52 @@ def said_as_text(state: dict[str, Any], *, without: Collection[str] = ()) -> str
     return plain_text(said, ask) or plain_text(text, ask)
 
 
-def _line(message: Message) -> str:
+def _line(message: JsonObject) -> str:
     write = _WRITERS.get(message.get("type", ""))
     return write(message) if write else _first(message, "text", "title", "fallback", "url")
 
 
-def _text(message: Message) -> str:
+def _text(message: JsonObject) -> str:
     return _first(message, "text")
 
 
-def _result(message: Message) -> str:
+def _result(message: JsonObject) -> str:
     return _first(message, "fallback")
 
 
-def _medium(message: Message) -> str:
+def _medium(message: JsonObject) -> str:
     named = _first(message, "alt") or message["type"].capitalize()
     return _addressed(named, _first(message, "url"))
 
 
-def _link(message: Message) -> str:
+def _link(message: JsonObject) -> str:
     return _addressed(_first(message, "title"), _first(message, "url", "link"))
 
 
-def _card(message: Message) -> str:
+def _card(message: JsonObject) -> str:
     rdl = message.get("rdl")
     card = rdl if isinstance(rdl, dict) else {}
     head = _addressed(_first(card, "displayTitle"), _first(card, "webCallback"))
     return "\n".join(part for part in (head, _first(card, "displayText")) if part)
 
 
-def _choice(message: Message) -> str:
+def _choice(message: JsonObject) -> str:
     number, title, more = message.get("idx"), _first(message, "title"), _first(message, "text")
     described = f"{title}: {more}" if more and more != title else title
     return f"{number + 1}. {described}" if isinstance(number, int) else described
 
 
-def _button(message: Message) -> str:
+def _button(message: JsonObject) -> str:
     title = _first(message, "title")
     return f"[{title}]" if title else ""
 
 
-def _sound(message: Message) -> str:
+def _sound(message: JsonObject) -> str:
     name = _first(message, "name")
     return f"(sound: {name})" if name else ""
 
 
-def _program(_: Message) -> str:
+def _program(_: JsonObject) -> str:
     """Say nothing: what a program says, and what is wrong with it, comes in texts after it."""
     return ""
 
@@ -93,13 +92,13 @@ def _addressed(title: str, address: str) -> str:
     return f"{title}: {address}" if title and address and title != address else title or address
 
 
-def _first(message: Message, *keys: str) -> str:
+def _first(message: JsonObject, *keys: str) -> str:
     """Return the first of these that is a text and says something, else nothing."""
     values = (message.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip()), "")
 
 
-_WRITERS: Final[dict[str, Callable[[Message], str]]] = {
+_WRITERS: Final[dict[str, Callable[[JsonObject], str]]] = {
     "text": _text,
     "picture": _medium,
     "audio": _medium,

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
+
 Ask = Literal[
     "yesno",
     "number",
@@ -54,13 +56,13 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ask: Ask
     skill: str
-    prompt: list[dict[str, Any]] = []
+    prompt: list[JsonObject] = []
     choices: list[OfferedChoice] = []
     page: int = 0
     repeated: bool = False
     context: Any = None
     code: list[str] = []
-    entities: dict[str, Any] = {}
+    entities: JsonObject = {}
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -13,6 +13,7 @@ import msgspec
 from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId, new_id, timestamp
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 
@@ -111,9 +112,9 @@ class TurnRequest(Mapping[str, Any]):
         return text
 
     @property
-    def annotations(self) -> dict[str, Any]:
+    def annotations(self) -> JsonObject:
         """What annotators found in `text`, by the annotator's name."""
-        found: dict[str, Any] = self._heard_state["annotations"]
+        found: JsonObject = self._heard_state["annotations"]
         return found
 
     @property
@@ -132,9 +133,9 @@ class TurnRequest(Mapping[str, Any]):
         return DialogId(self._state["dialog_id"])
 
     @property
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> JsonObject:
         """The attributes of the dialog."""
-        found: dict[str, Any] = self._state.get("attributes", {})
+        found: JsonObject = self._state.get("attributes", {})
         return found
 
     @cached_property
@@ -181,10 +182,10 @@ class TurnRequest(Mapping[str, Any]):
         return [agent_state.hypothesis_from_state(one) for one in given]
 
     @property
-    def _heard_state(self) -> dict[str, Any]:
+    def _heard_state(self) -> JsonObject:
         for one in reversed(self._state["utterances"]):
             if not agent_state.is_bot(one):
-                found: dict[str, Any] = one
+                found: JsonObject = one
                 return found
         raise LookupError("the request shows nothing that a human said")
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.messages import RichMessage
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.rounds import Ask
-
-Object = dict[str, Any]
-"""A JSON object whose keys are free: annotations, attributes."""
 
 
 class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"in_": "in"}):
@@ -24,7 +22,7 @@ class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename=
     """
 
     key: str
-    messages: Sequence[RichMessage | Object]
+    messages: Sequence[RichMessage | JsonObject]
     at: str | float | None = None
     in_: float | None = None
     ask: Ask | None = None
@@ -35,16 +33,16 @@ class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename=
 class _HypothesisDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     skill_name: str = ""
     hypothesis_id: str = ""
-    annotations: Object = {}
-    human_attributes: Object | None = None
-    bot_attributes: Object | None = None
-    attributes: Object | None = None
-    messages: Sequence[RichMessage | Object] | None = None
+    annotations: JsonObject = {}
+    human_attributes: JsonObject | None = None
+    bot_attributes: JsonObject | None = None
+    attributes: JsonObject | None = None
+    messages: Sequence[RichMessage | JsonObject] | None = None
     ask: Ask | None = None
     can_continue: bool | str | None = None
-    schedule: Sequence[ScheduledMessage | Object] | None = None
+    schedule: Sequence[ScheduledMessage | JsonObject] | None = None
     unschedule: Sequence[str] | None = None
-    extra: Object = {}
+    extra: JsonObject = {}
 
 
 class Hypothesis(_HypothesisDetails):
@@ -62,7 +60,7 @@ class Hypothesis(_HypothesisDetails):
     text: str
     confidence: float
 
-    def json_members(self) -> Object:
+    def json_members(self) -> JsonObject:
         """Return the members of its JSON object that say something, those of `extra` included."""
         members = plain.members(self)
         members.update(members.pop("extra", {}))
@@ -74,11 +72,11 @@ class Hypothesis(_HypothesisDetails):
 class _SelectorDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     hypothesis: str | None = None
     hypotheses: Sequence[str] | None = None
-    human_attributes: Object | None = None
-    bot_attributes: Object | None = None
-    attributes: Object | None = None
-    annotations: Object | None = None
-    messages: Sequence[RichMessage | Object] | None = None
+    human_attributes: JsonObject | None = None
+    bot_attributes: JsonObject | None = None
+    attributes: JsonObject | None = None
+    annotations: JsonObject | None = None
+    messages: Sequence[RichMessage | JsonObject] | None = None
     ask: Ask | None = None
 
 
@@ -111,10 +109,10 @@ class HumanUtterance(msgspec.Struct, kw_only=True):
     text: str
     user: Human
     date_time: str
-    annotations: Object = {}
+    annotations: JsonObject = {}
     hypotheses: list[Hypothesis] = []
-    attributes: Object = {}
-    extra: Object = {}
+    attributes: JsonObject = {}
+    extra: JsonObject = {}
 
 
 class BotUtterance(msgspec.Struct, kw_only=True):
@@ -127,6 +125,6 @@ class BotUtterance(msgspec.Struct, kw_only=True):
     confidence: float
     user: Bot
     date_time: str
-    annotations: Object = {}
-    attributes: Object = {}
-    extra: Object = {}
+    annotations: JsonObject = {}
+    attributes: JsonObject = {}
+    extra: JsonObject = {}

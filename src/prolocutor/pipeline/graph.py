@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -91,17 +90,12 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     """
     stages: dict[Stage, list[PlanNode]] = {stage: [] for stage in Stage}
     nodes: list[PlanNode] = []
-    services: Iterable[tuple[Stage, Any]] = pipeline.services()
-    for stage, service in services:
-        if not isinstance(service, Service):
-            kind = type(service).__name__
-            raise ConfigError(f"expected a Service, found {kind}", key=str(stage))
+    for stage, service in pipeline.services():
         node = PlanNode(len(nodes), stage, service)
         nodes.append(node)
         stages[stage].append(node)
-    last_chance = pipeline.last_chance and PlanNode(
-        len(nodes), Stage.LAST_CHANCE, pipeline.last_chance
-    )
+    last_chances = pipeline.of(Stage.LAST_CHANCE)
+    last_chance = PlanNode(len(nodes), Stage.LAST_CHANCE, last_chances[0]) if last_chances else None
     if not stages[Stage.SKILL]:
         raise ConfigError("a pipeline needs at least one skill", key=str(Stage.SKILL))
     _refuse_doubles(nodes)
@@ -116,7 +110,7 @@ def compile_graph(pipeline: Pipeline) -> Graph:
         node.index = index
         for other in node.before:
             other.then.append(node)
-    return Graph(pipeline, ordered, stages, last_chance or None)
+    return Graph(pipeline, ordered, stages, last_chance)
 
 
 def _refuse_doubles(nodes: list[PlanNode]) -> None:

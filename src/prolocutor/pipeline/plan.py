@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Unpack
 
 import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import Count, PositiveSeconds, Seconds
 from prolocutor.contracts.connector import Connector
+from prolocutor.contracts.pairing import Card
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.utterances import Hypothesis
+from prolocutor.errors import ConfigError
 
 
 class Stage(StrEnum):
@@ -38,14 +42,20 @@ class Addressed(msgspec.Struct, frozen=True):
     """Where the connector that a service names goes to, and its options."""
 
     address: str
-    options: dict[str, Any] = {}
+    options: JsonObject = {}
 
 
 Target = Callable[..., Any] | str | Addressed | Connector
 """A Python function, its dotted name `module:function`, a URL, or a connector of one's own; what
 a connector named by the service needs."""
 
+Function = Callable[..., Any]
 Formatter = Callable[..., Any]
+SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
+"""What a skill may return: one hypothesis or several, typed or as plain data."""
+
+F = TypeVar("F", bound=Function)
+S = TypeVar("S", bound=Callable[..., SkillReply | Awaitable[SkillReply]])
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +101,7 @@ class Service(msgspec.Struct, frozen=True):
     max_in_flight: Annotated[int, Meta(ge=1, le=100_000)] = 64
     rerun: bool = True
     inline: bool = False
-    card: dict[str, Any] | None = None
+    card: Card | JsonObject | None = None
     icon: str | None = None
     fan_out: bool = False
     process: bool = False
@@ -100,32 +110,110 @@ class Service(msgspec.Struct, frozen=True):
     context: Literal["own", "all", "none"] = "all"
 
     @property
+    def card_members(self) -> JsonObject:
+        """What the card says, by key; empty without a card."""
+        if not isinstance(self.card, Card):
+            return self.card or {}
+        said = msgspec.to_builtins(self.card)
+        return {key: value for key, value in said.items() if value not in (None, "", [])}
+
+    @property
     def last(self) -> int | None:
         """The number of last utterances that are shown; None: all."""
         return None if self.window == "all" else self.window
 
 
 class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
-    """Services by stage, in declared order. A single service may stand for a list of one."""
+    """Services by stage, in declared order. A single one may stand for a list of one.
 
-    annotators: Sequence[Service] = ()
-    skill_selector: Service | Sequence[Service] | None = None
-    skills: Sequence[Service] = ()
-    candidate_annotators: Sequence[Service] = ()
-    response_selector: Service | Sequence[Service] | None = None
-    postprocessors: Sequence[Service] = ()
-    response_annotators: Sequence[Service] = ()
-    last_chance: Service | None = None
+    A function stands for a service of its name, with the settings of its `@service` if it has one.
+    """
+
+    annotators: Sequence[Service | Function] = ()
+    skill_selector: Service | Function | Sequence[Service | Function] | None = None
+    skills: Sequence[Service | Function] = ()
+    candidate_annotators: Sequence[Service | Function] = ()
+    response_selector: Service | Function | Sequence[Service | Function] | None = None
+    postprocessors: Sequence[Service | Function] = ()
+    response_annotators: Sequence[Service | Function] = ()
+    last_chance: Service | Function | None = None
 
     def of(self, stage: Stage) -> tuple[Service, ...]:
         """Return the services of one stage, in declared order."""
-        services = getattr(self, stage.value)
-        if services is None:
+        given = getattr(self, stage.value)
+        if given is None:
             return ()
-        return (services,) if isinstance(services, Service) else tuple(services)
+        several = isinstance(given, Sequence)
+        return tuple(_service_of(each, stage) for each in (given if several else (given,)))
 
     def services(self) -> Iterator[tuple[Stage, Service]]:
         """Return every service of the ordinary turn with its stage, in declared order."""
         for stage in ORDER:
             for service in self.of(stage):
                 yield stage, service
+
+
+def _service_of(given: Service | Function, stage: Stage) -> Service:
+    """Return the service that a function stands for; `ConfigError` for what stands for none."""
+    if isinstance(given, Service):
+        return given
+    declared = getattr(given, _DECLARED, None)
+    if isinstance(declared, Service):
+        return declared
+    name = getattr(given, "__name__", "")
+    if not name.isidentifier():
+        kind = type(given).__name__
+        raise ConfigError(f"expected a Service or a function with a name, found {kind}", key=stage)
+    return Service(name, given)
+
+
+class ServiceOptions(TypedDict, total=False):
+    """The settings of a `Service` beside its target."""
+
+    name: str
+    after: Sequence[str] | None
+    requires: Sequence[str]
+    timeout: float
+    window: int | Literal["all"] | None
+    formatter: Formatter | str | None
+    response_formatter: Formatter | str | None
+    batch_size: int
+    retries: int
+    max_in_flight: int
+    rerun: bool
+    inline: bool
+    card: Card | JsonObject | None
+    icon: str | None
+    fan_out: bool
+    breaker: Breaker
+    context: Literal["own", "all", "none"]
+
+
+def service(**options: Unpack[ServiceOptions]) -> Callable[[F], F]:
+    """Give a function the settings that it has as a service, whatever its stage.
+
+    The function stays as it is. Its name is that of the service unless `name` is given. A file
+    that calls it by its dotted name says its settings itself.
+    """
+
+    def declare(function: F) -> F:
+        plain = Service(function.__name__, function)
+        setattr(function, _DECLARED, msgspec.structs.replace(plain, **options))
+        return function
+
+    return declare
+
+
+def skill(**options: Unpack[ServiceOptions]) -> Callable[[S], S]:
+    """Give a function the settings that it has as a skill, as `service` does.
+
+        @skill(name="parrot", timeout=1.0)
+        async def parrot(turn: TurnRequest) -> Hypothesis:
+            return Hypothesis(turn.text, 0.5)
+
+    The type checker refuses a function that no skill can be.
+    """
+    return service(**options)
+
+
+_DECLARED: Final = "__prolocutor_service__"

@@ -147,7 +147,7 @@ class ProgramCalls:
 
 def app_name(owner: Class, devices: DeviceClasses) -> str:
     """Return the name of a skill that people are shown."""
-    name = (devices.skill_of(owner).card or {}).get("name")
+    name = devices.skill_of(owner).card_members.get("name")
     return name if isinstance(name, str) and name else owner.canonical
 
 

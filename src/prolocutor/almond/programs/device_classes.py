@@ -76,7 +76,7 @@ def read_manifest(source: str) -> str:
 
 
 def _declared(skill: Service) -> Iterable[Class]:
-    source = (skill.card or {}).get("manifest")
+    source = skill.card_members.get("manifest")
     if source is None:
         return ()
     if not isinstance(source, str):

@@ -63,7 +63,7 @@ class InputInterpreter:
     ) -> None:
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
-        cards = [(skill.name, (skill.card or {}).get("description")) for skill in skills]
+        cards = [(skill.name, skill.card_members.get("description")) for skill in skills]
         self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
 
     def read(self, begun: OpenedTurn, input: Input) -> Decision:

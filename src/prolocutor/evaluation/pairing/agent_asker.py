@@ -72,9 +72,9 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
         return msgspec.structs.replace(service, after=after, requires=requires)
 
     return Pipeline(
-        annotators=pipeline.annotators,
+        annotators=pipeline.of(Stage.ANNOTATOR),
         skill_selector=Service(SELECTOR, wanted.select, inline=True),
-        skills=[freed(service) for service in pipeline.skills],
+        skills=[freed(service) for service in pipeline.of(Stage.SKILL)],
     )
 
 

@@ -30,7 +30,7 @@ from prolocutor.evaluation.pairing.agent_asker import (
 from prolocutor.evaluation.pairing.answer_record import AnswerRecord
 from prolocutor.evaluation.pairing.pairing_data import messages_of, question_of
 from prolocutor.parlai.catalog import split
-from prolocutor.pipeline.plan import Service
+from prolocutor.pipeline.plan import Service, Stage
 
 
 class QuestionAsker(Protocol):
@@ -49,13 +49,15 @@ class RecordedAgents:
     def __init__(self, file: Path) -> None:
         self._settings = load_assistant(file)
         self.name = self._settings.name
-        self.cards: list[Card] = cards_of(self._settings.pipeline.skills, self._settings.folder)
+        self.cards: list[Card] = cards_of(
+            self._settings.pipeline.of(Stage.SKILL), self._settings.folder
+        )
 
     def open(self, folder: Path) -> AnswerRecord:
         """Open the record in a folder; raise `Conflict` if an agent is no longer what it was."""
         pipeline = self._settings.pipeline
-        hashes = {skill.name: _hash([skill], self._settings) for skill in pipeline.skills}
-        return AnswerRecord(folder, hashes, _hash(pipeline.annotators, self._settings))
+        hashes = {skill.name: _hash([skill], self._settings) for skill in pipeline.of(Stage.SKILL)}
+        return AnswerRecord(folder, hashes, _hash(pipeline.of(Stage.ANNOTATOR), self._settings))
 
     async def ask(
         self,

@@ -1,0 +1,148 @@
+"""Functions that take and return the public types are an assistant's services."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor import (
+    AskAnswer,
+    Assistant,
+    Button,
+    Card,
+    Choice,
+    Hypothesis,
+    Pipeline,
+    ScheduledMessage,
+    SelectorReply,
+    Service,
+    Text,
+    TurnRequest,
+    service,
+    skill,
+)
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Stage
+
+
+def parrot(turn: TurnRequest) -> Hypothesis:
+    return Hypothesis(turn.text, 0.5)
+
+
+@skill(name="shop", timeout=1.0, card=Card(description="Sells.", examples=["buy"]))
+async def sells(turn: TurnRequest) -> list[Hypothesis]:
+    if turn.answer is not None:
+        return [Hypothesis(f"You get {turn.answer['value']}.", 1.0)]
+    if turn.text != "buy":
+        return []
+    messages = [Text("How many?"), Button("Two", {"n": 2})]
+    return [Hypothesis("", 0.9, messages=messages, ask="number", bot_attributes={"asked": True})]
+
+
+def length(turn: TurnRequest) -> dict[str, int]:
+    return {"letters": len(turn.text)}
+
+
+@service(inline=True)
+def chooses(turn: TurnRequest) -> SelectorReply:
+    assert turn.annotations["length"]["letters"] == len(turn.text)
+    return SelectorReply.of(max(turn.hypotheses, key=lambda one: one.confidence))
+
+
+PIPELINE = Pipeline(annotators=[length], skills=[parrot, sells], response_selector=chooses)
+
+
+async def test_typed_functions_answer_a_turn() -> None:
+    async with Assistant(PIPELINE, store="memory:") as assistant:
+        asked = await assistant.turn("buy", user="ann")
+        answered = await assistant.turn("five", user="ann")
+        repeated = await assistant.turn("hello", user="ann")
+
+    assert (asked.reply.text, asked.reply.active_skill, asked.ask) == (
+        "How many?",
+        "shop",
+        "number",
+    )
+    assert asked.reply.attributes["messages"][1]["json"] == {"n": 2, "skill": "shop"}
+    assert asked.reply.user.attributes == {"asked": True}
+    assert answered.reply.text == "You get 5."
+    assert (repeated.reply.text, repeated.reply.active_skill) == ("hello", "parrot")
+
+
+async def test_a_typed_skill_schedules_and_offers_choices() -> None:
+    def remind(turn: TurnRequest) -> Hypothesis:
+        line = ScheduledMessage(key="tea", in_=3600, messages=[Text("Tea!")])
+        return Hypothesis(
+            "Which?", 1, messages=[Choice("green"), Choice("black")], ask="choice", schedule=[line]
+        )
+
+    async with Assistant(Pipeline(skills=[remind]), store="memory:") as assistant:
+        turn = await assistant.turn("tea", user="ann")
+
+    shown = turn.reply.attributes["messages"]
+    assert [(one["type"], one.get("idx")) for one in shown] == [
+        ("text", None),
+        ("choice", 0),
+        ("choice", 1),
+    ]
+
+
+async def test_messages_are_sent_unasked() -> None:
+    async with Assistant(PIPELINE, store="memory:") as assistant:
+        assert await assistant.notify("ann", [Text("Hi."), Button("Buy", "buy")], skill="shop")
+
+
+def test_a_function_is_a_service_of_its_name_with_the_settings_that_it_declares() -> None:
+    first, second = PIPELINE.of(Stage.SKILL)
+
+    assert first == Service("parrot", parrot)
+    assert (second.name, second.timeout, second.target) == ("shop", 1.0, sells)
+    assert second.card_members == {"description": "Sells.", "examples": ["buy"]}
+    assert Service("a", "b:c", card={"manifest": "m.tt"}).card_members == {"manifest": "m.tt"}
+
+
+@pytest.mark.parametrize("given", [5, "plain", lambda turn: turn])
+def test_what_stands_for_no_service_is_refused_by_its_stage(given: Any) -> None:
+    with pytest.raises(ConfigError, match="skills: expected a Service or a function with a name"):
+        Assistant(Pipeline(skills=[given]), store="memory:")
+
+
+def test_a_skill_can_be_tried_without_an_assistant() -> None:
+    assert parrot(TurnRequest.of("hello")) == Hypothesis("hello", 0.5)
+
+
+async def test_a_typed_skill_of_a_file_is_called_by_its_dotted_name(tmp_path: Path) -> None:
+    (tmp_path / "typed_parrot.py").write_text(
+        """from __future__ import annotations
+from typing import TYPE_CHECKING
+from prolocutor import Hypothesis, skill
+if TYPE_CHECKING:
+    from prolocutor import TurnRequest
+
+@skill(name="parrot", timeout=1.0)
+async def parrot(turn: TurnRequest) -> Hypothesis:
+    return Hypothesis(turn.text, 0.5)
+"""
+    )
+    file = tmp_path / "assistant.yaml"
+    file.write_text("skills: {bird: {call: 'typed_parrot:parrot', timeout: 1}}")
+
+    async with Assistant.from_file(file, store="memory:") as assistant:
+        reply = await assistant.reply("hello", user="ann")
+
+    assert (reply.text, reply.active_skill) == ("hello", "bird")
+
+
+def test_a_faulty_file_is_refused_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text("skils: {}")
+
+    with pytest.raises(ConfigError, match=r"skils: unknown key; did you mean 'skills'\?"):
+        Assistant.from_file(file)
+
+
+def test_an_answer_says_whether_it_was_cancelled() -> None:
+    turn = TurnRequest.of("never mind", answer=AskAnswer(kind="cancelled"))
+
+    assert turn.answer is not None
+    assert turn.answer.cancelled
