@@ -1,9 +1,7 @@
 """The door for other commands of the same user: whole turns, ratings and deletion, operators only.
 
 `prolocutor serve` has its store to itself; `ask`, `chat` and `dialogs` come in here meanwhile.
-Everything is a POST of a JSON object: `/owner/turn {user, text}`, `/owner/close {user}`,
-`/owner/rate {id, rating}`, `/owner/delete {user} or {before}`. Users are named in full, with the
-prefix of the door that they came in by.
+Users are named in full, with the prefix of the door that they came in by.
 """
 
 from __future__ import annotations
@@ -11,18 +9,64 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import msgspec
+
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.store_access import rate
-from prolocutor.cli.turn_output import turn_output
+from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.contracts.channel import Route
-from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.errors import BadInput
-from prolocutor.web.requests import json_object, json_response
+from prolocutor.errors import BadInput, NotFound
+from prolocutor.web.operations import Operation, TypedRequest
 
 TURN: Final = "/owner/turn"
 CLOSE: Final = "/owner/close"
 RATE: Final = "/owner/rate"
 DELETE: Final = "/owner/delete"
+
+
+class OwnerTurn(msgspec.Struct, frozen=True):
+    """What a user says."""
+
+    text: str
+    user: str
+
+
+class OwnerClose(msgspec.Struct, frozen=True):
+    """The user whose dialog ends."""
+
+    user: str
+
+
+class OwnerClosed(msgspec.Struct, frozen=True):
+    """The dialog that ended; null if there was none."""
+
+    dialog_id: str | None
+
+
+class OwnerRating(msgspec.Struct, frozen=True):
+    """A rating of the dialog or utterance with this id."""
+
+    id: str
+    rating: Any = None
+
+
+class OwnerRated(msgspec.Struct, frozen=True):
+    """What was rated."""
+
+    rated: str
+
+
+class OwnerDeletion(msgspec.Struct, frozen=True):
+    """The user to delete, or the date before which dialogs are deleted."""
+
+    user: str | None = None
+    before: str | None = None
+
+
+class OwnerDeleted(msgspec.Struct, frozen=True):
+    """How many dialogs were deleted, or whether the user was."""
+
+    deleted: int | bool
 
 
 class OwnerChannel:
@@ -34,10 +78,10 @@ class OwnerChannel:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
         self.routes: Sequence[Route] = [
-            Route("POST", TURN, self._turn, "operators"),
-            Route("POST", CLOSE, self._close, "operators"),
-            Route("POST", RATE, self._rate, "operators"),
-            Route("POST", DELETE, self._delete, "operators"),
+            Route("POST", TURN, Operation(self.owner_turn), "operators"),
+            Route("POST", CLOSE, Operation(self.owner_close), "operators"),
+            Route("POST", RATE, Operation(self.owner_rate, errors=[NotFound]), "operators"),
+            Route("POST", DELETE, Operation(self.owner_delete), "operators"),
         ]
 
     async def open(self) -> None:
@@ -46,32 +90,26 @@ class OwnerChannel:
     async def close(self) -> None:
         """Hold nothing."""
 
-    async def _turn(self, request: HttpRequest) -> HttpResponse:
-        body = await json_object(request)
-        text = _text(body, "text")
-        result = await self._assistant.turn(text, user=_text(body, "user"), channel="cmd_client")
-        return json_response(turn_output(text, result))
+    async def owner_turn(self, request: TypedRequest[None, OwnerTurn]) -> TurnOutput:
+        """Make a turn and return it as a whole (for our own commands)."""
+        said = request.body
+        result = await self._assistant.turn(said.text, user=said.user, channel="cmd_client")
+        return turn_output(said.text, result)
 
-    async def _close(self, request: HttpRequest) -> HttpResponse:
-        user = _text(await json_object(request), "user")
-        return json_response({"dialog_id": await self._assistant.close_dialog(user)})
+    async def owner_close(self, request: TypedRequest[None, OwnerClose]) -> OwnerClosed:
+        """End a user's dialog (for our own commands)."""
+        return OwnerClosed(await self._assistant.close_dialog(request.body.user))
 
-    async def _rate(self, request: HttpRequest) -> HttpResponse:
-        body = await json_object(request)
-        assistant = self._assistant
-        what = await rate(assistant.store, _text(body, "id"), body.get("rating"), assistant)
-        return json_response({"rated": what})
+    async def owner_rate(self, request: TypedRequest[None, OwnerRating]) -> OwnerRated:
+        """Rate a dialog or an utterance (for our own commands)."""
+        assistant, body = self._assistant, request.body
+        return OwnerRated(await rate(assistant.store, body.id, body.rating, assistant))
 
-    async def _delete(self, request: HttpRequest) -> HttpResponse:
-        body = await json_object(request)
-        if "before" in body:
-            number = await self._assistant.store.delete_older(_text(body, "before"))
-            return json_response({"deleted": number})
-        return json_response({"deleted": await self._assistant.delete_person(_text(body, "user"))})
-
-
-def _text(body: dict[str, Any], key: str) -> str:
-    value = body.get(key)
-    if not isinstance(value, str):
-        raise BadInput(f"expected a text as {key!r}", field=key)
-    return value
+    async def owner_delete(self, request: TypedRequest[None, OwnerDeletion]) -> OwnerDeleted:
+        """Delete a user, or all dialogs before a date (for our own commands)."""
+        body = request.body
+        if body.before is not None:
+            return OwnerDeleted(await self._assistant.store.delete_older(body.before))
+        if body.user is None:
+            raise BadInput("user or before is needed", field="user")
+        return OwnerDeleted(await self._assistant.delete_person(body.user))

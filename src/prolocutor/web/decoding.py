@@ -123,15 +123,15 @@ def bad_input(error: msgspec.ValidationError, type_: Any) -> BadInput:
     found = _ERROR.fullmatch(str(error))
     what, path = (found["what"], found["path"] or "") if found else (str(error), "")
     if missing := _MISSING.fullmatch(what):
-        field = f"{path}.{missing[1]}" if path else missing[1]
-        return BadInput(_wording(type_, field) or f"{field} is needed", field=field)
+        path = f"{path}.{missing[1]}" if path else missing[1]
+        return _worded(type_, path) or BadInput(f"{path} is needed", field=path)
     expected = _EXPECTED.fullmatch(what)
     if not path:
         if expected and expected[1] == "object":
             what = "this should be a JSON object, {...}"
         return BadInput(what, field=_checked_field(type_, what))
-    if wording := _wording(type_, path):
-        return BadInput(wording, field=path)
+    if worded := _worded(type_, path):
+        return worded
     if expected is None:
         return BadInput(f"{path}: {what}", field=path)
     kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
@@ -144,9 +144,12 @@ def _checked_field(type_: Any, what: str) -> str | None:
     return next((field.encode_name for field in _fields(type_) if field.encode_name == word), None)
 
 
-def _wording(type_: Any, field: str) -> str | None:
-    """Return the text that a field of the Struct has for its errors."""
-    return next((_noted(f.type, "error") for f in _fields(type_) if f.encode_name == field), None)
+def _worded(type_: Any, path: str) -> BadInput | None:
+    """Return the error in the words of the Struct's field, for all that is inside of it too."""
+    name = re.split(r"[.\[]", path, maxsplit=1)[0]
+    texts = (_noted(field.type, "error") for field in _fields(type_) if field.encode_name == name)
+    text = next(texts, None)
+    return None if text is None else BadInput(text, field=name)
 
 
 def _fields(type_: Any) -> tuple[FieldInfo, ...]:

@@ -34,6 +34,9 @@ _ERRORS: Final = {
     500: "Something went wrong; `error` names the id under which it is logged.",
     503: "The assistant is shutting down or its disk is full; try again after `Retry-After`.",
 }
+_IMPLIED: Final = ("Accept", "Authorization", "Content-Type")
+"""Headers that are no parameters in OpenAPI, as content types and security schemes imply them."""
+
 _ADMISSION: Final = (401, 403, 429, 503)
 _BODY: Final = (400, 408, 413)
 
@@ -157,6 +160,8 @@ def _parameters(params: type[msgspec.Struct], in_path: list[str]) -> list[Json]:
     properties = components[params.__name__]["properties"]
     parameters = []
     for field in msgspec.structs.fields(params):
+        if field.encode_name in _IMPLIED:
+            continue
         schema = _without_null(properties[field.encode_name])
         described: Json = {"name": field.encode_name}
         described["in"] = "header" if is_header(field.type) else "query"

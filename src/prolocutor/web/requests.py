@@ -9,12 +9,11 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
+from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput
 from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import ANONYMOUS
-from prolocutor.web.decoding import parse_object
 from prolocutor.web.error_table import HttpError
 from prolocutor.web.limits import ListenerLimits
 
@@ -111,14 +110,6 @@ class AsgiRequest(AsgiConnection):
             f"the body has more than the {self._limits.body:,} bytes allowed",
             {"Connection": "close"},
         )
-
-
-async def json_object(request: HttpRequest) -> dict[str, Any]:
-    """Read a body that must be one JSON object and say so in its headers; `BadInput`."""
-    kind = request.header("content-type")
-    if kind is None or not kind.lower().startswith("application/json"):
-        raise BadInput("Content-Type should be application/json", field="Content-Type")
-    return parse_object(await request.body())
 
 
 def json_response(value: Any, status: int = 200) -> HttpResponse:

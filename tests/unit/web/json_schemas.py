@@ -34,7 +34,7 @@ def fitting(schema: Json, components: Mapping[str, Json]) -> SearchStrategy[Any]
     if kind == "array":
         return st.lists(fitting(schema.get("items", {}), components), max_size=3)
     if kind == "string":
-        return st.from_regex(schema["pattern"], fullmatch=True) if "pattern" in schema else TEXTS
+        return _texts(schema)
     if kind == "integer":
         return st.integers(schema.get("minimum", -100), schema.get("maximum", 100))
     return {"number": NUMBERS, "boolean": st.booleans(), "null": st.none()}.get(kind, ANYTHING)
@@ -43,6 +43,12 @@ def fitting(schema: Json, components: Mapping[str, Json]) -> SearchStrategy[Any]
 def nearly_fitting(schema: Json, components: Mapping[str, Json]) -> SearchStrategy[Any]:
     """Values of which a part was taken away, added or put in the place of another."""
     return fitting(schema, components).flatmap(_mutated) | ANYTHING
+
+
+def _texts(schema: Json) -> SearchStrategy[str]:
+    texts = st.from_regex(schema["pattern"], fullmatch=True) if "pattern" in schema else TEXTS
+    least, most = schema.get("minLength", 0), schema.get("maxLength", 1 << 20)
+    return texts.filter(lambda text: least <= len(text) <= most)
 
 
 def _objects(schema: Json, components: Mapping[str, Json]) -> SearchStrategy[Json]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated, Final, Literal
 
-from prolocutor.almond.door.commands import optional_text
-from prolocutor.almond.door.speakers import speaker_of
+import msgspec
+from msgspec import Meta
+
+from prolocutor.almond.door.speakers import UserQuery, speaker_of
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.http import HttpRequest, HttpResponse
-from prolocutor.contracts.programs import ProgramInfo
+from prolocutor.contracts.http import HttpResponse, Visitor
+from prolocutor.contracts.programs import ProgramInfo, StatementResult
 from prolocutor.errors import BadInput, NotFound
-from prolocutor.web.requests import json_object, json_response
+from prolocutor.web.operations import TypedRequest
+from prolocutor.web.requests import json_response
+
+_NO_CODE: Final = "code is needed, the text of a program"
 
 
 class AlmondApp(msgspec.Struct, frozen=True, rename="camel"):
@@ -24,6 +29,45 @@ class AlmondApp(msgspec.Struct, frozen=True, rename="camel"):
     icon: str | None
     is_enabled: bool = True
     is_running: bool = True
+
+
+class AppPath(UserQuery, frozen=True, kw_only=True):
+    """The parameters of a request about a program."""
+
+    id: str
+
+
+class NewApp(msgspec.Struct, frozen=True):
+    """A program to start."""
+
+    code: Annotated[str, Meta(extra={"error": _NO_CODE})]
+    name: str | None = None
+    description: str | None = None
+    icon: str | None = None
+
+
+class CreatedApp(msgspec.Struct, frozen=True, rename="camel"):
+    """A program that was started, and what it has found so far."""
+
+    unique_id: str
+    description: str
+    code: str
+    icon: str | None
+    results: list[StatementResult]
+    errors: list[str]
+
+
+class RefusedApp(CreatedApp, frozen=True, rename="camel", kw_only=True):
+    """A program that could not be started; here `code` is that of the error."""
+
+    error: str
+    field: str
+
+
+class DeletedApp(msgspec.Struct, frozen=True):
+    """A program was stopped."""
+
+    status: Literal["ok"] = "ok"
 
 
 class AppEndpoints:
@@ -43,52 +87,50 @@ class AppEndpoints:
         """Stop a program for good; False if there is none of this id."""
         return await self._assistant.programs.delete(user, program_id)
 
-    async def show(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /api/apps/list`."""
-        return json_response(msgspec.to_builtins(await self.of(_user(request))))
+    async def list_apps(self, request: TypedRequest[UserQuery, None]) -> list[AlmondApp]:
+        """Return a person's running programs."""
+        return await self.of(_user(request.visitor, request.params))
 
-    async def get(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /api/apps/get/{id}`."""
-        id_ = request.params["id"]
-        for app in await self.of(_user(request)):
+    async def get_app(self, request: TypedRequest[AppPath, None]) -> AlmondApp:
+        """Return one running program."""
+        id_ = request.params.id
+        for app in await self.of(_user(request.visitor, request.params)):
             if app.unique_id == id_:
-                return json_response(msgspec.to_builtins(app))
+                return app
         raise _unknown(id_)
 
-    async def delete(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/apps/delete/{id}`."""
-        id_ = request.params["id"]
-        if not await self.stop(_user(request), id_):
+    async def delete_app(self, request: TypedRequest[AppPath, None]) -> DeletedApp:
+        """Stop a program for good."""
+        id_ = request.params.id
+        if not await self.stop(_user(request.visitor, request.params), id_):
             raise _unknown(id_)
-        return json_response({"status": "ok"})
+        return DeletedApp()
 
-    async def create(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/apps/create`: 400 with the errors where the program has some."""
-        user, body = _user(request), await json_object(request)
-        code = body.get("code")
-        if not isinstance(code, str) or not code.strip():
-            raise BadInput("code is needed, the text of a program", field="code")
-        name, description, icon = (
-            optional_text(body, key) for key in ("name", "description", "icon")
+    async def create_app(
+        self, request: TypedRequest[UserQuery, NewApp]
+    ) -> CreatedApp | HttpResponse:
+        """Start a program; a 400 has the program's errors."""
+        user, body = _user(request.visitor, request.params), request.body
+        if not body.code.strip():
+            raise BadInput(_NO_CODE, field="code")
+        info = ProgramInfo(name=body.name, description=body.description, icon=body.icon)
+        created = await self._assistant.start_program(user, body.code, info)
+        app = CreatedApp(
+            created.id,
+            created.description,
+            created.code,
+            created.icon,
+            created.results,
+            created.errors,
         )
-        info = ProgramInfo(name=name, description=description, icon=icon)
-        created = await self._assistant.start_program(user, code, info)
-        report = {
-            "uniqueId": created.id,
-            "description": created.description,
-            "code": created.code,
-            "icon": created.icon,
-            "results": msgspec.to_builtins(created.results),
-            "errors": created.errors,
-        }
-        if created.errors:
-            error = {"error": created.errors[0], "code": "bad_input", "field": "code"}
-            return json_response({**report, **error}, 400)
-        return json_response(report)
+        if not created.errors:
+            return app
+        refused = msgspec.structs.asdict(app) | {"code": "bad_input"}
+        return json_response(RefusedApp(**refused, error=created.errors[0], field="code"), 400)
 
 
-def _user(request: HttpRequest) -> str:
-    return speaker_of(request.visitor, user=request.query("user")).user
+def _user(visitor: Visitor, params: UserQuery) -> str:
+    return speaker_of(visitor, user=params.user).user
 
 
 def _unknown(id_: str) -> NotFound:

@@ -47,14 +47,6 @@ def is_blank(input: Input) -> bool:
     return input.parsed is None and input.program is None and not input.text.strip()
 
 
-def optional_text(body: dict[str, Any], key: str) -> str | None:
-    """Return the text under a key, None if there is none; `BadInput` for anything else."""
-    value = body.get(key)
-    if value is not None and not isinstance(value, str):
-        raise BadInput(f"{key} should be a text", field=key)
-    return value
-
-
 def _parsed(command: dict[str, Any]) -> Input:
     json = command.get("json")
     if json is None:

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import FIRST, SECOND, Dialect, Frame
-from prolocutor.almond.door.speakers import Speaker, expectation, speaker_of
+from prolocutor.almond.door.speakers import (
+    ConversationId,
+    Speaker,
+    UserQuery,
+    expectation,
+    speaker_of,
+)
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.contracts.http import Visitor
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
-from prolocutor.web.requests import json_object, json_response
+from prolocutor.web.operations import TypedRequest
 
 Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
 """What makes a turn of an input, once for the same key."""
@@ -26,6 +35,99 @@ MAX_KEY: Final = 255
 PAGE: Final = 100
 
 
+class SpeakerParams(UserQuery, frozen=True, kw_only=True):
+    """The parameters of a turn."""
+
+    idempotency_key: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
+        Meta(
+            description="The same key says the same thing once.",
+            extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
+        ),
+    ] = msgspec.field(default=None, name="Idempotency-Key")
+
+
+class ConverseParams(SpeakerParams, frozen=True, kw_only=True):
+    """The parameters of `converse`."""
+
+    protocol: Annotated[
+        Literal["1", "2"] | None,
+        Meta(
+            description="2: with the echo and the ids of messages.",
+            extra={"error": "protocol is 1 or 2"},
+        ),
+    ] = None
+
+
+class ConverseRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """What a person says, or does with a button."""
+
+    command: Annotated[
+        dict[str, Any],
+        Meta(
+            description="`type` is `command` with a `text`, `parsed` with `json` and perhaps a "
+            "`title`, or `tt` with a `code`.",
+            extra={"error": "Missing command"},
+        ),
+    ]
+    conversation_id: ConversationId = None
+
+
+class ConverseReply(msgspec.Struct, frozen=True, rename="camel"):
+    """What is said, and what is asked for after it."""
+
+    conversation_id: str
+    messages: list[Frame]
+    ask_special: str | None
+
+
+class AssistRequest(msgspec.Struct, frozen=True):
+    """What a person says, as Home Assistant has it."""
+
+    text: Annotated[str, Meta(extra={"error": "text is needed, as a text"})]
+    language: str | None = None
+    conversation_id: ConversationId = None
+    agent_id: str | None = None
+
+
+class PlainSpeech(msgspec.Struct, frozen=True):
+    """What is said, without markup."""
+
+    speech: str
+    extra_data: None = None
+
+
+class AssistSpeech(msgspec.Struct, frozen=True):
+    """What is said, by its markup."""
+
+    plain: PlainSpeech
+
+
+class AssistTargets(msgspec.Struct, frozen=True):
+    """What was done to which devices, of which an assistant of agents knows nothing."""
+
+    targets: list[str] = []
+    success: list[str] = []
+    failed: list[str] = []
+
+
+class AssistResponse(msgspec.Struct, frozen=True):
+    """The response, as Home Assistant has it."""
+
+    language: str
+    speech: AssistSpeech
+    response_type: Literal["action_done"] = "action_done"
+    data: AssistTargets = AssistTargets()
+
+
+class AssistReply(msgspec.Struct, frozen=True):
+    """A reply, as Home Assistant has it."""
+
+    response: AssistResponse
+    conversation_id: str
+    continue_conversation: bool
+
+
 class ConverseEndpoints:
     """Answers Almond's `converse` and Home Assistant's `conversation/process`."""
 
@@ -33,38 +135,26 @@ class ConverseEndpoints:
         self._assistant = assistant
         self._take = take
 
-    async def post(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/converse`; `?protocol=2` for the second generation's shape."""
-        dialect = dialect_of(request.query("protocol"), FIRST)
-        body = await json_object(request)
-        command = body.get("command")
-        if not isinstance(command, dict):
-            raise BadInput("Missing command", field="command")
-        key = _key(request)
-        speaker = _speaker(request, body.get("conversationId"), key)
-        input = commands.read_command(command)
+    async def converse(
+        self, request: TypedRequest[ConverseParams, ConverseRequest]
+    ) -> ConverseReply:
+        """Say something and get what is said and asked."""
+        dialect = dialect_of(request.params.protocol, FIRST)
+        key = request.params.idempotency_key
+        speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
+        input = commands.read_command(request.body.command)
         if commands.is_blank(input):
             messages: list[Frame] = []
             closing = await expectation(self._assistant, speaker)
         else:
             result = await self._take(input, speaker, key)
             messages, closing = await self._said(result, speaker, dialect)
-        return json_response(
-            {
-                "conversationId": speaker.conversation,
-                "messages": messages,
-                "askSpecial": closing.get("ask"),
-            }
-        )
+        return ConverseReply(speaker.conversation, messages, closing.get("ask"))
 
-    async def process(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/conversation/process`, as Home Assistant's conversation API does."""
-        body = await json_object(request)
-        text = body.get("text")
-        if not isinstance(text, str):
-            raise BadInput("text is needed, as a text", field="text")
-        key = _key(request)
-        speaker = _speaker(request, body.get("conversation_id"), key)
+    async def process(self, request: TypedRequest[SpeakerParams, AssistRequest]) -> AssistReply:
+        """Say something in the way of Home Assistant's conversation API."""
+        key, text = request.params.idempotency_key, request.body.text
+        speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
         speech = ""
         if text.strip():
             result = await self._take(Input(text=text), speaker, key)
@@ -73,17 +163,10 @@ class ConverseEndpoints:
             speech = plain_text(spoken, closing.get("ask"))
         else:
             closing = await expectation(self._assistant, speaker)
-        return json_response(
-            {
-                "response": {
-                    "response_type": "action_done",
-                    "language": body.get("language") or "en",
-                    "data": {"targets": [], "success": [], "failed": []},
-                    "speech": {"plain": {"speech": speech, "extra_data": None}},
-                },
-                "conversation_id": speaker.conversation,
-                "continue_conversation": closing.get("ask") is not None,
-            }
+        return AssistReply(
+            AssistResponse(request.body.language or "en", AssistSpeech(PlainSpeech(speech))),
+            speaker.conversation,
+            closing.get("ask") is not None,
         )
 
     async def _said(
@@ -112,20 +195,13 @@ def dialect_of(given: str | None, usual: Dialect) -> Dialect:
     return _DIALECTS[given]
 
 
-def _key(request: HttpRequest) -> str | None:
-    key = request.header("idempotency-key")
-    if key is not None and not 0 < len(key) <= MAX_KEY:
-        raise BadInput(f"a key has 1 to {MAX_KEY} characters", field="Idempotency-Key")
-    return key
-
-
-def _speaker(request: HttpRequest, conversation: Any, key: str | None) -> Speaker:
-    """Return who speaks; without an id the same key gives the same new conversation."""
-    if key is not None and conversation is None and request.visitor.kind != "anonymous":
+def _speaker(visitor: Visitor, params: SpeakerParams, conversation: str | None) -> Speaker:
+    """Return who speaks; the same key without a conversation's id is the same new conversation."""
+    key = params.idempotency_key
+    if key is not None and conversation is None and visitor.kind != "anonymous":
         digest = hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
         conversation = f"{FRESH}-{digest}"
-    user = request.query("user")
-    return speaker_of(request.visitor, user=user, conversation=conversation, fresh=FRESH)
+    return speaker_of(visitor, user=params.user, conversation=conversation, fresh=FRESH)
 
 
 _DIALECTS: Final[dict[str | None, Dialect]] = {"1": FIRST, "2": SECOND}

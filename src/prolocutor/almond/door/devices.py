@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from prolocutor.almond.door.speakers import Speaker, speaker_of
+import msgspec
+from msgspec import Meta
+
+from prolocutor.almond.door.speakers import Speaker, UserQuery, speaker_of
 from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.service_status import ServiceStatus
-from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.pipeline.plan import Stage
-from prolocutor.web.requests import json_object, json_response
+from prolocutor.web.decoding import OpenStruct
+from prolocutor.web.operations import TypedRequest
 
 MOST: Final = 1_000
 MAX_BYTES: Final = 10_000
 MAX_KIND: Final = 200
 
-Device = dict[str, Any]
+_NO_KIND: Final = f"kind is needed, a text of at most {MAX_KIND} characters"
+
+
+class AlmondDevice(msgspec.Struct, frozen=True, rename="camel"):
+    """A skill or a device as Almond's clients list it."""
+
+    unique_id: str
+    name: str
+    description: str
+    kind: str
+    version: int = 0
+    owner_tier: str = "global"
+    device_class: str = msgspec.field(default="online", name="class")
+    is_transient: bool = False
+    auth_type: str = "none"
+
+
+class NewDevice(OpenStruct):
+    """A device to record, with the texts, numbers and truth values that it is set up with."""
+
+    kind: Annotated[str, Meta(min_length=1, max_length=MAX_KIND, extra={"error": _NO_KIND})]
 
 
 class DeviceEndpoints:
@@ -29,31 +52,32 @@ class DeviceEndpoints:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
         skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
-        self._skills = {device["kind"]: device for device in map(_of_skill, skills)}
+        self._skills = {device.kind: device for device in map(_of_skill, skills)}
 
-    async def show(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /api/devices/list`."""
-        speaker = speaker_of(request.visitor, user=request.query("user"))
-        return json_response(await self.of(speaker))
+    async def list_devices(self, request: TypedRequest[UserQuery, None]) -> list[AlmondDevice]:
+        """Return skills and devices, by name."""
+        return await self.of(speaker_of(request.visitor, user=request.params.user))
 
-    async def create(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/devices/create`."""
-        speaker = speaker_of(request.visitor, user=request.query("user"))
-        return json_response(await self.add(speaker, await json_object(request)))
+    async def create_device(self, request: TypedRequest[UserQuery, NewDevice]) -> AlmondDevice:
+        """Record a device."""
+        speaker = speaker_of(request.visitor, user=request.params.user)
+        return await self.add(speaker, request.body.kind, request.body.extra)
 
-    async def of(self, speaker: Speaker) -> list[Device]:
+    async def of(self, speaker: Speaker) -> list[AlmondDevice]:
         """Return all devices of a person by name."""
         records = await self._assistant.store.records(speaker.user, KIND)
         found = dict(self._skills)
         for id_, body in records.items():
             found[id_] = self._shown(id_, plain.decode(body))
-        return sorted(found.values(), key=lambda device: str(device["name"]).lower())
+        return sorted(found.values(), key=lambda device: device.name.lower())
 
-    async def add(self, speaker: Speaker, values: dict[str, Any]) -> Device:
+    async def add(self, speaker: Speaker, kind: str, values: dict[str, Any]) -> AlmondDevice:
         """Record a device; the same values twice are one device. `BadInput`, `Forbidden`."""
         if speaker.anonymous:
             raise Forbidden("devices are for those who come with a token; see /user/register")
-        kind = self._checked_kind(values.get("kind"))
+        if not 0 < len(kind) <= MAX_KIND:
+            raise BadInput(_NO_KIND, field="kind")
+        kind = OURS + kind if OURS + kind in self._skills else kind
         values = {**_checked(values), "kind": kind}
         id_ = _id_of(values)
         known = await self._assistant.store.records(speaker.user, KIND)
@@ -62,54 +86,34 @@ class DeviceEndpoints:
         await self._assistant.store.put_record(speaker.user, KIND, id_, plain.encode(values))
         return self._shown(id_, values)
 
-    def _checked_kind(self, kind: Any) -> str:
-        if not isinstance(kind, str) or not 0 < len(kind) <= MAX_KIND:
-            what = f"kind is needed, a text of at most {MAX_KIND} characters"
-            raise BadInput(what, field="kind")
-        return OURS + kind if OURS + kind in self._skills else kind
-
-    def _shown(self, id_: str, values: dict[str, Any]) -> Device:
+    def _shown(self, id_: str, values: dict[str, Any]) -> AlmondDevice:
         kind = values["kind"]
         if kind in self._skills:
-            return {**self._skills[kind], "uniqueId": id_, "isTransient": False}
+            skill = self._skills[kind]
+            return msgspec.structs.replace(skill, unique_id=id_, is_transient=False)
         name = values.get("name") or kind
         auth = "none" if set(values) <= {"kind", "name"} else "custom"
-        return _device(id_, str(name), kind, f"This is {name}", auth)
+        return AlmondDevice(id_, str(name), f"This is {name}", kind, auth_type=auth)
 
 
-def frames(devices: list[Device]) -> list[dict[str, Any]]:
+def frames(devices: list[AlmondDevice]) -> list[dict[str, Any]]:
     """Return the frames that announce devices, without their values."""
     return [
         {
             "type": "new-device",
-            "uniqueId": device["uniqueId"],
-            "state": {"kind": device["kind"], "name": device["name"]},
+            "uniqueId": device.unique_id,
+            "state": {"kind": device.kind, "name": device.name},
         }
         for device in devices
     ]
 
 
-def _of_skill(service: ServiceStatus) -> Device:
+def _of_skill(service: ServiceStatus) -> AlmondDevice:
     card = service.card or {}
     description = card.get("description") or f"The skill {service.name}"
     kind = OURS + service.name
     name = str(card.get("name") or service.name)
-    device = _device(kind, name, kind, str(description), "none")
-    return {**device, "class": "data", "isTransient": True}
-
-
-def _device(id_: str, name: str, kind: str, description: str, auth: str) -> Device:
-    return {
-        "uniqueId": id_,
-        "name": name,
-        "description": description,
-        "kind": kind,
-        "version": 0,
-        "ownerTier": "global",
-        "class": "online",
-        "isTransient": False,
-        "authType": auth,
-    }
+    return AlmondDevice(kind, name, str(description), kind, device_class="data", is_transient=True)
 
 
 def _checked(values: dict[str, Any]) -> dict[str, Any]:

@@ -7,26 +7,31 @@ ends with exactly one `askSpecial`, also after an error, and no credentials are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from prolocutor.almond.door.apps import AppEndpoints
 from prolocutor.almond.door.conversation import Conversation, ConversationOptions
 from prolocutor.almond.door.converse import ConverseEndpoints, dialect_of
 from prolocutor.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
-from prolocutor.almond.door.links import LinkPages
-from prolocutor.almond.door.notify import NotifyEndpoint
+from prolocutor.almond.door.links import FORM, LinkPages
+from prolocutor.almond.door.notify import NotificationStatus, NotifyEndpoint
 from prolocutor.almond.door.popular import PopularCommands
 from prolocutor.almond.door.result_stream import ResultStream
 from prolocutor.almond.door.speakers import PREFIX, Speaker, anonymous_speaker, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog.inputs import Input
-from prolocutor.errors import BadInput
+from prolocutor.errors import BadInput, Conflict, NotFound
 from prolocutor.web.error_table import error_response
+from prolocutor.web.operations import Operation, TypedRequest
+
+P = TypeVar("P")
+B = TypeVar("B")
 
 API: Final = ("/api", "/me/api")
 SOCKETS: Final = ("/api", "/ws", "/me/api", "/me/ws")
@@ -49,18 +54,24 @@ class Almond:
         self._assistant = assistant
         self._popular = PopularCommands(assistant)
         self._devices = DeviceEndpoints(assistant)
-        apps = AppEndpoints(assistant)
-        converse = ConverseEndpoints(assistant, self._take)
-        links = LinkPages(self._devices, apps)
+        devices, apps = self._devices, AppEndpoints(assistant)
+        talk = ConverseEndpoints(assistant, self._take)
+        links = LinkPages(devices, apps)
+        notify = Operation(
+            NotifyEndpoint(assistant).notify,
+            returns=NotificationStatus,
+            statuses={202: "It waits until nothing is asked any more."},
+            errors=[Conflict],
+        )
         self.routes: list[Route | WebSocketRoute | NotFoundText] = [
             *(NotFoundText(f"{base}/", "Invalid endpoint") for base in API),
-            Route("POST", "/api/notify", NotifyEndpoint(assistant).post, "operators"),
-            Route("GET", "/user/register", links.register, "all"),
-            Route("GET", "/apps", links.apps),
-            Route("POST", "/apps", links.stopped),
-            Route("GET", "/devices/oauth2/{kind}", links.oauth2, "all"),
-            Route("GET", "/devices/configure/{kind}", links.configure, "all"),
-            Route("POST", "/devices/configure/{kind}", links.configured),
+            Route("POST", "/api/notify", notify, "operators"),
+            Route("GET", "/user/register", _page(links.register_page), "all"),
+            Route("GET", "/apps", _page(links.apps_page)),
+            Route("POST", "/apps", _page(links.stop_app)),
+            Route("GET", "/devices/oauth2/{kind}", _page(links.oauth2_page), "all"),
+            Route("GET", "/devices/configure/{kind}", _page(links.configure_page), "all"),
+            Route("POST", "/devices/configure/{kind}", _page(links.configure)),
         ]
         for base in SOCKETS:
             self.routes.append(WebSocketRoute(f"{base}/conversation", self._converse))
@@ -68,15 +79,23 @@ class Almond:
             self.routes.append(WebSocketRoute(f"{base}/results", self._send_results))
         for base in API:
             self.routes += (
-                Route("POST", f"{base}/converse", converse.post),
-                Route("POST", f"{base}/conversation/process", converse.process),
-                Route("GET", f"{base}/devices/list", self._devices.show),
-                Route("POST", f"{base}/devices/create", self._devices.create),
-                Route("GET", f"{base}/apps/list", apps.show),
-                Route("GET", f"{base}/apps/get/{{id}}", apps.get),
-                Route("POST", f"{base}/apps/create", apps.create),
-                Route("POST", f"{base}/apps/delete/{{id}}", apps.delete),
-                Route("GET", f"{base}/commands/popular", self._popular.show),
+                Route("POST", f"{base}/converse", Operation(talk.converse, errors=[Conflict])),
+                Route(
+                    "POST",
+                    f"{base}/conversation/process",
+                    Operation(talk.process, errors=[Conflict]),
+                ),
+                Route("GET", f"{base}/devices/list", Operation(devices.list_devices)),
+                Route("POST", f"{base}/devices/create", Operation(devices.create_device)),
+                Route("GET", f"{base}/apps/list", Operation(apps.list_apps)),
+                Route("GET", f"{base}/apps/get/{{id}}", Operation(apps.get_app, errors=[NotFound])),
+                Route("POST", f"{base}/apps/create", Operation(apps.create_app)),
+                Route(
+                    "POST",
+                    f"{base}/apps/delete/{{id}}",
+                    Operation(apps.delete_app, errors=[NotFound]),
+                ),
+                Route("GET", f"{base}/commands/popular", Operation(self._popular.popular_commands)),
             )
 
     async def open(self) -> None:
@@ -86,16 +105,18 @@ class Almond:
         """Do nothing: a turn that runs is the assistant's."""
 
     async def _converse(self, socket: WebSocket) -> None:
+        """Talk, and follow the dialog from all clients."""
         await self._serve(socket, lambda: _speaker(socket))
 
     async def _converse_anonymously(self, socket: WebSocket) -> None:
-        """Serve an anonymous visitor; one with a token is refused."""
+        """Talk without a token."""
         if socket.visitor.kind == "person":
             socket.close(POLICY_VIOLATION, "this address is for those without a token")
             return
         await self._serve(socket, lambda: anonymous_speaker(_conversation(socket)))
 
     async def _send_results(self, socket: WebSocket) -> None:
+        """Follow the results and errors of running programs."""
         try:
             speaker = _speaker(socket)
         except BadInput as error:
@@ -129,6 +150,12 @@ class Almond:
         if not result.repeated:
             await self._popular.count(input.parsed)
         return result
+
+
+def _page(
+    show: Callable[[TypedRequest[P, B]], Awaitable[HttpResponse]],
+) -> Operation:
+    return Operation(show, consumes=[FORM], produces="text/html")
 
 
 def _refuse(socket: WebSocket, error: BadInput) -> None:

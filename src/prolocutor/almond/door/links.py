@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 from urllib.parse import quote
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.almond.door.apps import AppEndpoints
 from prolocutor.almond.door.devices import DeviceEndpoints
@@ -17,13 +20,42 @@ from prolocutor.almond.door.pages import (
     read_form,
     text,
 )
-from prolocutor.almond.door.speakers import speaker_of
-from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.almond.door.speakers import Speaker, UserQuery, speaker_of
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import BadInput
 from prolocutor.web.error_table import error_response
+from prolocutor.web.operations import TypedRequest
 
 MAX_NAME: Final = 200
 FORM: Final = "application/x-www-form-urlencoded"
+
+
+ContentType: TypeAlias = Annotated[str | None, Meta(extra={"in": "header"})]
+
+
+class StopForm(UserQuery, frozen=True, kw_only=True):
+    """The parameters of the form that stops a program."""
+
+    content_type: ContentType = msgspec.field(default=None, name="Content-Type")
+
+
+class DevicePath(UserQuery, frozen=True, kw_only=True):
+    """The parameters of a page about a device."""
+
+    kind: str
+    name: Annotated[str | None, Meta(description="What to call it.")] = None
+
+
+class DeviceForm(DevicePath, frozen=True, kw_only=True):
+    """The parameters of the form of a device."""
+
+    controls: Annotated[str | None, Meta(description="The device factory, as JSON.")] = None
+
+
+class FilledForm(DeviceForm, frozen=True, kw_only=True):
+    """The parameters of the form of a device, filled in."""
+
+    content_type: ContentType = msgspec.field(default=None, name="Content-Type")
 
 
 class LinkPages:
@@ -33,8 +65,8 @@ class LinkPages:
         self._devices = devices
         self._apps = apps
 
-    async def register(self, _: HttpRequest) -> HttpResponse:
-        """Answer `GET /user/register`."""
+    async def register_page(self, _: TypedRequest[None, None]) -> HttpResponse:
+        """Show how to become known here."""
         return page(
             "Register",
             paragraph(
@@ -44,30 +76,33 @@ class LinkPages:
             ),
         )
 
-    async def apps(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /apps`: a person's devices and running programs, which can be stopped."""
-        speaker = speaker_of(request.visitor, user=request.query("user"))
+    async def apps_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:
+        """Show a person's devices and running programs, which can be stopped."""
+        return await self._apps_page(speaker_of(request.visitor, user=request.params.user))
+
+    async def stop_app(self, request: TypedRequest[StopForm, bytes]) -> HttpResponse:
+        """Stop the program whose `id` is sent, and show the page again."""
+        _check_form(request.params.content_type)
+        speaker = speaker_of(request.visitor, user=request.params.user)
+        await self._apps.stop(speaker.user, read_field(request.body, "id"))
+        return await self._apps_page(speaker)
+
+    async def _apps_page(self, speaker: Speaker) -> HttpResponse:
         devices = await self._devices.of(speaker)
         running = await self._apps.of(speaker.user)
         return page(
             "My Almond",
             "<h2>Skills and devices</h2>",
-            _listed([(device["name"], device["description"], "") for device in devices]),
+            _listed([(device.name, device.description, "") for device in devices]),
             "<h2>Running programs</h2>",
             _listed([(app.name, app.code, button("id", app.unique_id, "Stop")) for app in running]),
         )
 
-    async def stopped(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /apps`: stop the program whose button was pressed."""
-        _check_form(request)
-        speaker = speaker_of(request.visitor, user=request.query("user"))
-        await self._apps.stop(speaker.user, read_field(await request.body(), "id"))
-        return await self.apps(request)
-
-    async def oauth2(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /devices/oauth2/{kind}?name=`."""
-        name = _name(request)
-        where = f"/devices/configure/{quote(request.params['kind'], safe='')}?name={quote(name)}"
+    async def oauth2_page(self, request: TypedRequest[DevicePath, None]) -> HttpResponse:
+        """Show how an account would be connected."""
+        name = _name(request.params)
+        kind = quote(request.params.kind, safe="")
+        where = f"/devices/configure/{kind}?name={quote(name)}"
         return page(
             f"Connect {name}",
             paragraph(
@@ -77,11 +112,11 @@ class LinkPages:
             f'<p><a href="{text(where)}">Add it</a></p>',
         )
 
-    async def configure(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /devices/configure/{kind}?name=&controls=`: the form that is described."""
-        name = _name(request)
+    async def configure_page(self, request: TypedRequest[DeviceForm, None]) -> HttpResponse:
+        """Show the form to set up a device."""
+        name = _name(request.params)
         try:
-            factory = read_factory(request.query("controls"))
+            factory = read_factory(request.params.controls)
         except BadInput as error:
             return _refused(name, error)
         return page(
@@ -90,28 +125,26 @@ class LinkPages:
             form(factory, f"Add {name}"),
         )
 
-    async def configured(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /devices/configure/{kind}`: the form, filled in."""
-        name = _name(request)
+    async def configure(self, request: TypedRequest[FilledForm, bytes]) -> HttpResponse:
+        """Set up a device by the form, filled in."""
+        params, name = request.params, _name(request.params)
         try:
-            _check_form(request)
-            given = read_form(await request.body(), read_factory(request.query("controls")))
-            speaker = speaker_of(request.visitor, user=request.query("user"))
-            await self._devices.add(
-                speaker, {**given, "kind": request.params["kind"], "name": given.get("name", name)}
-            )
+            _check_form(params.content_type)
+            given = read_form(request.body, read_factory(params.controls))
+            speaker = speaker_of(request.visitor, user=params.user)
+            values = {**given, "name": given.get("name", name)}
+            await self._devices.add(speaker, params.kind, values)
         except BadInput as error:
             return _refused(name, error)
         return page(f"{name} is set up", paragraph("You can close this page."))
 
 
-def _name(request: HttpRequest) -> str:
-    return (request.query("name") or request.params["kind"])[:MAX_NAME]
+def _name(params: DevicePath) -> str:
+    return (params.name or params.kind)[:MAX_NAME]
 
 
-def _check_form(request: HttpRequest) -> None:
-    kind = request.header("content-type") or ""
-    if not kind.lower().startswith(FORM):
+def _check_form(content_type: str | None) -> None:
+    if not (content_type or "").lower().startswith(FORM):
         raise BadInput(f"Content-Type should be {FORM}", field="Content-Type")
 
 

@@ -2,15 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from prolocutor.almond.door.commands import optional_text
+import msgspec
+from msgspec import Meta
+
 from prolocutor.almond.door.speakers import PREFIX
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.notification import permission_request
-from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import BadInput
-from prolocutor.web.requests import json_object, json_response
+from prolocutor.web.operations import TypedRequest
+from prolocutor.web.requests import json_response
+
+
+class NotifyParams(msgspec.Struct, frozen=True):
+    """The parameters of a notification."""
+
+    idempotency_key: Annotated[
+        str | None,
+        Meta(description="The same key says the same thing once.", extra={"in": "header"}),
+    ] = msgspec.field(default=None, name="Idempotency-Key")
+
+
+class PermissionRequest(msgspec.Struct, frozen=True):
+    """Who would like to do what."""
+
+    person: Annotated[str, Meta(min_length=1)]
+    what: Annotated[str, Meta(min_length=1)]
+
+
+class AlmondNotification(msgspec.Struct, frozen=True, rename="camel"):
+    """What a person is told, or asked on behalf of a skill."""
+
+    user: Annotated[str, Meta(min_length=1, description="A user of this door.")]
+    messages: Annotated[
+        str | dict[str, Any] | list[Any] | None,
+        Meta(extra={"error": "messages is a text, a message or a list of those"}),
+    ] = None
+    permission: Annotated[
+        PermissionRequest | None,
+        Meta(
+            description="Instead of messages: a question with buttons.",
+            extra={"error": "person and what are needed, as texts"},
+        ),
+    ] = None
+    ask: Annotated[str | None, Meta(description="What is asked for.")] = None
+    skill: Annotated[str | None, Meta(description="The skill that gets the answer.")] = None
+    conversation_id: Annotated[str | None, Meta(description="The dialog; `main`.")] = None
+    key: Annotated[str | None, Meta(description="As the header `Idempotency-Key`.")] = None
+    context: Annotated[Any, Meta(description="What the skill finds in its answer.")] = None
+
+
+class NotificationStatus(msgspec.Struct, frozen=True):
+    """Whether a notification waits until nothing is asked any more."""
+
+    queued: bool
 
 
 class NotifyEndpoint:
@@ -19,40 +66,26 @@ class NotifyEndpoint:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
 
-    async def post(self, request: HttpRequest) -> HttpResponse:
-        """Answer `POST /api/notify`: 200 if delivered, 202 if it waits for a round to end."""
-        body = await json_object(request)
+    async def notify(self, request: TypedRequest[NotifyParams, AlmondNotification]) -> HttpResponse:
+        """Send a person a message, now or when nothing is asked any more (operators)."""
+        body = request.body
         messages, ask = _said(body)
         said = await self._assistant.notify(
-            _user(body),
+            PREFIX + body.user.removeprefix(PREFIX),
             messages,
             ask=ask,
-            skill=optional_text(body, "skill") or "",
-            dialog=optional_text(body, "conversationId"),
-            key=request.header("idempotency-key") or optional_text(body, "key"),
-            context=body.get("context"),
+            skill=body.skill or "",
+            dialog=body.conversation_id,
+            key=request.params.idempotency_key or body.key,
+            context=body.context,
         )
-        return json_response({"queued": not said}, 200 if said else 202)
+        return json_response(NotificationStatus(queued=not said), 200 if said else 202)
 
 
-def _said(body: dict[str, Any]) -> tuple[Any, str | None]:
-    """Return messages and ask; `permission` `{person, what}` stands for a question with buttons."""
-    permission = body.get("permission")
-    if permission is None:
-        messages = body.get("messages")
-        if not isinstance(messages, str | dict | list):
-            raise BadInput("messages is a text, a message or a list of those", field="messages")
-        return messages, optional_text(body, "ask")
-    if not isinstance(permission, dict):
-        raise BadInput("permission is an object, {person, what}", field="permission")
-    person, what = (optional_text(permission, key) for key in ("person", "what"))
-    if not person or not what:
-        raise BadInput("person and what are needed, as texts", field="permission")
-    return permission_request(person, what), "generic"
-
-
-def _user(body: dict[str, Any]) -> str:
-    user = optional_text(body, "user")
-    if not user:
-        raise BadInput("user is needed", field="user")
-    return PREFIX + user.removeprefix(PREFIX)
+def _said(body: AlmondNotification) -> tuple[Any, str | None]:
+    """Return messages and ask; a permission becomes a question with buttons."""
+    if body.permission is not None:
+        return permission_request(body.permission.person, body.permission.what), "generic"
+    if body.messages is None:
+        raise BadInput("messages is a text, a message or a list of those", field="messages")
+    return body.messages, body.ask

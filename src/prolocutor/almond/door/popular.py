@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.dialog import plain
-from prolocutor.errors import BadInput, StoreError
-from prolocutor.web.requests import json_response
+from prolocutor.errors import StoreError
+from prolocutor.web.operations import TypedRequest
 
 log = logging.getLogger(__name__)
 
@@ -21,9 +22,21 @@ MOST: Final = 10_000
 """Different examples that are counted; further ones are not."""
 
 LIMIT: Final = 1 << 53
-SHOWN: Final = 20
 
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
+
+class PopularQuery(msgspec.Struct, frozen=True):
+    """How many examples are wanted."""
+
+    limit: Annotated[
+        int, Meta(ge=1, le=9999, extra={"error": "limit is a number between 1 and 9999"})
+    ] = 20
+
+
+class PopularCommand(msgspec.Struct, frozen=True):
+    """An example command and how often it was used."""
+
+    example_id: int
+    count: int
 
 
 class PopularCommands:
@@ -45,15 +58,14 @@ class PopularCommands:
         except StoreError as error:
             log.warning("a command is not counted: %s", error)
 
-    async def show(self, request: HttpRequest) -> HttpResponse:
-        """Answer `GET /api/commands/popular?limit=20`: the most frequent first."""
-        given = request.query("limit") or str(SHOWN)
-        if not _NUMBER.fullmatch(given):
-            raise BadInput("limit is a number between 1 and 9999", field="limit")
+    async def popular_commands(
+        self, request: TypedRequest[PopularQuery, None]
+    ) -> list[PopularCommand]:
+        """Return the examples that are used most, the most frequent first."""
         async with self._counting:
             counts = await self._known()
-            ranked = sorted(counts.items(), key=lambda pair: -pair[1])[: int(given)]
-        return json_response([{"example_id": int(key), "count": count} for key, count in ranked])
+            ranked = sorted(counts.items(), key=lambda pair: -pair[1])[: request.params.limit]
+        return [PopularCommand(int(key), count) for key, count in ranked]
 
     async def _count(self, key: str) -> None:
         counts = await self._known()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.http import Visitor
@@ -23,6 +24,21 @@ MAX_NAME: Final = 200
 _ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})")
 
 
+ConversationId: TypeAlias = Annotated[
+    Annotated[str, Meta(max_length=MAX_NAME)] | None,
+    Meta(
+        description="The id in an earlier reply; null begins a dialog.",
+        extra={"error": f"a conversation's id is a text of at most {MAX_NAME} characters"},
+    ),
+]
+
+
+class UserQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """The parameter that names the user."""
+
+    user: Annotated[str | None, Meta(description="The user for whom an operator speaks.")] = None
+
+
 class Speaker(msgspec.Struct, frozen=True):
     """A person and one of their dialogs.
 
@@ -37,7 +53,11 @@ class Speaker(msgspec.Struct, frozen=True):
 
 
 def speaker_of(
-    visitor: Visitor, *, user: str | None = None, conversation: Any = None, fresh: str | None = None
+    visitor: Visitor,
+    *,
+    user: str | None = None,
+    conversation: str | None = None,
+    fresh: str | None = None,
 ) -> Speaker:
     """Return who a visitor is, by the given `user` and id of a conversation.
 
@@ -69,10 +89,10 @@ def _speaker(visitor: Visitor, given: str | None) -> str:
     return given or LOCAL
 
 
-def _name(given: Any) -> str | None:
-    if given is None or given == "":
+def _name(given: str | None) -> str | None:
+    if not given:
         return None
-    if not isinstance(given, str) or len(given) > MAX_NAME:
+    if len(given) > MAX_NAME:
         what = f"a conversation's id is a text of at most {MAX_NAME} characters"
         raise BadInput(what, field="conversationId")
     return given

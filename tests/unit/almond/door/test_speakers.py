@@ -4,10 +4,12 @@ import re
 
 import pytest
 
+from prolocutor.almond.door.converse import ConverseRequest
 from prolocutor.almond.door.speakers import anonymous_speaker, speaker_of
 from prolocutor.contracts.http import Visitor
 from prolocutor.errors import BadInput, Forbidden
 from prolocutor.web.authentication import ANONYMOUS, OPERATOR
+from prolocutor.web.decoding import JsonReader
 
 ANN = Visitor("person", "ann")
 
@@ -62,10 +64,17 @@ def test_a_guessed_id_is_somebody_new(guess: str) -> None:
     assert re.fullmatch(r"almond:anonymous-[0-9a-f]{32}", party.user)
 
 
-@pytest.mark.parametrize("id_", [5, "x" * 201])
-def test_an_id_is_a_text_within_bounds(id_: object) -> None:
+def test_an_id_is_a_text_within_bounds() -> None:
     with pytest.raises(BadInput, match="a conversation's id is a text"):
-        speaker_of(ANN, conversation=id_)
+        speaker_of(ANN, conversation="x" * 201)
+
+
+@pytest.mark.parametrize("id_", ["5", "[]", f'"{"x" * 201}"'])
+def test_an_id_in_a_body_is_a_text_within_bounds(id_: str) -> None:
+    with pytest.raises(BadInput, match="a conversation's id is a text") as refused:
+        JsonReader(ConverseRequest).read(f'{{"command": {{}}, "conversationId": {id_}}}')
+
+    assert refused.value.field == "conversationId"
 
 
 def test_a_users_name_has_bounds() -> None:
