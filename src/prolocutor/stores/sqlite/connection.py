@@ -12,7 +12,8 @@ from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 
 SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
 CHECKPOINT_PAGES: Final = 1000
-CACHE_KIBIBYTES: Final = 4_096
+CACHE_KIBIBYTES: Final = 2_048
+"""More is no faster (`bench/store.py`): turns write few pages; the system caches the others."""
 BUSY_MS: Final = 5000
 
 
