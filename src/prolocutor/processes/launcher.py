@@ -1,7 +1,7 @@
-"""Runs one command and ends it, and all that it started, when whoever asked for it is gone.
+"""Runs one command, and ends it with all that it started when the parent process is gone.
 
-`python launcher.py PARENT COMMAND...` in a session of its own. That the parent is gone shows by the
-end of stdin, which nobody writes to, and on Linux also by a signal of the kernel. The launcher ends
+`python launcher.py PARENT COMMAND...` in a session of its own. The end of stdin, to which nothing
+is written, shows that the parent is gone; on Linux the kernel sends a signal too. The launcher ends
 with the status of the command (128 + n for signal n). It imports nothing of ours, to start fast.
 """
 
@@ -18,6 +18,13 @@ from typing import NoReturn
 
 PR_SET_PDEATHSIG = 1
 GRACE = 2.0
+DEFAULT_SIGNALS = (
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGPIPE,
+    signal.SIGXFSZ,
+)
 
 
 def main(parent: int, command: list[str]) -> NoReturn:
@@ -49,8 +56,14 @@ def _leave_it_to_the_command(_number: int, _frame: FrameType | None) -> None:
 
 
 def _become(command: list[str], launcher: int) -> NoReturn:
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+    """Turn this process into the command.
+
+    Signals are as in a fresh login. Python ignores two of them, and a shell that starts a program
+    in the background has it ignore SIGINT; the command would inherit both.
+    """
+    for number in DEFAULT_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     _ask_kernel_for(signal.SIGKILL)
     if os.getppid() != launcher:
         os._exit(1)

@@ -1,6 +1,7 @@
 """Functions that the tests run in child processes."""
 
 import os
+import signal
 import sys
 from typing import Any
 
@@ -24,6 +25,9 @@ def acts(request: dict[str, Any]) -> Any:
         print(request["print"])
         os.write(1, b"from below\n")
         print(sys.stdin.read())
+    if "signals" in request:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        return [number.name for number in numbers if signal.getsignal(number) == signal.SIG_IGN]
     return os.getpid()
 
 

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +192,19 @@ def test_a_parent_that_is_killed_leaves_no_child() -> None:
         parent.kill()
 
     assert is_gone(child)
+
+
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    """Have this process ignore signals, as what starts it may have made it."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+async def test_a_child_does_not_inherit_that_signals_are_ignored(
+    ignored: None, acting: ProcessConnector
+) -> None:
+    assert await value(acting, {"signals": "ignored"}) == []

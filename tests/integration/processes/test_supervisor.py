@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,30 @@ async def test_a_process_that_keeps_ending_is_started_ever_more_rarely(
     assert warnings[:4] == [f"{why} {seconds} s" for seconds in ("0.01", "0.02", "0.04", "0.04")]
 
 
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    """Have this process ignore and block signals, as what starts it may have made it."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+async def test_a_process_does_not_inherit_that_signals_are_ignored(ignored: None) -> None:
+    code = (
+        "import signal; numbers = signal.SIGINT, signal.SIGTERM, signal.SIGHUP; "
+        "print([n for n in numbers if signal.getsignal(n) == signal.SIG_IGN], "
+        "signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    )
+    async with running({"a": python(code)}) as supervisor:
+        ended = only(supervisor).last_end
+
+    assert ended == "ended with status 0 ([] set())"
+
+
 async def test_after_a_steady_life_the_waits_start_anew(caplog: pytest.LogCaptureFixture) -> None:
     async with running({"a": python("1/0")}, steady=0.0) as supervisor:
         while only(supervisor).restarts < 3:
@@ -193,10 +217,10 @@ async def test_a_process_is_seen_to_end_while_what_it_left_behind_holds_its_outp
 
 PARENT = """
 import asyncio, sys
-from prolocutor.processes.supervisor import Command, Supervisor
+from prolocutor.processes.supervisor import ProcessCommand, Supervisor
 
 async def main():
-    supervisor = Supervisor({"a": Command(["{python}", *sys.argv[1:]])})
+    supervisor = Supervisor({"a": ProcessCommand(["{python}", *sys.argv[1:]])})
     await supervisor.start()
     print(supervisor.states()[0].state, flush=True)
     await asyncio.Event().wait()

@@ -1,7 +1,7 @@
 """The child process of a service: `python -m prolocutor.connectors.parts.process_child`.
 
 Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time.
-`ProcessConnector` is the other end and starts this; nobody else needs to.
+`ProcessConnector` is the other end and starts this.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ MAX_TEXT: Final = 300
 def main(dotted: str, parent: str, form: str) -> None:
     """Answer the lines on stdin with the function until the parent is gone."""
     _die_with(int(parent))
+    _restore_signals()
     requests, answers = _take_stdin(), _take_stdout()
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(requests, lines), daemon=True).start()
@@ -55,8 +56,16 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
+def _restore_signals() -> None:
+    """Undo what was inherited: an ignored SIGINT, for one, of a server that runs in background."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
 def _take_stdin() -> BinaryIO:
-    """Keep stdin for requests; whoever reads it afterwards reads nothing."""
+    """Keep stdin for requests; later readers of stdin find nothing."""
     taken = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -65,7 +74,7 @@ def _take_stdin() -> BinaryIO:
 
 
 def _take_stdout() -> BinaryIO:
-    """Keep stdout for answers; whoever prints afterwards prints to stderr."""
+    """Keep stdout for answers; later prints go to stderr."""
     taken = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -129,7 +138,7 @@ def _raised(error: BaseException) -> bytes:
     try:
         text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
     except Exception:
-        text = "(its text cannot be told)"
+        text = "(its text cannot be read)"
     kind = type(error).__name__
     return encode({"failed": "raised", "text": f"{kind}: {text}" if text else kind})
 
