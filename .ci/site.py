@@ -1,0 +1,91 @@
+"""Pages of the site that are no files in docs/: the API reference, and pages from the root folder.
+
+MkDocs calls the `on_...` functions (https://www.mkdocs.org/user-guide/configuration/#hooks).
+"""
+
+import ast
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "prolocutor"
+REPOSITORY = "https://github.com/prolocutor/prolocutor/blob/main/"
+
+ROOT_PAGES = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+}
+API_PAGES = {
+    "reference/api/public.md": "Public names",
+    "reference/api/contracts.md": "Contracts",
+    "reference/api/testing.md": "Kits for tests",
+    "reference/api/errors.md": "Errors",
+}
+
+_LINK = re.compile(r"(\]\()([^)#\s:]+)(#[^)]*)?(\))")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are no files in docs/."""
+    for page in ROOT_PAGES:
+        text = (ROOT / page).read_text("utf-8")
+        files.append(File.generated(config, ROOT_PAGES[page], content=text))
+    for path, title in API_PAGES.items():
+        body = "\n\n".join(f"::: {name}" for name in api_names(Path(path).stem))
+        files.append(File.generated(config, path, content=f"# {title}\n\n{body}\n"))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Point links between docs/ and the root folder to where the site has these pages."""
+    here = page.file.src_uri
+    written = {page: name for name, page in ROOT_PAGES.items()}.get(here, f"docs/{here}")
+    return _LINK.sub(
+        lambda link: link[1] + moved(link[2], written, here) + (link[3] or "") + ")", markdown
+    )
+
+
+def moved(target: str, written: str, here: str) -> str:
+    """Return the link on the page `here` for one that was written in the file `written`."""
+    file = posixpath.normpath(posixpath.join(posixpath.dirname(written), target))
+    if file in ROOT_PAGES:
+        uri = ROOT_PAGES[file]
+    elif file.startswith("docs/"):
+        uri = file.removeprefix("docs/")
+    else:
+        return REPOSITORY + file
+    return posixpath.relpath(uri, posixpath.dirname(here) or ".")
+
+
+def api_names(page: str) -> list[str]:
+    """Return the dotted names that a page of the API reference shows."""
+    if page == "public":
+        return public_names()
+    if page == "errors":
+        return ["prolocutor.errors"]
+    return [
+        f"prolocutor.{page}.{file.stem}"
+        for file in sorted((PACKAGE / page).glob("*.py"))
+        if file.stem != "__init__"
+    ]
+
+
+def public_names() -> list[str]:
+    """Return where the public names of the package are defined."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name("_MODULES")], value=value):
+                modules: dict[str, str] = ast.literal_eval(value)
+                # Contracts and errors have pages of their own.
+                return [
+                    f"{module}.{name}"
+                    for name, module in modules.items()
+                    if not module.startswith(("prolocutor.contracts.", "prolocutor.errors"))
+                ]
+    raise ValueError("prolocutor/__init__.py has no table of modules")
