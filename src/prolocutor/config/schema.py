@@ -215,7 +215,7 @@ class DoorsField(msgspec.Struct, frozen=True):
 TOP: Final[dict[str, FieldKind]] = {
     "name": TextField(what="a name"),
     "store": TextField(
-        what="a store's URL such as sqlite:///dialogs.db", pattern=r"[a-z][a-z0-9+.-]*:.*"
+        what="a store's URL such as sqlite:///dialogs.db", pattern=r"memory|[a-z][a-z0-9+.-]*:.*"
     ),
     "durability": ChoiceField(words_of(Settings, "durability")),
     "deadline": _seconds(Settings, "deadline"),

@@ -13,7 +13,7 @@ from prolocutor.errors import ConfigError
 
 STORE_NAME: Final = "prolocutor.db"
 
-_URL: Final = re.compile(r"[a-z][a-z0-9+.-]+:")
+_URL: Final = re.compile(r"memory$|[a-z][a-z0-9+.-]+:")
 
 
 def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:

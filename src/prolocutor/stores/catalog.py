@@ -29,6 +29,7 @@ STORES: Final = Catalog[Callable[[str, Durability], Store]](
 def open_store(url: str, *, durability: Durability = "full") -> Store:
     """Make the store that a URL such as `sqlite:///dialogs.db` or `memory:` means, not yet open.
 
+    `memory` is `memory:` too.
     `sqlite:///dialogs.db` is a path from the working directory, `sqlite:////var/dialogs.db` one
     from the root. Durability `full` waits for the disk at each commit; `relaxed` may lose the last
     turns in a power cut, though not in a crash of the process.
@@ -36,6 +37,6 @@ def open_store(url: str, *, durability: Durability = "full") -> Store:
     if durability not in ("full", "relaxed"):
         raise ConfigError(f"durability is full or relaxed, not {durability!r}", key="durability")
     scheme, colon, _ = url.partition(":")
-    if not colon:
+    if not colon and url != "memory":
         raise ConfigError(f"{url!r} is no URL; write sqlite:///{url}", key="store")
     return STORES.load(scheme)(url, durability)

@@ -92,6 +92,7 @@ def test_what_selectors_wait_for_is_complained_about_at_their_place(tmp_path: Pa
         ("sqlite:///data/dialogs.db", "sqlite:///{folder}/data/dialogs.db"),
         ("sqlite:////var/dialogs.db", "sqlite:////var/dialogs.db"),
         ("'memory:'", "memory:"),
+        ("memory", "memory"),
         ("postgresql:///dialogs", "postgresql:///dialogs"),
     ],
 )

@@ -60,6 +60,7 @@ def test_a_store_is_as_given_else_the_files_else_the_users_own(
     monkeypatch.chdir(tmp_path)
 
     assert store_location.store_url("memory:", "sqlite:///a.db") == "memory:"
+    assert store_location.store_url("memory") == "memory"
     assert store_location.store_url("my.db") == f"sqlite:///{tmp_path}/my.db"
     assert store_location.store_url(None, "sqlite:///a.db") == "sqlite:///a.db"
     assert store_location.store_url(None) == f"sqlite:///{tmp_path}/prolocutor/prolocutor.db"

@@ -1,9 +1,13 @@
 """What every page keeps: links lead somewhere, blocks are what they say, words are our own."""
 
 import ast
-import importlib
+import importlib.util
+import itertools
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +20,8 @@ from tests.pages import BENCH, ROOT, Block, anchors, blocks, links, pages, prose
 PAGES = pages()
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 LANGUAGES = {"console", "python", "yaml", "json", "js", "text", "ini", "http", ""}
+
+REPOSITORY = "https://github.com/prolocutor/prolocutor/blob/main/"
 
 _OUR_FILES = re.compile(r"`((?:tests|src|bench|docs)/[\w/.-]+)`")
 
@@ -31,6 +37,49 @@ def names(things: list[Path]) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_every_link_leads_somewhere(page: Path) -> None:
     assert list(broken_links(page)) == []
+
+
+def test_the_links_of_the_readme_work_on_a_package_index() -> None:
+    assert [link for link in links(ROOT / "README.md") if not link.startswith("https://")] == []
+
+
+def test_the_readme_fits_on_one_screen() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 65
+
+
+def test_the_index_and_the_sites_navigation_lead_to_every_page() -> None:
+    docs = ROOT / "docs"
+    pages_of_docs = {str(page.relative_to(docs)) for page in docs.rglob("*.md")}
+    linked = {link for link in links(docs / "index.md") if not re.match(r"https?:", link)}
+
+    assert pages_of_docs - linked == {"index.md"}
+    assert pages_of_docs - set(navigation()) == set()
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    if importlib.util.find_spec("mkdocs_autorefs") is None:
+        pytest.skip("the site (no MkDocs)")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+
+    environ = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # it is about plug-ins, not about us
+
+    built = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+
+    assert (built.returncode, "WARNING" in built.stderr) == (0, False), built.stderr
+    assert (tmp_path / "reference" / "api" / "public" / "index.html").is_file()
+    assert (tmp_path / "search" / "search_index.json").is_file()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_a_list_begins_after_an_empty_line(page: Path) -> None:
+    lines = prose(page).splitlines()
+    begins = [
+        line
+        for before, line in itertools.pairwise(lines)
+        if re.match(r"[-*] |\d+\. ", line) and before and not re.match(r"[-* \d]", before)
+    ]
+
+    assert begins == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
@@ -73,9 +122,17 @@ def test_no_page_names_a_place_of_one_machine(page: Path) -> None:
     assert re.findall(r"/work/|/root/|/home/\w+|pypi\.\w+\.\w+", page.read_text("utf-8")) == []
 
 
+def navigation() -> Iterator[str]:
+    """Return the pages that the site's navigation names."""
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    yield from re.findall(r"[\w/-]+\.md$", text.partition("\nnav:\n")[2], re.MULTILINE)
+
+
 def broken_links(page: Path) -> Iterator[str]:
     for link in links(page):
         target, _, anchor = link.partition("#")
+        if target.startswith(REPOSITORY):
+            target = os.path.relpath(ROOT / target.removeprefix(REPOSITORY), page.parent)
         if re.match(r"https?:", target):
             continue
         file = (page.parent / target).resolve() if target else page

@@ -278,18 +278,18 @@ def test_the_end_of_each_stage_is_told() -> None:
     }
 
 
-def test_every_room_of_the_house_is_shown() -> None:
+def test_every_package_is_shown() -> None:
     package = ROOT / "src" / "prolocutor"
-    rooms = {
+    packages = {
         f"{one.name}/" if one.is_dir() else one.name
         for one in package.iterdir()
         if one.name[0] != "_" and one.suffix in ("", ".py")
     }
 
-    told = table(ROOT / "docs" / "explanation" / "architecture.md", "What each room holds")
+    told = table(ROOT / "docs" / "explanation" / "architecture.md", "What each package holds")
 
     assert {name.partition("/demo")[0].rstrip("/") for name in told} == {
-        name.rstrip("/") for name in rooms
+        name.rstrip("/") for name in packages
     }
 
 

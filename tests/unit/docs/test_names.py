@@ -1,0 +1,172 @@
+"""What pages name is there: files, folders, classes, functions, floors, `make` targets."""
+
+import asyncio
+import builtins
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.pages import ROOT, blocks, pages, prose, table
+
+PAGES = [page for page in pages() if page.name != "CHANGELOG.md"]
+SOURCE = ROOT / "src" / "prolocutor"
+ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+
+# Where a page may start a path from: the root, a package, a folder that it is about.
+BASES = [ROOT, ROOT / "src", SOURCE, ROOT / "tests", ROOT / "src" / "prolocutor_demo"]
+EXAMPLES = {
+    "mine.py",
+    "my_agents.py",
+    "my_agents.yaml",
+    "my_data.py",
+    "skills.py",
+    "test_assistant.py",
+}
+FOREIGN = {
+    "ConfidenceResponseSelectorConnector",
+    "EventSource",
+    "ServiceMonitor",
+    "WebSockets",
+    "FbDialog",
+    "DialogTeacher",
+}
+
+_CODE = re.compile(r"`([^`\n]+)`")
+_FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.(?:py|sql|lark|tt)")
+_FOLDER = re.compile(r"^[a-z_.-]+(?:/[a-z_-]+)*/$")
+_CLASS = re.compile(r"(?<![\w.-])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+(?![\w-])")
+_TARGET = re.compile(r"`make ([a-z-]+)")
+
+
+def names(files: list[Path]) -> list[str]:
+    return [str(file.relative_to(ROOT)) for file in files]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_a_file_that_is_named_exists(page: Path) -> None:
+    assert [name for name in named(page, _FILE) if not exists(name, page)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_a_folder_that_is_named_exists(page: Path) -> None:
+    assert [name for name in named(page, _FOLDER) if name not in folders()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_a_class_that_is_named_exists(page: Path) -> None:
+    shown = {word for block in blocks(page) for word in re.findall(r"\w+", block.text)}
+    known = words_of_the_code() | shown | FOREIGN
+
+    assert [name for name in named(page, _CLASS) if name not in known] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_a_target_that_is_named_exists(page: Path) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+
+    assert set(_TARGET.findall(page.read_text("utf-8"))) - set(targets) == set()
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, CONTRIBUTING], ids=lambda page: page.name)
+def test_the_floors_are_those_that_are_checked(page: Path) -> None:
+    drawn = next(
+        block.text for block in blocks(page) if re.search(r"^1\s+errors", block.text, re.MULTILINE)
+    )
+
+    assert list(floors_in(drawn)) == floors_that_are_checked()
+
+
+def test_every_file_of_a_folder_that_is_named_lies_in_it() -> None:
+    held = table(ARCHITECTURE, "What each package holds")
+    told = [
+        (place, name)
+        for place, cells in held.items()
+        for name in _FILE.findall(" ".join(_CODE.findall(cells[0])))
+    ]
+
+    assert [place + name for place, name in told if not list((SOURCE / place).rglob(name))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "10 cli   words\n9  web | asks   bounds\n   stores\n",
+            [{"cli"}, {"web", "asks", "stores"}],
+        ),
+        ("2  dialog\n1  errors  the tree\n", [{"dialog"}, {"errors"}]),
+    ],
+)
+def test_floors_are_read_from_a_drawing(text: str, expected: list[set[str]]) -> None:
+    assert list(floors_in(text)) == expected
+
+
+def named(page: Path, what: re.Pattern[str]) -> Iterator[str]:
+    """Return what a page names in code within its text."""
+    for code in _CODE.findall(prose(page)):
+        yield from (match[0] for match in what.finditer(code))
+
+
+def exists(name: str, page: Path) -> bool:
+    """Whether a file is there that a page names by its path or, within a page, by its name."""
+    if name.rpartition("/")[2] in EXAMPLES | {block.file for block in blocks(page)}:
+        return True
+    if any((base / name).exists() for base in BASES):
+        return True
+    return any(file.match(f"**/{name}") for file in files_by_name().get(Path(name).name, ()))
+
+
+@cache
+def files_by_name() -> dict[str, list[Path]]:
+    """Return the project's own files by their names."""
+    found: dict[str, list[Path]] = {}
+    for folder in ("src", "tests", "bench", ".ci"):
+        for file in (ROOT / folder).rglob("*.*"):
+            found.setdefault(file.name, []).append(file)
+    return found
+
+
+@cache
+def folders() -> set[str]:
+    """Return the project's folders, as pages write them: `a/b/`, `b/`."""
+    found = {"build/", "build/site/", "dist/", ".venv/"}
+    for file in ROOT.rglob("*/"):
+        parts = file.relative_to(ROOT).parts
+        if parts[0] not in {".git", ".venv", "build"}:
+            found |= {"/".join(parts[start:]) + "/" for start in range(len(parts))}
+    return found
+
+
+@cache
+def words_of_the_code() -> set[str]:
+    """Return every word of the code, and the names that Python brings."""
+    found = {*dir(builtins), *dir(asyncio)}
+    for folder in ("src", "bench", "tests"):
+        for file in (ROOT / folder).rglob("*"):
+            if file.suffix in {".py", ".js", ".html"} and file != Path(__file__):
+                found |= set(re.findall(r"\w+", file.read_text("utf-8")))
+    return found
+
+
+def floors_that_are_checked() -> list[set[str]]:
+    """Return the floors from the top as import-linter keeps them."""
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    (contract,) = [one for one in tool["importlinter"]["contracts"] if one["id"] == "floors"]
+    return [set(re.findall(r"\w+", layer)) for layer in contract["layers"]]
+
+
+def floors_in(drawing: str) -> Iterator[set[str]]:
+    """Return the floors of a drawing from the top: `9  name | name   what they are`."""
+    floor: set[str] = set()
+    for line in drawing.splitlines():
+        number, first = re.match(r"(\d*)\s*((?:\w+ \| )*\w+ ?\|?)(?:\s|$)", line).groups()  # type: ignore[union-attr]
+        if number and floor:
+            yield floor
+            floor = set()
+        floor |= set(re.findall(r"\w+", first))
+    yield floor
