@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.connectors.catalog import CONNECTORS
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
@@ -14,16 +15,19 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Addressed, Service
 
-PROGRAMS: Final = "prolocutor.almond.programs.executor:Executor"
-"""What runs programs: imported when an assistant is made, and made as `make_programs` says."""
+PROGRAMS: Final = Catalog[Callable[..., Programs]](
+    "program language",
+    {"thingtalk": CatalogEntry("prolocutor.almond.programs.executor:Executor", extra="thingtalk")},
+    group="prolocutor.programs",
+)
+"""What runs programs, by the language they are written in; made as `make_programs` does."""
 
 
 def make_programs(
     skills: Sequence[Service], caller: Caller, store: Store, deadline: float
 ) -> Programs:
     """Make what runs the programs of one assistant; `deadline` is that of a turn, in seconds."""
-    programs: Programs = resolve(PROGRAMS)(skills, caller, store, deadline=deadline)
-    return programs
+    return PROGRAMS.make("thingtalk", skills, caller, store, deadline=deadline)
 
 
 def connect(service: Service) -> Connector:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
 
 from prolocutor.almond.programs.executor import Executor
+from prolocutor.almond.thingtalk import parsing
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.stores.memory import MemoryStore
 from tests.unit.almond.programs.gadgets import (
@@ -139,3 +141,19 @@ async def test_a_long_filter_leaves_room_for_others() -> None:
 async def test_a_filter_ends_when_its_time_is_over() -> None:
     run, _ = await long_filter(0.05)
     assert run.words.messages[-1]["text"] == "Sorry, that did not work: it took too long."
+
+
+async def test_without_lark_a_program_is_refused_and_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "lark", None)
+    monkeypatch.delitem(sys.modules, "prolocutor.almond.thingtalk.grammars", raising=False)
+    parsing._grammars.cache_clear()
+
+    async with assistant(service(Gadgets())) as it:
+        refused = await program(it, "@com.twitter.home_timeline();")
+        answered = await it.turn("hello", user="ann")
+
+    parsing._grammars.cache_clear()
+    assert "pip install 'prolocutor[thingtalk]'" in refused.reply.text
+    assert answered.reply.active_skill == "gadgets"
