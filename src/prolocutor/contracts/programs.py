@@ -11,18 +11,31 @@ from prolocutor.contracts.store import AgendaEntry, OpenedTurn
 from prolocutor.dialog.inputs import DirectReply
 
 
+class ProgramSource(msgspec.Struct, frozen=True, kw_only=True):
+    """A program as clients send it: as source text, or as tokens.
+
+    `entities` are the values that tokens such as `NUMBER_0` stand for. `slots` are the names of
+    the slots `SLOT_0`, `SLOT_1`, ..., `slot_types` the types of the slots by name.
+    """
+
+    text: str | None = None
+    code: list[str] = []
+    entities: dict[str, Any] = {}
+    slots: list[str] = []
+    slot_types: dict[str, Any] = {}
+
+
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
     """A program to run in a turn, or to continue.
 
-    `parsed` is what the person sent: `{code, entities, slots?, slotTypes?, example_id?}` or
-    `{program}`. If the program asked for something, `context` is the one of its `ProgramRun` and
-    `answer` the answer (`{"kind", "value", "raw"}`); `parsed` is then empty.
+    If a program asked for something, `source` is None, `context` is the one of its `ProgramRun` and
+    `answer` the value of the answer.
     """
 
     begun: OpenedTurn
-    parsed: dict[str, Any] = {}
+    source: ProgramSource | None = None
     context: Any = None
-    answer: dict[str, Any] | None = None
+    answer: Any = None
 
 
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):

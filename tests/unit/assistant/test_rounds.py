@@ -555,7 +555,7 @@ class Adds:
     async def run(self, start: ProgramStart) -> ProgramRun:
         self.started.append(start)
         if start.answer is not None:
-            return ProgramRun(words=own_words.says(f"{start.context} {start.answer['value']}"))
+            return ProgramRun(words=own_words.says(f"{start.context} {start.answer}"))
         asks = DirectReply(messages=[{"type": "text", "text": "How many?"}], ask="number")
         return ProgramRun(words=asks, context="so many:", code=["$x"], entities={"X": 1})
 

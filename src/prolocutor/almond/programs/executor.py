@@ -45,6 +45,7 @@ from prolocutor.contracts.programs import (
     CreatedProgram,
     ProgramInfo,
     ProgramRun,
+    ProgramSource,
     ProgramStart,
     RunningProgram,
 )
@@ -87,14 +88,14 @@ class Executor:
             await self._load_manifests()
             filling = SlotFilling(person, self._devices.manifests)
             if start.context is None:
-                program = program_of(start.parsed)
+                program = program_of(start.source or ProgramSource())
                 read = True
                 ready = filling.begin(program)
             else:
-                ready = filling.go_on(start.context, (start.answer or {}).get("value"))
+                ready = filling.go_on(start.context, start.answer)
             return await self._run(ready, person) if isinstance(ready, Checked) else ready
         except ProlocutorError as error:
-            words = own_words.says(_refusal(shown(start.parsed), error))
+            words = own_words.says(_refusal(shown(start.source), error))
             return ProgramRun(words=words, refused=not read)
 
     async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:

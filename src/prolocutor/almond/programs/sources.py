@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from prolocutor.almond.thingtalk.parsing import parse, parse_tokens
 from prolocutor.almond.thingtalk.tree import Program
 from prolocutor.asks.hints import NOT_UNDERSTOOD
+from prolocutor.contracts.programs import ProgramSource
 from prolocutor.errors import BadInput
 
 SHOWN: Final = 200
@@ -32,14 +32,9 @@ _TOKENS: Final = {
 """The kind of token that holds a value of a type."""
 
 
-def program_of(parsed: Mapping[str, Any]) -> Program:
-    """Read `{program}` or `{code, entities, slots, slotTypes}`; `BadInput` if it is no program."""
-    source = parsed.get("program")
-    if isinstance(source, str):
-        tree = parse(source)
-    else:
-        code, entities = _with_slots(parsed)
-        tree = parse_tokens(code, entities)
+def program_of(source: ProgramSource) -> Program:
+    """Read a program that a client sent; `BadInput` if it is none."""
+    tree = parse(source.text) if source.text is not None else parse_tokens(*_with_slots(source))
     if not isinstance(tree, Program) or not tree.statements:
         raise BadInput("there is nothing to run in it", field="code")
     return tree
@@ -53,24 +48,24 @@ def program_in(code: str) -> Program:
     return tree
 
 
-def shown(parsed: Mapping[str, Any]) -> str:
+def shown(source: ProgramSource | None) -> str:
     """Return the beginning of a program as it was sent, for an error message."""
-    source = parsed.get("program") or " ".join(map(str, parsed.get("code") or ()))
-    return " ".join(str(source).split())[:SHOWN]
+    if source is None:
+        return ""
+    text = source.text if source.text is not None else " ".join(source.code)
+    return " ".join(text.split())[:SHOWN]
 
 
-def _with_slots(parsed: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+def _with_slots(source: ProgramSource) -> tuple[list[str], dict[str, Any]]:
     """Replace each `SLOT_n` by a token of its type; one without a value stays, to be asked for.
 
-    `slots` are names, `slotTypes` their types; the value of slot n is the entity `SLOT_n`.
+    The value of slot n is the entity `SLOT_n`.
     """
-    code = [str(token) for token in parsed.get("code") or ()]
-    entities = dict(parsed.get("entities") or {})
-    types = parsed.get("slotTypes")
-    for number, name in enumerate(parsed.get("slots") or ()):
+    code, entities = source.code, dict(source.entities)
+    for number, name in enumerate(source.slots):
         slot = f"SLOT_{number}"
         value = entities.get(slot)
-        kind = _token(types.get(name) if isinstance(types, dict) else None)
+        kind = _token(source.slot_types.get(name))
         if value is not None and kind is not None:
             token = f"{kind}_{1000 + number}"
             code = [token if one == slot else one for one in code]

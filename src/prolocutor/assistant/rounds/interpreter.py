@@ -17,6 +17,7 @@ from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
+from prolocutor.assistant.rounds.program_turns import program_source
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
@@ -144,7 +145,7 @@ class InputInterpreter:
         parsed = read_parsed(parsed)
         intent = intent_of(parsed)
         if intent is None:
-            program = ProgramStart(begun=begun, parsed=parsed)
+            program = ProgramStart(begun=begun, source=program_source(parsed))
             return Decision(start=TurnStart(input=input), program=program)
         if intent.name in ("yes", "no") and state.preferred is not None:
             return self._unasked(intent.name, input, state)

@@ -14,6 +14,7 @@ from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD, hint_for
 from prolocutor.asks.intents import Intent
 from prolocutor.assistant.rounds import choice_pages, own_words
 from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.program_turns import program_source
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
@@ -123,7 +124,7 @@ class OpenAsk:
         return Decision(
             start=TurnStart(input=self._input),
             cancelled_skill=self.waiting.skill or None,
-            program=ProgramStart(begun=self._begun, parsed=parsed),
+            program=ProgramStart(begun=self._begun, source=program_source(parsed)),
         )
 
     @property
@@ -205,7 +206,7 @@ class OpenAsk:
             return Decision(start=to_skill(self._input, forward.skill, heard=forward.text))
         answer = {"kind": waiting.ask, "value": value, "raw": self._input.text}
         if not waiting.skill:
-            going_on = ProgramStart(begun=self._begun, context=waiting.context, answer=answer)
+            going_on = ProgramStart(begun=self._begun, context=waiting.context, answer=value)
             return Decision(start=TurnStart(input=self._input), program=going_on)
         if waiting.context is not None:
             answer["context"] = waiting.context

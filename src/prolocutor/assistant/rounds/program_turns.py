@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.decision import Decision
-from prolocutor.contracts.programs import ProgramRun, ProgramRunner
+from prolocutor.contracts.programs import ProgramRun, ProgramRunner, ProgramSource
 from prolocutor.pipeline.turn import Turn
+
+
+def program_source(parsed: dict[str, Any]) -> ProgramSource:
+    """Return the program of a parsed command (`asks.parsed_commands.read_parsed`)."""
+    return ProgramSource(
+        text=parsed.get("program"),
+        code=[str(token) for token in parsed.get("code") or ()],
+        entities=parsed.get("entities") or {},
+        slots=parsed.get("slots") or [],
+        slot_types=parsed.get("slotTypes") or {},
+    )
 
 
 async def run_program(decision: Decision, programs: ProgramRunner, seconds: float) -> Decision:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prolocutor.almond.programs.executor import Executor
-from prolocutor.contracts.programs import ProgramRun, ProgramStart
+from prolocutor.contracts.programs import ProgramRun, ProgramSource, ProgramStart
 from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.errors import ServiceLate
 from prolocutor.stores.memory import MemoryStore
@@ -139,7 +139,7 @@ def test_a_run_ends_in_words(source: str, reply: Any) -> None:
 
 async def _run(source: str, reply: Any) -> ProgramRun:
     executor = Executor([service(Gadgets(), MANIFEST)], Gives(reply), MemoryStore(), deadline=60.0)
-    start = ProgramStart(begun=await begun(), parsed={"program": source})
+    start = ProgramStart(begun=await begun(), source=ProgramSource(text=source))
     run = await executor.run(start)
     for entry in run.entries:
         await executor.due(entry)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from prolocutor.almond.programs.device_classes import KIND, DeviceClasses
 from prolocutor.almond.programs.executor import Executor
 from prolocutor.almond.programs.running_apps import PROGRAMS
-from prolocutor.contracts.programs import ProgramStart
+from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.dialog import plain
 from prolocutor.errors import ConfigError
@@ -150,7 +150,7 @@ WATCH = (
 async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_programs() -> None:
     caller = Keys()
     executor = Executor([service(Gadgets())], caller, MemoryStore(), deadline=60.0)
-    start = ProgramStart(begun=await begun(), parsed={"program": WATCH})
+    start = ProgramStart(begun=await begun(), source=ProgramSource(text=WATCH))
     first, second = await executor.run(start), await executor.run(start)
     assert caller.keys == 2 * ["t/gadgets/1", "t/gadgets/2"]
     assert [one.key for one in first.entries] == [one.key for one in second.entries] == ["t-0"]
@@ -162,8 +162,8 @@ async def test_who_is_not_to_be_asked_twice_is_not() -> None:
     executor = Executor([skill], caller, MemoryStore(), deadline=60.0)
     again = await begun()
     again.attempt = 2
-    parsed = {"program": "@com.twitter.home_timeline();"}
-    run = await executor.run(ProgramStart(begun=again, parsed=parsed))
+    source = ProgramSource(text="@com.twitter.home_timeline();")
+    run = await executor.run(ProgramStart(begun=again, source=source))
     assert "not to be asked the same thing twice" in run.words.messages[-1]["text"]
     assert caller.keys == []
 

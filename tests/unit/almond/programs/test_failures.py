@@ -10,7 +10,7 @@ import pytest
 
 from prolocutor.almond.programs.executor import Executor
 from prolocutor.almond.thingtalk import parsing
-from prolocutor.contracts.programs import ProgramRun, ProgramStart
+from prolocutor.contracts.programs import ProgramRun, ProgramSource, ProgramStart
 from prolocutor.stores.memory import MemoryStore
 from tests.unit.almond.programs.gadgets import (
     Gadgets,
@@ -124,7 +124,7 @@ async def long_filter(seconds: float) -> tuple[ProgramRun, int]:
     """Filter a lot, and tell how often the event loop went round meanwhile."""
     executor = Executor([service(Gadgets(), MANIFEST)], Many(), MemoryStore(), deadline=seconds)
     source = f"{ALL} filter {' || '.join(200 * ['n == -1'])};"
-    start = ProgramStart(begun=await begun(), parsed={"program": source})
+    start = ProgramStart(begun=await begun(), source=ProgramSource(text=source))
     running, rounds = asyncio.ensure_future(executor.run(start)), 0
     while not running.done():
         await asyncio.sleep(0)

@@ -26,7 +26,7 @@ from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.parsing import parse
 from prolocutor.almond.thingtalk.tree import DeviceSelector, Invocation, Monitor, Program
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.programs import ProgramInfo, ProgramStart, RunningProgram
+from prolocutor.contracts.programs import ProgramInfo, ProgramSource, ProgramStart, RunningProgram
 from prolocutor.contracts.store import AgendaEntry
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
@@ -180,7 +180,7 @@ async def _gaps(at: float, interval: int, late: float, times: int) -> list[float
     skills = [service(Gadgets())]
     it = executor.Executor(skills, Keys(), MemoryStore(), deadline=60.0, clock=lambda: now[0])
     source = f"timer(base=$now, interval={interval}s);"
-    [entry] = (await it.run(ProgramStart(begun=turn, parsed={"program": source}))).entries
+    [entry] = (await it.run(ProgramStart(begun=turn, source=ProgramSource(text=source)))).entries
     dues = [at]
     for _ in range(times):
         dues.append(entry.due)
