@@ -40,7 +40,7 @@ from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.observer import Observer, ServiceRecord, TurnRecord
 from prolocutor.contracts.store import Store
-from prolocutor.pipeline.batching import Batcher
+from prolocutor.pipeline.guard import Batcher
 from prolocutor.stores.memory import MemoryStore
 
 

@@ -112,7 +112,9 @@ class Assistant:
         self._listeners = FeedListeners()
         self._stopping = False
         guards = [step.guard for step in self.engine.prepared.every()]
-        self.watchdog = Watchdog(lambda: len(self._queues) > 0, guards)
+        self.watchdog = Watchdog(
+            lambda: len(self._queues) > 0, guards, self.engine.prepared.running
+        )
         services = [service.name for _, service in pipeline.services()]
         self._secrets = Secrets(self.store)
         self._journal = Journal(

@@ -54,7 +54,7 @@ class PersonQueues:
         queue = self._queues.get(user)
         if queue is None:
             self._queues[user] = queue = deque((queued,))
-            worker = start_now(self._work_off(user, queue), loop)
+            worker = start_now(self._work_off(user, queue), loop, None)
             if not worker.done():
                 self._workers.add(worker)
                 worker.add_done_callback(self._workers.discard)

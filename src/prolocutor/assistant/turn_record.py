@@ -30,6 +30,6 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         hypotheses=draft.hypotheses(),
         faults=turn.faults,
         utt_id=said.bot_utt_id,
-        reasons=turn.waves.reasons,
+        reasons=turn.reasons,
         remarks=turn.remarks,
     )

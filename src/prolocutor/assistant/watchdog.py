@@ -14,12 +14,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Final
 
-from prolocutor.pipeline import turn
-from prolocutor.pipeline.batching import Batcher
-from prolocutor.pipeline.guard import Guard
+from prolocutor.pipeline.guard import Guard, RunningCell
 
 log = logging.getLogger(__name__)
 
@@ -30,10 +27,6 @@ PACE: Final = 0.25
 CONFIRMATION: Final = 0.05
 """Seconds between two samples of the stack, which have to agree on who is to blame."""
 
-_CALLS: Final = frozenset({Guard.call.__code__, Guard.answer.__code__})
-_BATCHES: Final = frozenset({Batcher._try.__code__})
-_FORMATTERS: Final = frozenset({turn.Turn.ask.__code__, turn.reshaped.__code__})
-
 
 class Watchdog:
     """Watches one event loop from a thread of its own, while `busy` says that turns are running."""
@@ -42,12 +35,14 @@ class Watchdog:
         self,
         busy: Callable[[], bool],
         guards: Sequence[Guard],
+        running: RunningCell,
         *,
         limit: float = LIMIT,
         pace: float = PACE,
     ) -> None:
         self._busy = busy
-        self._guards = guards
+        self._guards = {guard.task_name: guard for guard in guards}
+        self._running = running
         self._limit = limit
         self._pace = pace
         self._stopped = threading.Event()
@@ -89,10 +84,10 @@ class Watchdog:
         loop.call_soon_threadsafe(came_round.set)
         if came_round.wait(self._limit):
             return
-        suspect = self._culprit(thread_id)[0]
+        suspect = self._culprit(loop)
         if came_round.wait(min(CONFIRMATION, self._limit)):
             return
-        guard, stack = self._culprit(thread_id)
+        guard, stack = self._culprit(loop), _stack_of(thread_id)
         guard = guard if guard is suspect else None
         who = f"service {guard.service.name}" if guard else "code of no service"
         log.error("the event loop is held up by %s:\n%s", who, stack)
@@ -102,27 +97,15 @@ class Watchdog:
         if guard is not None:
             loop.call_soon_threadsafe(guard.breaker.trip)
 
-    def _culprit(self, thread_id: int) -> tuple[Guard | None, str]:
-        """Return the guard of the service that runs in that thread now, and the thread's stack."""
-        frame = sys._current_frames().get(thread_id)
-        if frame is None:
-            return None, ""
-        stack = "".join(traceback.format_stack(frame))
-        outer: FrameType | None = frame
-        while outer is not None:
-            guard = self._guard_of(outer)
-            if guard is not None:
-                return guard, stack
-            outer = outer.f_back
-        return None, stack
+    def _culprit(self, loop: asyncio.AbstractEventLoop) -> Guard | None:
+        """Return the guard of the service whose code runs in the loop now.
 
-    def _guard_of(self, frame: FrameType) -> Guard | None:
-        code = frame.f_code
-        if code in _CALLS:
-            return frame.f_locals["self"]  # type: ignore[no-any-return]
-        if code in _FORMATTERS:
-            return frame.f_locals["step"].guard  # type: ignore[no-any-return]
-        if code in _BATCHES:
-            batcher = frame.f_locals["self"]
-            return next((guard for guard in self._guards if guard.sends_by(batcher)), None)
-        return None
+        Its guard says so where it runs without a task of its own, else the task's name does.
+        """
+        task = asyncio.current_task(loop)
+        return self._running.guard or (self._guards.get(task.get_name()) if task else None)
+
+
+def _stack_of(thread_id: int) -> str:
+    frame = sys._current_frames().get(thread_id)
+    return "" if frame is None else "".join(traceback.format_stack(frame))

@@ -11,11 +11,13 @@ import functools
 import math
 import operator
 import re
+from gc import get_referents
+from operator import length_hint
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from prolocutor.errors import BadReply
+from prolocutor.errors import BadReply, ServiceError
 
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object whose keys are free: annotations, attributes, what another program defines."""
@@ -23,6 +25,7 @@ JsonObject: TypeAlias = dict[str, Any]
 MAX_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 64
 MAX_STATE_BYTES: Final = 1 << 40
+MAX_PAYLOAD_BYTES: Final = 1 << 26
 MAX_STATE_DEPTH: Final = 2 * MAX_DEPTH
 """What services said stands in the agent state some levels further in."""
 
@@ -40,6 +43,21 @@ class Plain:
         self.encoded = encoded
 
 
+class PlainItems(Plain):
+    """A list whose items were checked one by one; a bad one stands as its error, null in `value`.
+
+    It is the reply of a service that is asked about several things at once.
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[Plain | ServiceError]) -> None:
+        good = [item if isinstance(item, Plain) else None for item in items]
+        encoded = b",".join([b"null" if item is None else item.encoded for item in good])
+        super().__init__([item and item.value for item in good], b"[%b]" % encoded)
+        self.items = items
+
+
 def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
     """Encode `value` to JSON and decode it again; `BadReply` names the path of what JSON can't say.
 
@@ -47,10 +65,11 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
     `Hypothesis`) the objects that they stand for.
     """
+    _measure(value, max_bytes, max_depth)
     try:
         encoded = encode(value)
     except Exception:
-        _explain(without_structs(value), max_depth)
+        _explain(value, max_depth)
         raise BadReply("cannot be written as JSON") from None
     if len(encoded) > max_bytes:
         raise BadReply(f"{len(encoded):,} bytes, more than the {max_bytes:,} allowed")
@@ -136,13 +155,89 @@ _SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
+def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
+    """Refuse what would be too large as JSON before any of it is written.
+
+    A list that holds another one twice, which holds another one twice, and so on, is small in
+    memory and endless in JSON. An ordinary value is walked through level by level, which is cheap.
+    One with many parts is counted with each part visited once, however often it occurs.
+    """
+    level, size = [value], 0
+    try:
+        while level:
+            size += sum(map(length_hint, level))
+            if size > _ORDINARY:
+                break
+            level = get_referents(*level)
+        else:
+            return
+    except Exception:  # a part whose length cannot be told
+        size = 0
+    size = _expanded(value, max_depth)
+    if size > 4 * max_bytes:  # what is a little too large is written, and refused by its length
+        raise BadReply(f"{size:,} bytes or more, more than the {max_bytes:,} allowed")
+
+
+_ORDINARY: Final = 4_000
+"""Parts and characters up to which a value is measured by walking through all of it."""
+
+
+def _expanded(value: Any, max_depth: int) -> int:
+    """Return about how many bytes a value has as JSON, and never more than it has."""
+    sizes: dict[int, int] = {}
+    stack: list[tuple[Any, int, list[Any] | None]] = [(value, 1, None)]
+    while stack:
+        item, depth, parts = stack.pop()
+        if parts is not None:
+            sizes[id(item)] = len(parts) + 1 + sum([_size(part, sizes) for part in parts])
+        elif isinstance(item, _CONTAINERS) and id(item) not in sizes:
+            if depth > 2 * max_depth:
+                _explain(value, max_depth)
+            inner = _parts(item)
+            stack.append((item, depth, inner))
+            stack += [(part, depth + 1, None) for part in inner if not isinstance(part, str)]
+        elif not isinstance(item, _PLAIN):
+            _explain(value, max_depth)
+    return _size(value, sizes)
+
+
+_CONTAINERS: Final = (dict, list, tuple, msgspec.Struct)
+_PLAIN: Final = (*_CONTAINERS, str, int, float, type(None), msgspec.UnsetType)
+
+
+def _parts(item: Any) -> list[Any]:
+    if isinstance(item, dict):
+        return [*item, *item.values()]
+    if isinstance(item, msgspec.Struct):
+        return [getattr(item, name) for name in item.__struct_fields__]
+    return list(item)
+
+
+def _size(part: Any, sizes: dict[int, int]) -> int:
+    return len(part) + 2 if isinstance(part, str) else sizes.get(id(part), 1)
+
+
 def _explain(value: Any, max_depth: int) -> None:
-    """Walk the value and raise a `BadReply` with the path of the first thing that is not plain."""
+    """Walk the value and raise a `BadReply` with the path of the first thing that is not plain.
+
+    What occurs in several places is walked again only where it stands deeper than before.
+    """
     stack: list[tuple[Any, str, int]] = [(value, "$", 1)]
+    seen: dict[int, int] = {}
+    objects: list[Any] = []  # those that Structs stand for, kept so that no id comes again
     while stack:
         item, path, depth = stack.pop()
-        if depth > max_depth and isinstance(item, dict | list | tuple):
-            raise BadReply(f"nested deeper than {max_depth} levels, or a cycle", path=path[:200])
+        if isinstance(item, _CONTAINERS):
+            if depth > max_depth:
+                what = f"nested deeper than {max_depth} levels, or a cycle"
+                raise BadReply(what, path=path[:200])
+            if seen.get(id(item), 0) >= depth:
+                continue
+            seen[id(item)] = depth
+        if isinstance(item, msgspec.Struct):
+            own = getattr(item, "json_members", None)
+            item = members(item) if own is None else own()
+            objects.append(item)
         if isinstance(item, dict):
             for key, inner in item.items():
                 if not isinstance(key, str):

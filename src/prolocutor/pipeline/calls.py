@@ -1,25 +1,44 @@
 """Owns the running calls of services: starts, time-outs, strays. The only file that touches tasks.
 
 A call is a real `asyncio.Task` whose first step runs at once, so a service that never suspends
-costs no trip through the event loop. A call that is late or no longer wanted is cancelled and never
-joined: it becomes a stray, counted until it ends by itself.
+costs no trip through the event loop: by `eager_start` from Python 3.12 on, by a detour on 3.11, and
+where neither works the first step waits for the loop's next round. A call that is late or no longer
+wanted is cancelled and never joined: it becomes a stray, counted until it ends by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import sys
 from asyncio.tasks import _enter_task, _leave_task
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from prolocutor.contracts.connector import Request
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
 
 Token = TypeVar("Token")
+
+
+Work = Coroutine[Any, Any, Any]
+StartTask = Callable[[Work, asyncio.AbstractEventLoop, str | None], "asyncio.Task[Any]"]
+
+
+def start_later(
+    work: Work, loop: asyncio.AbstractEventLoop, name: str | None = None
+) -> asyncio.Task[Any]:
+    """Make a task whose first step runs at the loop's next round, as asyncio does by itself."""
+    return loop.create_task(work, name=name)
+
+
+def start_eagerly(
+    work: Work, loop: asyncio.AbstractEventLoop, name: str | None = None
+) -> asyncio.Task[Any]:
+    """Make a task and run its first step at once, by `eager_start` (Python 3.12 and later)."""
+    return asyncio.Task(work, loop=loop, name=name, eager_start=True)  # type: ignore[call-arg]
 
 
 class _FirstStep:
@@ -39,15 +58,17 @@ _first_step = _FirstStep()
 _catch = _first_step.catch
 
 
-def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> asyncio.Task[Any]:
-    """Make a task and run its first step at once, as Python 3.12's `eager_start` does.
+def start_by_first_step(
+    work: Work, loop: asyncio.AbstractEventLoop, name: str | None = None
+) -> asyncio.Task[Any]:
+    """Make a task and run its first step at once, as `eager_start` does, on Python 3.11.
 
     A new task asks its loop to `call_soon` its first step; that one request is caught and run here,
     in the task's own context and with the task as the current one.
     """
     loop.call_soon = _catch  # type: ignore[method-assign, assignment]
     try:
-        task = asyncio.Task(work, loop=loop)
+        task = asyncio.Task(work, loop=loop, name=name)
     finally:
         del loop.call_soon
     step, context = _first_step.run, _first_step.context
@@ -63,6 +84,29 @@ def start_now(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -
         if current is not None:
             _enter_task(loop, current)
     return task
+
+
+def fastest_start() -> StartTask:
+    """Return the fastest way to start a task that works in this interpreter."""
+    if sys.version_info >= (3, 12):
+        return start_eagerly
+    try:
+        loop = asyncio.new_event_loop()
+        try:
+            start_by_first_step(_nothing(), loop)
+        finally:
+            loop.close()
+    except Exception:
+        return start_later
+    return start_by_first_step
+
+
+async def _nothing() -> None:
+    """Do nothing: to see whether a way to start a task works."""
+
+
+start_now: Final[StartTask] = fastest_start()
+"""Makes a task and runs its first step at once, where this interpreter can."""
 
 
 class Strays:
@@ -108,31 +152,35 @@ class RunningCalls(Generic[Token]):
         self._waiter: asyncio.Future[None] | None = None
 
     def start(
-        self, work: Coroutine[Any, Any, Any], token: Token, seconds: float, now: float
+        self, work: Work, token: Token, seconds: float, now: float, name: str | None = None
     ) -> ServiceCall[Token]:
-        """Start a call that may take `seconds`; it may have settled when this returns."""
+        """Start a call that may take `seconds`, in a task of this `name`.
+
+        It may have settled when this returns.
+        """
         call = ServiceCall(token, now + seconds)
-        task = start_now(self._run(call, work), self._loop)
+        task = start_now(self._run(call, work), self._loop, name)
         if not call.over:
             call.task = task
             self._running.add(call)
             heapq.heappush(self._limits, (call.until, id(call), call))
         return call
 
-    def answer(self, ask: Callable[[Request], Any], request: Request, token: Token) -> None:
-        """Ask a service that never waits; the turn's task is not the current one meanwhile.
+    def apart(self, work: Callable[[], None]) -> None:
+        """Do some work while no task is the current one.
 
-        So whatever the service cancels, it is not the turn.
+        So whatever a service cancels that runs in it, it is not the task of its turn.
         """
-        current = asyncio.current_task(self._loop)
-        if current is not None:
-            _leave_task(self._loop, current)
+        loop = self._loop
+        current = asyncio.current_task(loop)
+        if current is None:
+            work()
+            return
+        _leave_task(loop, current)
         try:
-            outcome = ask(request)
+            work()
         finally:
-            if current is not None:
-                _enter_task(self._loop, current)
-        self.settled.append((token, outcome))
+            _enter_task(loop, current)
 
     def drop(self, call: ServiceCall[Token]) -> None:
         """Cancel a call whose outcome is no longer wanted."""
@@ -167,7 +215,7 @@ class RunningCalls(Generic[Token]):
             self._waiter = None
         self._expire()
 
-    async def _run(self, call: ServiceCall[Token], work: Coroutine[Any, Any, Any]) -> None:
+    async def _run(self, call: ServiceCall[Token], work: Work) -> None:
         try:
             outcome: Any = await work
         except ServiceError as error:

@@ -1,4 +1,4 @@
-"""The only file that writes to a dialog: the slots of one turn, kept as the bytes they will be.
+"""The only file that writes to a dialog: the slots of one turn.
 
 Each service owns a slot named after its stage and itself; the order in which replies arrive never
 shows. What is written is encoded once: these bytes are what other services are shown, what the
@@ -7,6 +7,7 @@ store keeps and what the next turn's window splices.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -15,52 +16,32 @@ from prolocutor.contracts.store import (
     NewProfileVersion,
     NewUtterance,
     OpenedTurn,
+    ProfileVersion,
     TurnOpening,
     UtteranceParts,
 )
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.dialog.profile_changes import Fault, changed_profile
 from prolocutor.dialog.rendering import plain_text
-from prolocutor.pipeline import window
-from prolocutor.pipeline.attributes import next_version
-from prolocutor.pipeline.replies import Fault, SelectorChoice
-from prolocutor.pipeline.requests import Shown
-
-Order = int
-"""Position of a service in the declared order."""
-
-Slots = dict[str, bytes]
-"""Annotations by name, in declared order, each as a member of a JSON object: `"name":value`."""
-
-
-class DraftHypothesis:
-    """A hypothesis in its slot: `id` is `<skill>.<position>` and nobody else's to give."""
-
-    __slots__ = ("_front", "_slots", "encoded", "id", "skill", "value")
-
-    def __init__(self, skill: str, position: int, value: dict[str, Any]) -> None:
-        self.skill = skill
-        self.id = f"{skill}.{position}"
-        self.value = value
-        shown = {"skill_name": skill, **value, "hypothesis_id": self.id}
-        self._slots = slots_of(shown.pop("annotations", None) or {})
-        self._front = encode(shown)[:-1]
-        self._encode()
-
-    @property
-    def annotations(self) -> Slots:
-        """What candidate annotators (and the skill itself) noted."""
-        return self._slots
-
-    def annotate(self, name: str, encoded: bytes, order: dict[str, Order]) -> None:
-        """Fill a candidate annotator's slot."""
-        self._slots = filled(self._slots, name, encoded, order)
-        self._encode()
-
-    def _encode(self) -> None:
-        self.encoded = b'%b,"annotations":%b}' % (self._front, object_of(self._slots))
-
+from prolocutor.pipeline.replies import SelectorChoice, SkillReply
+from prolocutor.pipeline.snapshot import (
+    CurrentUtterance,
+    DialogSnapshot,
+    DraftHypothesis,
+    EarlierUtterances,
+    Order,
+    Slots,
+    SnapshotHead,
+    State,
+    Template,
+    copied,
+    encoded_slots,
+    filled,
+    slots_of,
+    values_of,
+)
 
 ITSELF: Final = "assistant"
 """What `Reply.by` is where the assistant speaks for itself."""
@@ -92,6 +73,30 @@ class DraftReply(msgspec.Struct, kw_only=True):
         return bool(self.text.strip() or self.messages)
 
 
+class HumanInput:
+    """What was said in this turn, as it came: the front of the human utterance's body."""
+
+    __slots__ = ("attributes", "encoded", "flat")
+
+    def __init__(self, opening: TurnOpening, text: str, encoded_text: bytes) -> None:
+        self.attributes = {} if opening.attributes == b"{}" else decode(opening.attributes)
+        self.flat = {
+            "utt_id": opening.utt_id,
+            "text": text,
+            "date_time": opening.date_time,
+            "attributes": None,
+            "annotations": None,
+            "user": None,
+            "hypotheses": None,
+        }
+        self.encoded = b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
+            opening.utt_id.encode(),
+            encoded_text or encode(text),
+            opening.date_time.encode(),
+            opening.attributes,
+        )
+
+
 class Draft:
     """One turn's additions to a dialog, as far as they have come.
 
@@ -101,7 +106,7 @@ class Draft:
     def __init__(
         self,
         begun: OpenedTurn,
-        order: dict[str, Order],
+        order: Order,
         skills: list[str],
         heard: str | None = None,
     ) -> None:
@@ -114,40 +119,41 @@ class Draft:
         self.abstained = False
         self._order = order
         self._annotations: Slots = {}
-        self._candidates: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
-        self._encoded_head: bytes | None = None
-        self._shown: dict[tuple[int | None, str | None], Shown] = {}
-        self._bot_said: UtteranceParts | None = None
-        self._learnt: list[dict[str, Any]] = []
-        self._told: dict[str, Any] = {}
-        self._front = _front(said, said.encoded_text or encode(said.text))
-        self._shown_front = self._front if heard is None else _front(said, encode(heard))
+        self._hypotheses: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
+        self._cached_head: SnapshotHead | None = None
+        self._earlier: dict[tuple[int | None, str | None], EarlierUtterances] = {}
+        self._snapshots: dict[tuple[int | None, str | None], DialogSnapshot] = {}
+        self._cached_bot: UtteranceParts | None = None
+        self._learned: list[dict[str, Any]] = []
+        self._known: dict[str, Any] = {}
+        self._input = HumanInput(said, said.text, said.encoded_text)
+        self._shown_input = self._input if heard is None else HumanInput(said, heard, b"")
 
     # -- what is known so far ---------------------------------------------------------------
 
-    def candidates(self) -> list[DraftHypothesis]:
+    def drafted(self) -> list[DraftHypothesis]:
         """Return all hypotheses, in declared order of the skills."""
-        return [one for each in self._candidates.values() for one in each]
+        return [one for each in self._hypotheses.values() for one in each]
 
-    def candidates_of(self, skill: str) -> list[DraftHypothesis]:
+    def drafted_by(self, skill: str) -> list[DraftHypothesis]:
         """Return the hypotheses of one skill."""
-        return self._candidates[skill]
+        return self._hypotheses[skill]
 
     def hypotheses(self) -> list[dict[str, Any]]:
         """Return the agent state of all hypotheses: a copy."""
-        return [decode(one.encoded) for one in self.candidates()]
+        return [copied(one.template) for one in self.drafted()]
 
     def find(self, hypothesis_id: str) -> DraftHypothesis | None:
         """Return the hypothesis of this id."""
-        each = self._candidates.get(hypothesis_id.rpartition(".")[0], [])
-        return next((candidate for candidate in each if candidate.id == hypothesis_id), None)
+        each = self._hypotheses.get(hypothesis_id.rpartition(".")[0], [])
+        return next((one for one in each if one.id == hypothesis_id), None)
 
     def chosen(self, choice: SelectorChoice) -> list[DraftHypothesis]:
         """Return the hypotheses that a response selector's choice means."""
         if choice.named is not None:
             found = [self.find(one) for one in choice.named]
             return [candidate for candidate in found if candidate is not None]
-        every = self.candidates()
+        every = self.drafted()
         of_skill = [one for one in every if one.skill == choice.skill_name] or [
             one for one in every if one.value.get("skill_name") == choice.skill_name
         ]
@@ -163,53 +169,55 @@ class Draft:
 
     def annotations(self) -> dict[str, Any]:
         """Return the annotations of the human utterance: a copy."""
-        return decode(object_of(self._annotations))  # type: ignore[no-any-return]
+        return copied(values_of(self._annotations))  # type: ignore[no-any-return]
 
-    def shown(self, size: int | None, only: str | None = None) -> Shown:
+    def snapshot(self, size: int | None, only: str | None = None) -> DialogSnapshot:
         """Return what services see now with a window of `size` utterances (None: all).
 
         A window never starts with a bot utterance. Of earlier turns it shows those in which the
         skill `only` spoke (None: all of them).
         """
-        shown = self._shown.get((size, only))
-        if shown is None:
-            current = [self._current_human(self._shown_front)]
+        snapshot = self._snapshots.get((size, only))
+        if snapshot is None:
+            current = [self._current_human()]
             if self.reply is not None:
-                current.append(self._current_bot())
+                current.append(self._current_bot(self.reply))
             room = None if size is None else max(0, size - len(current))
-            earlier = window.earlier(self.begun.window, room)
-            if only is not None:
-                earlier = window.turns_of(only, earlier)
-            every = [*earlier, *current]
-            bodies = b",".join([said.body for said in every])
-            state = b"".join((self._head(), bodies, b"]"))
-            shown = Shown(state, every, self._human_state(), self._bot_state())
-            self._shown[size, only] = shown
-        return shown
+            earlier = self._earlier.get((room, only))
+            if earlier is None:
+                earlier = EarlierUtterances(self.begun.window, room, only)
+                self._earlier[room, only] = earlier
+            snapshot = DialogSnapshot(self._head(), earlier, current)
+            self._snapshots[size, only] = snapshot
+        return snapshot
 
     # -- slots ------------------------------------------------------------------------------
 
     def annotate(self, name: str, reply: Plain) -> None:
         """Fill an annotator's slot of the human utterance."""
-        self._annotations = filled(self._annotations, name, reply.encoded, self._order)
-        self._human_changed()
+        self._annotations = filled(self._annotations, name, reply, self._order)
+        self._snapshots = {}
 
-    def hypothesize(self, skill: str, values: list[dict[str, Any]]) -> list[DraftHypothesis]:
+    def hypothesize(self, skill: str, given: list[SkillReply]) -> None:
         """Fill a skill's slot."""
-        made = [DraftHypothesis(skill, position, value) for position, value in enumerate(values)]
-        self._candidates[skill] = made
-        self._human_changed()
-        return made
+        self._hypotheses[skill] = [
+            DraftHypothesis(skill, position, one.value, one.checked)
+            for position, one in enumerate(given)
+        ]
+        self._snapshots = {}
 
     def withdraw(self, skill: str) -> None:
         """Empty the slot of a skill that was not selected after all."""
-        self._candidates[skill] = []
-        self._human_changed()
+        self._hypotheses[skill] = []
+        self._snapshots = {}
 
-    def annotate_candidate(self, candidate: DraftHypothesis, name: str, reply: Plain) -> None:
-        """Fill a candidate annotator's slot of one hypothesis."""
-        candidate.annotate(name, reply.encoded, self._order)
-        self._human_changed()
+    def annotate_hypothesis(self, hypothesis: DraftHypothesis, name: str, reply: Plain) -> None:
+        """Fill a candidate annotator's slot of one hypothesis, if that still stands."""
+        each = self._hypotheses[hypothesis.skill]
+        if hypothesis.position < len(each):
+            now = each[hypothesis.position]
+            each[hypothesis.position] = now.annotated(name, reply, self._order)
+            self._snapshots = {}
 
     def choose(self, choice: SelectorChoice, max_attributes: int, fault: Fault) -> None:
         """Take a response selector's choice for the reply.
@@ -231,13 +239,13 @@ class Draft:
         if choice.annotations is not None:
             annotations = slots_of(choice.annotations)
         elif len(chosen) == 1:
-            annotations = chosen[0].annotations
+            annotations = chosen[0].slots
         own = {
             "human_attributes": choice.human_attributes,
             "bot_attributes": choice.bot_attributes,
         }
         values = [one.value for one in chosen]
-        self._learn([*self._learnt, *values, own], max_attributes, fault)
+        self._learn([*self._learned, *values, own], max_attributes, fault)
         self._speak(
             DraftReply(
                 by="selector",
@@ -245,7 +253,7 @@ class Draft:
                 orig_text=choice.text,
                 active_skill=self._slot_of(choice.skill_name, chosen),
                 confidence=choice.confidence,
-                chosen=[candidate.id for candidate in chosen],
+                chosen=[one.id for one in chosen],
                 attributes=encode(attributes_of(attributes, messages, ask)),
                 annotations=annotations,
                 messages=messages or [],
@@ -261,7 +269,7 @@ class Draft:
         `preferred` is the skill that wins unless another is more confident by more than `margin`.
         False where there is no hypothesis, or none that is good enough.
         """
-        candidates = self.candidates()
+        candidates = self.drafted()
         if not candidates or self.abstained:
             return False
         best = max(
@@ -334,20 +342,19 @@ class Draft:
 
     def know(self, attributes: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Take what a client tells of the person: services see it in this turn already."""
-        self._told = attributes
+        self._known = attributes
         self._learn([], max_attributes, fault)
 
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Let attributes of a skill that does not speak count as well, after all others."""
-        self._learn([*self._learnt, value], max_attributes, fault)
-        self._encoded_head = None
-        self._human_changed()
+        self._learn([*self._learned, value], max_attributes, fault)
+        self._cached_head = None
         self._bot_changed()
 
     def annotate_reply(self, name: str, reply: Plain) -> None:
         """Fill a response annotator's slot of the bot utterance."""
         spoken = self.spoken()
-        spoken.annotations = filled(spoken.annotations, name, reply.encoded, self._order)
+        spoken.annotations = filled(spoken.annotations, name, reply, self._order)
         self._bot_changed()
 
     # -- what is stored ---------------------------------------------------------------------
@@ -360,15 +367,15 @@ class Draft:
                 utt_id=said.utt_id,
                 by_bot=False,
                 date_time=said.date_time,
-                body=self._current_human(self._front).body,
+                body=_human_body(self._input, self._annotations),
                 user_version=(self.human or self.begun.human).number,
-                hypotheses=self._encoded_hypotheses(),
+                hypotheses=_encoded_hypotheses(self.drafted()),
             ),
             NewUtterance(
                 utt_id=said.bot_utt_id,
                 by_bot=True,
                 date_time=self._replied_at,
-                body=self._current_bot().body,
+                body=self._bot_parts().body,
                 user_version=(self.bot or self.begun.bot).number,
                 active_skill=reply.active_skill,
             ),
@@ -376,113 +383,114 @@ class Draft:
 
     def reply_state(self) -> bytes:
         """Return the bot utterance as agent state JSON."""
-        return self._current_bot().state
+        return self._bot_parts().state
 
     # -- inside -----------------------------------------------------------------------------
 
     def _slot_of(self, skill: str, chosen: list[DraftHypothesis]) -> str:
         """Return a skill's own name, where a hypothesis was known by another that it gave
         itself."""
-        return skill if skill in self._candidates or not chosen else chosen[0].skill
+        return skill if skill in self._hypotheses or not chosen else chosen[0].skill
 
     def _speak(self, reply: DraftReply) -> None:
         self.reply = reply
         self._replied_at = timestamp()
-        self._encoded_head = None
-        self._human_changed()
+        self._cached_head = None
         self._bot_changed()
 
-    def _human_changed(self) -> None:
-        self._shown = {}
-
     def _bot_changed(self) -> None:
-        self._bot_said = None
-        self._shown = {}
+        self._cached_bot = None
+        self._snapshots = {}
 
-    def _human_state(self) -> bytes:
-        return (self.human or self.begun.human).state
+    def _head(self) -> SnapshotHead:
+        if self._cached_head is None:
+            human, bot = self.human or self.begun.human, self.bot or self.begun.bot
+            self._cached_head = SnapshotHead(self.begun, human.state, bot.state)
+        return self._cached_head
 
-    def _bot_state(self) -> bytes:
-        return (self.bot or self.begun.bot).state
+    def _current_human(self) -> CurrentUtterance:
+        hypotheses, slots, said = self.drafted(), self._annotations, self._shown_input
+        inner = {
+            "attributes": said.attributes,
+            "annotations": values_of(slots),
+            "hypotheses": [one.template for one in hypotheses],
+        }
+        template = Template(said.flat, inner)
+        user = (self.human or self.begun.human).state
+        return CurrentUtterance(template, partial(_human_parts, said, slots, user, hypotheses))
 
-    def _head(self) -> bytes:
-        if self._encoded_head is None:
-            states = self._human_state(), self._bot_state()
-            self._encoded_head = window.head(self.begun, *states)
-        return self._encoded_head
+    def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
+        inner = {
+            "attributes": decode(reply.attributes),
+            "annotations": values_of(reply.annotations),
+        }
+        flat = {**self._bot_front(reply), **dict.fromkeys(inner), "user": None}
+        template = Template(flat, inner, by_bot=True)
+        parts = self._bot_parts()
+        return CurrentUtterance(template, lambda: parts)
 
-    def _encoded_hypotheses(self) -> bytes:
-        return b"[%b]" % b",".join([one.encoded for one in self.candidates()])
+    def _bot_front(self, reply: DraftReply) -> State:
+        return {
+            "utt_id": self.begun.opening.bot_utt_id,
+            "text": reply.text,
+            "orig_text": reply.orig_text,
+            "active_skill": reply.active_skill,
+            "confidence": reply.confidence,
+            "date_time": self._replied_at,
+        }
 
-    def _current_human(self, front: bytes) -> UtteranceParts:
-        body = b'%b,"annotations":%b}' % (front, object_of(self._annotations))
-        return UtteranceParts(False, body, self._human_state(), self._encoded_hypotheses())
-
-    def _bot_body(self) -> bytes:
-        reply = self.spoken()
-        front = encode(
-            {
-                "utt_id": self.begun.opening.bot_utt_id,
-                "text": reply.text,
-                "orig_text": reply.orig_text,
-                "active_skill": reply.active_skill,
-                "confidence": reply.confidence,
-                "date_time": self._replied_at,
-            }
-        )[:-1]
-        return b'%b,"attributes":%b,"annotations":%b}' % (
-            front,
-            reply.attributes,
-            object_of(reply.annotations),
-        )
-
-    def _current_bot(self) -> UtteranceParts:
-        if self._bot_said is None:
-            self._bot_said = UtteranceParts(True, self._bot_body(), self._bot_state())
-        return self._bot_said
+    def _bot_parts(self) -> UtteranceParts:
+        if self._cached_bot is None:
+            reply = self.spoken()
+            body = b'%b,"attributes":%b,"annotations":%b}' % (
+                encode(self._bot_front(reply))[:-1],
+                reply.attributes,
+                encoded_slots(reply.annotations),
+            )
+            self._cached_bot = UtteranceParts(True, body, (self.bot or self.begun.bot).state)
+        return self._cached_bot
 
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
         """Change both profiles by what these say of human and bot, one after the other."""
-        self._learnt = every
-        for_human = [self._told, *(one.get("human_attributes") for one in every)]
+        self._learned = every
+        for_human = [self._known, *(one.get("human_attributes") for one in every)]
         if any(for_human):
-            self.human = next_version(self.begun.human, for_human, max_attributes, fault)
+            self.human = _next_version(self.begun.human, for_human, max_attributes, fault)
         for_bot = [one.get("bot_attributes") for one in every]
         if any(for_bot):
-            self.bot = next_version(self.begun.bot, for_bot, max_attributes, fault)
+            self.bot = _next_version(self.begun.bot, for_bot, max_attributes, fault)
 
 
-def _front(said: TurnOpening, encoded_text: bytes) -> bytes:
-    """Return the front of the human utterance's body."""
-    return b'{"utt_id":"%b","text":%b,"date_time":"%b","attributes":%b' % (
-        said.utt_id.encode(),
-        encoded_text,
-        said.date_time.encode(),
-        said.attributes,
-    )
+def _next_version(
+    version: ProfileVersion,
+    attributes: list[dict[str, Any] | None],
+    max_attributes: int,
+    fault: Fault,
+) -> NewProfileVersion | None:
+    changed = changed_profile(version.state, attributes, max_attributes, fault)
+    if changed is None:
+        return None
+    state, changes = changed
+    return NewProfileVersion(number=version.number + 1, state=state, changes=changes)
+
+
+def _human_body(said: HumanInput, slots: Slots) -> bytes:
+    return b'%b,"annotations":%b}' % (said.encoded, encoded_slots(slots))
+
+
+def _human_parts(
+    said: HumanInput, slots: Slots, user: bytes, hypotheses: list[DraftHypothesis]
+) -> UtteranceParts:
+    encoded = _encoded_hypotheses(hypotheses)
+    return UtteranceParts(False, _human_body(said, slots), user, encoded)
+
+
+def _encoded_hypotheses(hypotheses: list[DraftHypothesis]) -> bytes:
+    return b"[%b]" % b",".join([one.encoded for one in hypotheses])
 
 
 def _says_something(candidate: DraftHypothesis) -> bool:
     return bool(candidate.value["text"].strip() or candidate.value.get("messages"))
-
-
-def filled(slots: Slots, name: str, encoded: bytes, order: dict[str, Order]) -> Slots:
-    """Fill one slot, keeping declared order whatever the order of arrival."""
-    late = slots and order.get(name, -1) < order.get(next(reversed(slots)), -1)
-    every = {**slots, name: b"%b:%b" % (encode(name), encoded)}
-    if late:
-        return dict(sorted(every.items(), key=lambda slot: order.get(slot[0], -1)))
-    return every
-
-
-def slots_of(values: dict[str, Any]) -> Slots:
-    """Return the slots that hold these values."""
-    return {name: b"%b:%b" % (encode(name), encode(value)) for name, value in values.items()}
-
-
-def object_of(slots: Slots) -> bytes:
-    """Return the JSON object of what the slots hold."""
-    return b"{%b}" % b",".join(slots.values())
 
 
 def attributes_of(

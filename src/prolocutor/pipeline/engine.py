@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
-from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, NotFound, ServiceError
-from prolocutor.pipeline import telling
-from prolocutor.pipeline.calls import RunningCalls
+from prolocutor.pipeline.calling import answers_of
 from prolocutor.pipeline.guard import BreakerState
-from prolocutor.pipeline.plan import Formatter, Pipeline, Service
+from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
-from prolocutor.pipeline.requests import PayloadRequest
-from prolocutor.pipeline.turn import Turn, reshaped
+from prolocutor.pipeline.requests import PayloadRequest, checked_payload, requests_for
+from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
 
@@ -66,10 +61,28 @@ class Engine:
         return turn
 
     async def tell(self, turn: Turn, skill: str, extra: dict[str, Any]) -> None:
-        """Tell a skill something after the reply; its attributes count, its words do not."""
+        """Tell a skill something after the reply, in what is left of the turn.
+
+        The attributes of its most confident hypothesis count, its words do not, and what it does
+        wrong is on record.
+        """
         step = self.prepared.skill_steps.get(skill)
-        if step is not None:
-            await telling.tell(turn, step, extra)
+        if step is None:
+            return
+        draft = turn.draft
+        seconds = min(step.timeout, turn.seconds_until(Stage.POSTPROCESSOR))
+        if seconds <= 0 or (not step.rerun and draft.begun.attempt > 1):
+            turn.fault(skill, "was not told that its ask is over: there was no time left")
+            return
+        snapshot, turn_id = draft.snapshot(step.window, step.only), draft.begun.opening.turn_id
+        try:
+            requests = requests_for(step, snapshot, turn_id, seconds, extra)
+        except BaseException as error:
+            turn.fault(skill, f"its formatter raised {type(error).__name__}: {error}")
+            return
+        group = await answers_of(step, requests, seconds, self.prepared.strays)
+        for reply in group.replies:
+            turn.learn(step, reply)
 
     def closed(self, begun: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
         """Return a turn that was ended by the fallback text without asking anybody."""
@@ -83,36 +96,22 @@ class Engine:
         request: dict[str, Any],
         *,
         timeout: float,
+        stage: str | None = None,
         key: str | None = None,
         formatted: bool = False,
     ) -> Any:
         """Ask one service under its guard, outside of any turn (`contracts/caller.py`)."""
-        step = next((one for one in self.prepared.every() if one.name == service), None)
-        if step is None:
-            raise NotFound(f"no service is called '{service}'", field="service")
-        loop = asyncio.get_running_loop()
-        body = plain.check(
-            _formatted(step, request) if formatted else request,
-            max_bytes=plain.MAX_STATE_BYTES,
-            max_depth=plain.MAX_STATE_DEPTH,
-        ).encoded
+        step = self._step_of(service, stage)
+        asked = checked_payload(_formatted(step, request) if formatted else request)
         key = key or f"{new_id()}/{service}"
-        asked = PayloadRequest(service, key.partition("/")[0], key, timeout, body)
-        calls: RunningCalls[None] = RunningCalls(loop, self.prepared.strays)
-        try:
-            calls.start(step.guard.call(asked), None, timeout, monotonic())
-            while not calls.settled:
-                await calls.wait(monotonic() + timeout)
-        finally:
-            calls.close()
-        ((_, outcome),) = calls.settled
-        if formatted and step.format_reply is not None and isinstance(outcome, Plain):
-            outcome = reshaped(step, outcome)
-        error = outcome if isinstance(outcome, ServiceError) else None
-        step.guard.note(error)
-        if error is not None:
-            raise error
-        return outcome.value
+        payload = PayloadRequest(service, key.partition("/")[0], key, timeout, asked)
+        strays = self.prepared.strays
+        group = await answers_of(step, [payload], timeout, strays, formatted=formatted)
+        (reply,) = group.replies
+        if isinstance(reply, ServiceError):
+            raise reply
+        step.guard.note(None)
+        return reply.value
 
     async def aclose(self) -> None:
         """Let go of every service."""
@@ -121,6 +120,16 @@ class Engine:
                 await step.guard.aclose()
             except Exception:
                 log.exception("service %s could not be let go", step.name)
+
+    def _step_of(self, service: str, stage: str | None) -> ServiceStep:
+        """Return the service of this name: of the stage, else the skill, else any."""
+        found = [one for one in self.prepared.every() if one.name == service]
+        if stage is not None:
+            found = [one for one in found if one.stage == stage]
+        if not found:
+            where = f" in {stage}" if stage else ""
+            raise NotFound(f"no service is called '{service}'{where}", field="service")
+        return next((one for one in found if one.stage is Stage.SKILL), found[0])
 
 
 def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:

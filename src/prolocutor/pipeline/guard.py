@@ -1,4 +1,4 @@
-"""What stands around every call of one service: its breaker, its places in flight, its retries."""
+"""What stands around every call of one service: breaker, places in flight, retries, batches."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
 
 from prolocutor.contracts.connector import Connector, ImmediateAnswer, Request
 from prolocutor.dialog.plain import Plain
-from prolocutor.errors import BreakerOpen, NoPlace, ServiceError
+from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
 from prolocutor.pipeline import plan
-from prolocutor.pipeline.batching import Batcher
+from prolocutor.pipeline.calls import start_now
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +84,25 @@ class CircuitBreaker:
         self._changed(state)
 
 
+Waiting = tuple[Request, "asyncio.Future[Plain]"]
+
+MAX_LOST: Final = 16
+"""Calls of one service that were given up and go on; then no more are made."""
+
+
+class RunningCell:
+    """Says whose code runs in the event loop now: of the service of `guard`, or of none.
+
+    Guards set it around all that runs there without a task of its own. A call that has one is known
+    by the task's name (`Guard.task_name`).
+    """
+
+    __slots__ = ("guard",)
+
+    def __init__(self) -> None:
+        self.guard: Guard | None = None
+
+
 class Guard:
     """Makes the calls of one service, all turns together."""
 
@@ -92,11 +111,16 @@ class Guard:
         service: plan.Service,
         connector: Connector,
         changed: Callable[[str, BreakerState], None],
+        cell: RunningCell | None = None,
     ) -> None:
         self.service = service
+        self.task_name = f"service {service.name} {id(self):x}"
+        self._cell = RunningCell() if cell is None else cell
         self.breaker = CircuitBreaker(service.breaker, self._breaker_changed)
         self._connector = (
-            Batcher(connector, service.batch_size) if service.batch_size > 1 else connector
+            Batcher(connector, service.batch_size, self.task_name)
+            if service.batch_size > 1
+            else connector
         )
         self._send = self._connector.send
         self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
@@ -141,7 +165,26 @@ class Guard:
                 self.breaker.pass_through()
             except BreakerOpen as error:
                 return error
-        return self._answer(request)
+        cell = self._cell
+        cell.guard = self
+        try:
+            return self._answer(request)
+        except BaseException as error:
+            return ServiceRaised(f"{type(error).__name__}: {error}")
+        finally:
+            cell.guard = None
+
+    def watched(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that does the same and is known as the service's while it runs."""
+
+        def run(*given: Any) -> Any:
+            self._cell.guard = self
+            try:
+                return work(*given)
+            finally:
+                self._cell.guard = None
+
+        return run
 
     def note(self, error: ServiceError | None) -> None:
         """Tell the breaker how a call went; what the guard itself refused does not count."""
@@ -152,10 +195,6 @@ class Guard:
             self.breaker.undecided()
         elif not isinstance(error, BreakerOpen):
             self.breaker.failed()
-
-    def sends_by(self, connector: Connector) -> bool:
-        """Return whether this is the way its requests go."""
-        return self._connector is connector
 
     async def aclose(self) -> None:
         """Let go of the service."""
@@ -205,3 +244,105 @@ class Guard:
     def _breaker_changed(self, state: BreakerState) -> None:
         log.warning("breaker of service %s is now %s", self.service.name, state)
         self._changed(self.service.name, state)
+
+
+class Batcher:
+    """A connector before a connector: gathers waiting requests into calls of `size`.
+
+    One call is on its way at a time. A request that finds none goes out at the loop's next round,
+    with all that came in the meantime; while a call is away the others gather. There is no fixed
+    wait.
+    """
+
+    def __init__(self, connector: Connector, size: int, task_name: str | None = None) -> None:
+        self._task_name = task_name
+        self._connector = connector
+        self._size = size
+        self._queue: deque[Waiting] = deque()
+        self._sender: asyncio.Task[Any] | None = None
+        self._lost: set[asyncio.Task[Any]] = set()
+
+    async def send(self, requests: Sequence[Request]) -> Sequence[Plain | ServiceError]:
+        """Wait for the reply to one request; cancelling takes it out of the queue."""
+        (request,) = requests
+        loop = asyncio.get_running_loop()
+        reply: asyncio.Future[Plain] = loop.create_future()
+        self._queue.append((request, reply))
+        if self._sender is None:
+            self._sender = start_now(self._send_all(), loop, None)
+        return (await reply,)
+
+    async def aclose(self) -> None:
+        """Let go of the service."""
+        await self._connector.aclose()
+
+    async def _send_all(self) -> None:
+        try:
+            await asyncio.sleep(0)
+            while batch := self._next():
+                await self._send(batch)
+        finally:
+            self._sender = None
+
+    def _next(self) -> list[Waiting]:
+        batch: list[Waiting] = []
+        while self._queue and len(batch) < self._size:
+            waiting = self._queue.popleft()
+            if not waiting[1].done():
+                batch.append(waiting)
+        return batch
+
+    async def _send(self, batch: list[Waiting]) -> None:
+        if len(self._lost) >= MAX_LOST:
+            _settle_batch(
+                batch, [NoPlace(f"{MAX_LOST} calls that were given up never ended")] * len(batch)
+            )
+            return
+        loop = asyncio.get_running_loop()
+        away = start_now(self._ask_for(batch), loop, self._task_name)
+        wanted = [reply for _, reply in batch]
+        gone = asyncio.gather(*wanted, return_exceptions=True)
+        await asyncio.wait((away, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not away.done():
+            away.cancel()
+            self._lost.add(away)
+            away.add_done_callback(self._lost.discard)
+
+    async def _ask_for(self, batch: list[Waiting]) -> None:
+        error = await self._try(batch)
+        if error is None:
+            return
+        if not error.answered or len(batch) == 1:
+            _settle_batch(batch, [error] * len(batch))
+            return
+        for waiting in batch:
+            alone = await self._try([waiting])
+            if alone is not None:
+                _settle_batch([waiting], [alone])
+
+    async def _try(self, batch: list[Waiting]) -> ServiceError | None:
+        """Send a batch and hand out its replies; give the error where all of it failed."""
+        try:
+            replies = await self._connector.send([request for request, _ in batch])
+            if len(replies) != len(batch):
+                return BadReply(f"{len(replies)} replies to {len(batch)} requests")
+        except ServiceError as error:
+            return error
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and not any(
+                not reply.done() for _, reply in batch
+            ):
+                raise
+            return ServiceRaised(f"{type(error).__name__}: {error}")
+        _settle_batch(batch, replies)
+        return None
+
+
+def _settle_batch(batch: list[Waiting], replies: Sequence[Plain | ServiceError]) -> None:
+    for (_, future), reply in zip(batch, replies, strict=True):
+        if future.done():
+            continue
+        if isinstance(reply, ServiceError):
+            future.set_exception(reply)
+        else:
+            future.set_result(reply)

@@ -83,8 +83,9 @@ class Service(msgspec.Struct, frozen=True):
     further attempts after an error. `max_in_flight`: calls running at once. `rerun`: whether it may
     be called again when a turn is run again after a crash. `context`: of the window, show `all`
     turns, the skill's `own` ones (in which it spoke), or `none` but the present one. `inline`: a
-    plain function is quick, run it in the event loop itself. `process`: run the function in a child
-    process of its own.
+    plain function is quick, run it in the event loop itself. `together`: a candidate annotator is
+    asked once a wave, with all its hypotheses in `request["hypotheses"]`, and gives a list.
+    `process`: run the function in a child process of its own.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Service(msgspec.Struct, frozen=True):
     max_in_flight: Annotated[int, Meta(ge=1, le=100_000)] = 64
     rerun: bool = True
     inline: bool = False
+    together: bool = False
     card: Card | JsonObject | None = None
     icon: str | None = None
     fan_out: bool = False

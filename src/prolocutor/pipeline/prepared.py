@@ -8,11 +8,10 @@ from typing import Final
 import msgspec
 
 from prolocutor.contracts.connector import Connector
-from prolocutor.dialog import plain
 from prolocutor.pipeline.calls import Strays
 from prolocutor.pipeline.formatters import reply_formatter, resolve_formatter, wants_hypotheses
 from prolocutor.pipeline.graph import Graph, PlanNode, compile_graph
-from prolocutor.pipeline.guard import BreakerState, Guard
+from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
 
 MAX_RESERVE: Final = 1.0
@@ -56,15 +55,17 @@ class StageDeadlines(msgspec.Struct, frozen=True):
 
 
 class ServiceStep:
-    """A service in its place in the graph, with its guard and its formatters.
+    """A service in its place in the graph, with its guard, its formatters and what turns look up.
 
     `before`, `requires` and `then` are the indices of its neighbours in the graph, `end` the
     seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
+    `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
     """
 
     __slots__ = (
-        "_tail",
         "before",
+        "before_candidates",
+        "before_reply",
         "conditional",
         "end",
         "fan_out",
@@ -72,14 +73,19 @@ class ServiceStep:
         "format_request",
         "guard",
         "index",
+        "is_last_chance",
+        "is_skill_selector",
         "name",
         "only",
         "requires",
+        "rerun",
         "selecting",
         "service",
         "stage",
         "then",
         "timeout",
+        "together",
+        "wants_hypotheses",
         "window",
     )
 
@@ -97,10 +103,13 @@ class ServiceStep:
         self.name = node.name
         self.service = service
         self.guard = guard
-        self.format_request = format_request
-        self.format_reply = format_reply
+        self.format_request = format_request and guard.watched(format_request)
+        self.format_reply = format_reply and guard.watched(format_reply)
         self.fan_out = service.fan_out or bool(getattr(format_request, "fan_out", False))
+        self.wants_hypotheses = wants_hypotheses(format_request)
+        self.together = service.together
         self.timeout = service.timeout
+        self.rerun = service.rerun
         self.end = limits.end_of(node.stage)
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
@@ -108,20 +117,19 @@ class ServiceStep:
         self.conditional = bool(node.requires) or node.stage in _CONDITIONAL
         self.window = 1 if service.context == "none" else service.last
         self.only = service.name if service.context == "own" else None
+        self.is_skill_selector = node.stage is Stage.SKILL_SELECTOR
+        self.is_last_chance = node.stage is Stage.LAST_CHANCE
+        self.before_candidates = False
+        self.before_reply = False
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR
-        self._tail = b'","service":%b' % plain.encode(node.name)
-
-    def tail_of(self, turn_id: str) -> bytes:
-        """Return what every request of a turn to this service ends with, but for the bracket."""
-        return b"".join((b',"turn_id":"', turn_id.encode(), self._tail))
 
 
 class PreparedPipeline:
     """A pipeline with a guard for each service, read-only but for the guards and the strays.
 
-    `missing` is how many services each step waits for, by index; `roots` the steps that wait for
-    none; `before_reply` and `before_candidates` the steps that the reply and the candidate
-    annotators wait for, `after_reply` those that wait for the reply.
+    `waiting` has each step with the number of services that it waits for, `roots` those that wait
+    for none, `after_reply` those that wait for the reply, each by its index; `before_reply` is the
+    number of services that the reply waits for.
     """
 
     def __init__(
@@ -140,23 +148,21 @@ class PreparedPipeline:
         self.fallback = fallback
         self.max_attributes = max_attributes
         self.strays = Strays()
+        self.running = RunningCell()
 
         def step(node: PlanNode) -> ServiceStep:
             service = node.service
-            return ServiceStep(
-                node,
-                Guard(service, connect(service), breaker_changed),
-                resolve_formatter(service.formatter, "in", resolve),
-                reply_formatter(service, resolve),
-                limits,
-            )
+            guard = Guard(service, connect(service), breaker_changed, self.running)
+            before = resolve_formatter(service.formatter, "in", resolve)
+            after = reply_formatter(service, resolve)
+            return ServiceStep(node, guard, before, after, limits)
 
         self.steps = [step(node) for node in self.graph.nodes]
         self.last_chance = step(self.graph.last_chance) if self.graph.last_chance else None
         self._plan_selection()
         self._plan_reply()
-        self.missing = [self._missing(one) for one in self.steps]
-        self.roots = [one for one in self.steps if self.missing[one.index] == 0]
+        self.waiting = [(one, self._missing(one)) for one in self.every()]
+        self.roots = [one.index for one, missing in self.waiting if missing == 0]
         declared = [service.name for _, service in pipeline.services()]
         self.order = {name: place for place, name in reversed(list(enumerate(declared)))}
 
@@ -173,7 +179,7 @@ class PreparedPipeline:
     @property
     def hypotheses(self) -> int:
         """Of how many earlier human utterances some formatter wants the hypotheses."""
-        asking = [one for one in self.every() if wants_hypotheses(one.format_request)]
+        asking = [one for one in self.every() if one.wants_hypotheses]
         return max((one.service.last or 1 << 30 for one in asking), default=0)
 
     def every(self) -> list[ServiceStep]:
@@ -189,22 +195,26 @@ class PreparedPipeline:
         self.skills = list(self.skill_steps)
         self.selectors = len(self.of(Stage.SKILL_SELECTOR))
         self.candidate_steps = sorted(self.of(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index)
-        self.before_candidates = frozenset(
-            index
-            for one in self.candidate_steps
-            for index in one.before
-            if self.steps[index].stage not in (Stage.SKILL, Stage.CANDIDATE_ANNOTATOR)
-        )
+        self.skill_indices = [one.index for one in self.skill_steps.values()]
+        self.candidate_indices = [one.index for one in self.candidate_steps]
+        for one in self.candidate_steps:
+            for other in (self.steps[index] for index in one.before):
+                if other.stage not in (Stage.SKILL, Stage.CANDIDATE_ANNOTATOR):
+                    other.before_candidates = True
 
     def _plan_reply(self) -> None:
         selectors = self.of(Stage.RESPONSE_SELECTOR)
         self.has_response_selector = bool(selectors)
         before = selectors or [*self.skill_steps.values(), *self.candidate_steps]
-        self.before_reply = frozenset(one.index for one in before)
-        self.after_reply = [*self.of(Stage.POSTPROCESSOR), *self.of(Stage.RESPONSE_ANNOTATOR)]
+        self.before_reply = len(before)
+        for one in before:
+            one.before_reply = True
+        after = [*self.of(Stage.POSTPROCESSOR), *self.of(Stage.RESPONSE_ANNOTATOR)]
+        self.after_reply = [one.index for one in after]
 
     def _missing(self, step: ServiceStep) -> int:
-        """Count what a step waits for: candidate annotators wait for waves, which are not here."""
-        if step.stage is Stage.CANDIDATE_ANNOTATOR:
+        """Count what a step waits for; -1 for what is not started by that: candidate annotators,
+        which wait for waves, and the last chance."""
+        if step.stage in (Stage.CANDIDATE_ANNOTATOR, Stage.LAST_CHANCE):
             return -1
-        return len(step.before) + (step in self.after_reply)
+        return len(step.before) + (step.index in self.after_reply)

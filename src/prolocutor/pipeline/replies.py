@@ -9,14 +9,24 @@ import msgspec
 
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.messages import checked_ask, checked_messages
+from prolocutor.dialog.plain import Plain, PlainItems
+from prolocutor.dialog.profile_changes import Fault
 from prolocutor.dialog.rendering import plain_text
-from prolocutor.errors import BadReply
+from prolocutor.errors import BadReply, ServiceError
 from prolocutor.pipeline import schedule
 
 MAX_HYPOTHESES: Final = 100
 
-Fault = Callable[[str], None]
-"""Takes note of something wrong that does not make the whole reply useless."""
+
+class SkillReply(msgspec.Struct, frozen=True):
+    """One hypothesis of a skill that can be used, and its JSON where it stands as it came."""
+
+    value: dict[str, Any]
+    checked: bytes | None
+
+    def with_part(self, part: int) -> SkillReply:
+        """Return the same as one of the parts of a fan-out."""
+        return SkillReply({**self.value, "part": part}, None)
 
 
 class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,29 +59,54 @@ def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
     return Selection([name for name in value if name in known], more, reason)
 
 
-def hypotheses(value: Any, fault: Fault) -> list[dict[str, Any]]:
+def hypotheses(reply: Plain, fault: Fault) -> list[SkillReply]:
     """Read a skill's reply: the hypotheses that can be used.
 
     One that cannot is a fault; where none of several can, the whole reply is bad.
     """
+    value, parts = reply.value, [reply.encoded]
     if isinstance(value, dict):
         value = [value]
-    if not isinstance(value, list):
+    elif not isinstance(value, list):
         raise BadReply(f"expected a list of hypotheses, found {_kind(value)}")
-    if len(value) > MAX_HYPOTHESES:
+    elif len(value) == 1:
+        parts = [reply.encoded[1:-1]]
+    elif len(value) > MAX_HYPOTHESES:
         raise BadReply(f"{len(value)} hypotheses, more than the {MAX_HYPOTHESES} allowed")
-    good: list[dict[str, Any]] = []
+    else:
+        parts = [bytes(part) for part in _split(reply.encoded)]
+    good: list[SkillReply] = []
     last: BadReply | None = None
-    for position, item in enumerate(value):
+    for position, (item, encoded) in enumerate(zip(value, parts, strict=True)):
         try:
-            good.append(_hypothesis(item, f"$[{position}]"))
+            read = _hypothesis(item, position)
         except BadReply as error:
             last = error
             if len(value) > 1:
                 fault(str(error))
-    if value and not good and last is not None:
+        else:
+            good.append(SkillReply(read, encoded if read is item else None))
+    if not good and last is not None:
         raise last
     return good
+
+
+_split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def notes(reply: Plain, number: int, fault: Fault) -> list[Plain | None]:
+    """Read a reply about so many hypotheses at once: a list, None for an item that is bad."""
+    if not isinstance(reply.value, list):
+        raise BadReply(f"expected a list of {number} items, found {_kind(reply.value)}")
+    if len(reply.value) != number:
+        raise BadReply(f"{len(reply.value)} items for {number} hypotheses")
+    if isinstance(reply, PlainItems):
+        for position, item in enumerate(reply.items):
+            if isinstance(item, ServiceError):
+                fault(f"item {position}: {item}")
+        return [item if isinstance(item, Plain) else None for item in reply.items]
+    parts = _split(reply.encoded)
+    return [Plain(one, bytes(part)) for one, part in zip(reply.value, parts, strict=True)]
 
 
 def choice(value: Any, known: Callable[[str], bool]) -> SelectorChoice:
@@ -121,14 +156,20 @@ def last_words(value: Any) -> tuple[str, dict[str, Any]]:
     return _text(value, "text", "$"), _object(value, "annotations", "$") or {}
 
 
-def _hypothesis(item: Any, path: str) -> dict[str, Any]:
+def _hypothesis(item: Any, position: int) -> dict[str, Any]:
+    usual = type(item) is dict and len(item) == 2
+    if usual and type(item.get("text")) is str and type(item.get("confidence")) is float:
+        return item  # type: ignore[no-any-return]
+    return _full_hypothesis(item, f"$[{position}]")
+
+
+def _full_hypothesis(item: Any, path: str) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise BadReply(f"expected a hypothesis, found {_kind(item)}", path=path)
     if not _RICH.isdisjoint(item):
         item = _rich(item, path)
-    if type(item.get("text")) is not str or type(item.get("confidence")) is not float:
-        _text(item, "text", path)
-        _confidence(item, path)
+    _text(item, "text", path)
+    _confidence(item, path)
     for key in _OBJECTS & item.keys():
         _object(item, key, path)
     return cast("dict[str, Any]", item)

@@ -1,115 +1,186 @@
-"""What one service is asked in one call: the agent state spliced from kept bytes, or a payload."""
+"""What one service is asked in one call: the agent state of a snapshot, or a formatter's payload.
+
+A service is shown its own copy. What goes over a wire is joined from bytes without decoding any.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from prolocutor.contracts.store import UtteranceParts
-from prolocutor.dialog.plain import decode, encode
-
-
-class Shown:
-    """What services see of a dialog at one moment.
-
-    `state` is the agent state as JSON up to the end of the utterances (`{…,"utterances":[…]`), each
-    without `user` and `hypotheses`. `special` names what is not as usual there: the place of an
-    utterance, its user if that is not the profile of now, its hypotheses if there are any.
-    """
-
-    __slots__ = ("special", "state")
-
-    def __init__(
-        self, state: bytes, window: Sequence[UtteranceParts], human: bytes, bot: bytes
-    ) -> None:
-        self.state = state
-        self.special: list[tuple[int, bytes | None, bytes | None]] = []
-        for place, said in enumerate(window):
-            usual = said.user == (bot if said.by_bot else human)
-            if not usual or said.hypotheses != b"[]":
-                kept = None if said.hypotheses == b"[]" else said.hypotheses
-                self.special.append((place, None if usual else said.user, kept))
+from prolocutor.dialog import plain
+from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.errors import BadReply
+from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.pipeline.snapshot import (
+    DialogSnapshot,
+    DraftHypothesis,
+    State,
+    copied,
+    list_of,
+)
 
 
 class StateRequest:
-    """The windowed agent state, and in `tail` (`,…}`) what the stage adds.
+    """The windowed agent state and what the stage adds: `extra`, and hypotheses.
 
-    A response selector (`selecting`) finds the hypotheses of the last human utterance a second time
-    on top.
+    A candidate annotator sees `about`, one hypothesis or (`together`) several. A response selector
+    finds those of the last human utterance a second time on top. `number` tells the calls of one
+    service apart, None where there is one.
     """
 
-    __slots__ = ("_selecting", "_shown", "_tail", "key", "service", "timeout", "turn_id")
+    __slots__ = ("_about", "_extra", "_number", "_snapshot", "_step", "timeout", "turn_id")
 
     def __init__(
         self,
-        service: str,
+        step: ServiceStep,
         turn_id: str,
-        key: str,
         timeout: float,
-        shown: Shown,
-        tail: bytes,
-        selecting: bool,
+        snapshot: DialogSnapshot,
+        extra: State | None = None,
+        about: DraftHypothesis | list[DraftHypothesis] | None = None,
+        number: int | None = None,
+    ) -> None:
+        self.turn_id = turn_id
+        self.timeout = timeout
+        self._step = step
+        self._snapshot = snapshot
+        self._extra = extra
+        self._about = about
+        self._number = number
+
+    @property
+    def service(self) -> str:
+        """Name of the service."""
+        return self._step.name
+
+    @property
+    def key(self) -> str:
+        """`<turn_id>/<service>[/n]`."""
+        return _key(self.turn_id, self._step.name, self._number)
+
+    def value(self) -> State:
+        """Return a fresh copy of the state."""
+        own: State = {"turn_id": self.turn_id, "service": self._step.name}
+        if self._extra is not None:
+            own.update(copied(self._extra))
+        about = self._about
+        if about is not None:
+            if isinstance(about, list):
+                own["hypotheses"] = [copied(one.template) for one in about]
+            else:
+                own["hypothesis"] = copied(about.template)
+        state = self._snapshot.copy(own)
+        if self._step.selecting:
+            state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
+        return state
+
+    def body(self) -> bytes:
+        """Return the state as JSON, joined from the bytes of its parts."""
+        spliced = self._snapshot.spliced()
+        own: State = {"turn_id": self.turn_id, "service": self._step.name, **(self._extra or {})}
+        pieces = [spliced.front, b",", encode(own)[1:-1]]
+        about = self._about
+        if isinstance(about, list):
+            pieces += (b',"hypotheses":', list_of(one.encoded for one in about))
+        elif about is not None:
+            pieces += (b',"hypothesis":', about.encoded)
+        pieces += (b',"human_utterances":', spliced.humans, b',"bot_utterances":', spliced.bots)
+        if self._step.selecting:
+            pieces += (b',"hypotheses":', spliced.hypotheses)
+        pieces.append(b"}")
+        return b"".join(pieces)
+
+
+class PayloadRequest:
+    """What a formatter made of the agent state, or what a caller outside of turns asks."""
+
+    __slots__ = ("_encoded", "_first", "key", "service", "timeout", "turn_id")
+
+    def __init__(
+        self, service: str, turn_id: str, key: str, timeout: float, payload: Plain
     ) -> None:
         self.service = service
         self.turn_id = turn_id
         self.key = key
         self.timeout = timeout
-        self._shown = shown
-        self._tail = tail
-        self._selecting = selecting
-
-    def value(self) -> dict[str, Any]:
-        """Return a fresh decoded copy of the state.
-
-        Within it the two split lists share the utterances of the one, and utterances share the
-        profile of their user where it was the same.
-        """
-        shown = self._shown
-        state: dict[str, Any] = decode(shown.state + self._tail)
-        human, bot = state["human"], state["bot"]
-        humans: list[dict[str, Any]] = []
-        bots: list[dict[str, Any]] = []
-        for utterance in state["utterances"]:
-            if "active_skill" in utterance:
-                utterance["user"] = bot
-                bots.append(utterance)
-            else:
-                utterance["user"] = human
-                utterance["hypotheses"] = []
-                humans.append(utterance)
-        state["human_utterances"] = humans
-        state["bot_utterances"] = bots
-        for place, user, hypotheses in shown.special:
-            utterance = state["utterances"][place]
-            if user is not None:
-                utterance["user"] = decode(user)
-            if hypotheses is not None:
-                utterance["hypotheses"] = decode(hypotheses)
-        if self._selecting:
-            state["hypotheses"] = humans[-1]["hypotheses"]
-        return state
-
-    def body(self) -> bytes:
-        """Return the state as JSON."""
-        return encode(self.value())
-
-
-class PayloadRequest:
-    """What a formatter made of the agent state."""
-
-    __slots__ = ("_body", "key", "service", "timeout", "turn_id")
-
-    def __init__(self, service: str, turn_id: str, key: str, timeout: float, body: bytes) -> None:
-        self.service = service
-        self.turn_id = turn_id
-        self.key = key
-        self.timeout = timeout
-        self._body = body
+        self._encoded = payload.encoded
+        self._first: Plain | None = payload
 
     def value(self) -> Any:
-        """Return a fresh decoded copy of the payload."""
-        return decode(self._body)
+        """Return a fresh copy of the payload: the first is the one that checking it made."""
+        first, self._first = self._first, None
+        return decode(self._encoded) if first is None else first.value
 
     def body(self) -> bytes:
         """Return the payload as JSON."""
-        return self._body
+        return self._encoded
+
+
+AnyRequest = StateRequest | PayloadRequest
+
+
+def requests_for(
+    step: ServiceStep,
+    snapshot: DialogSnapshot,
+    turn_id: str,
+    seconds: float,
+    extra: State | None = None,
+    about: list[DraftHypothesis] | None = None,
+    every: Sequence[DraftHypothesis] = (),
+) -> list[AnyRequest]:
+    """Return what each call of a service is asked; what its formatter raises is raised.
+
+    A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
+    all (`together`). A formatter with `fan_out` gives a list, one call for each item.
+    """
+    states: list[AnyRequest]
+    if about is None or step.fan_out:
+        states = [StateRequest(step, turn_id, seconds, snapshot, extra)]
+    elif step.together:
+        states = [StateRequest(step, turn_id, seconds, snapshot, extra, about)]
+    else:
+        alone = len(about) == 1
+        states = [
+            StateRequest(step, turn_id, seconds, snapshot, extra, one, None if alone else number)
+            for number, one in enumerate(about)
+        ]
+    if step.format_request is None:
+        return states
+    payloads = [step.format_request(state.value()) for state in states]
+    if step.fan_out:
+        payloads = _tasks(payloads[0], about, every)
+    alone = len(payloads) == 1
+    return [
+        PayloadRequest(
+            step.name,
+            turn_id,
+            _key(turn_id, step.name, None if alone else number),
+            seconds,
+            checked_payload(payload),
+        )
+        for number, payload in enumerate(payloads)
+    ]
+
+
+def checked_payload(payload: Any) -> Plain:
+    """Check what is going to be asked; `BadReply` names what JSON cannot say."""
+    return plain.check(payload, max_bytes=plain.MAX_PAYLOAD_BYTES, max_depth=plain.MAX_STATE_DEPTH)
+
+
+def _tasks(
+    tasks: Any, about: list[DraftHypothesis] | None, every: Sequence[DraftHypothesis]
+) -> list[Any]:
+    """Return one task for each call; of tasks for every hypothesis only those of this wave."""
+    if not isinstance(tasks, list):
+        raise BadReply(f"a formatter that fans out gives a list, not a {type(tasks).__name__}")
+    if about is None or len(tasks) == len(about):
+        return tasks
+    if len(tasks) != len(every):
+        raise BadReply(f"{len(tasks)} tasks for {len(about)} hypotheses")
+    wanted = {one.id for one in about}
+    return [task for task, one in zip(tasks, every, strict=True) if one.id in wanted]
+
+
+def _key(turn_id: str, service: str, number: int | None) -> str:
+    return f"{turn_id}/{service}" if number is None else f"{turn_id}/{service}/{number}"

@@ -1,311 +1,233 @@
-"""One turn through the graph: services start the moment their predecessors have settled."""
+"""One turn: it starts what the ledger says is ready, feeds back what settled, ends in time.
+
+The way of a hypothesis, from its skill to the store:
+ 1. `Turn._enter`: all that the skill waits for has settled, and it is selected
+ 2. `requests.requests_for` cuts what it is asked out of `Draft.snapshot`
+ 3. `calling.ask_once` calls it by `Guard.call` (or `Guard.answer`, where it never waits)
+ 4. the connector sends, and checks what comes back (`plain.check` or `plain.parse`)
+ 5. `RunningCalls.settled`: what came back, or why nothing did
+ 6. `CallGroup.take`: the response formatter; all calls of the service are through
+ 7. `replies.hypotheses`: what a skill may answer
+ 8. `Draft.hypothesize`: into the skill's slot
+ 9. `Ledger.settle`: others may start
+10. the candidate annotators and the response selector likewise; `Draft.choose`
+11. `Draft.utterances`, asked for by the assistant's journal
+12. the store's `close_turn`
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
-from prolocutor.contracts.observer import Outcome, ServiceRecord
-from prolocutor.contracts.selection import Selection
+from prolocutor.contracts.observer import Outcome, Reason, ServiceRecord
+from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
+from prolocutor.dialog.profile_changes import Fault
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
-from prolocutor.pipeline.asking import Asking, requests_for
+from prolocutor.pipeline import replies
+from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once
 from prolocutor.pipeline.calls import RunningCalls
-from prolocutor.pipeline.draft import Draft, DraftHypothesis
-from prolocutor.pipeline.interpreting import INTERPRETERS
+from prolocutor.pipeline.draft import Draft
+from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, SkillWave
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.pipeline.skills import CandidateCalls, SkillCalls
-from prolocutor.pipeline.waves import Wave, Waves
+from prolocutor.pipeline.requests import requests_for
+from prolocutor.pipeline.snapshot import DraftHypothesis, State
+from prolocutor.pipeline.waves import SkillSelection
 
 PREFERENCE: Final = 0.15
 """By how much another skill must be more confident than the preferred one to win."""
 
 
+_SKILL: Final = Stage.SKILL
+
+
 class Turn:
-    """One turn: what has settled (`outcomes`, by index), what runs, what was said (`draft`)."""
+    """One turn of a pipeline; what is said stands in its `draft`.
+
+    `faults` are what went wrong without making a reply useless, `remarks` what is as it should be
+    and yet asked for by those who look at the turn.
+    """
 
     def __init__(
         self, prepared: PreparedPipeline, begun: OpenedTurn, start: TurnStart, started: float
     ) -> None:
-        number = len(prepared.steps) + 1
         self.draft = Draft(begun, prepared.order, prepared.skills, start.heard)
-        self.waves = Waves(prepared.skills, start.excluded)
-        self.skills = prepared.skills
-        self.max_attributes = prepared.max_attributes
-        self.least = start.least
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []
-        self.outcomes: list[Outcome | None] = [None] * number
         self._prepared = prepared
-        self._loop = asyncio.get_running_loop()
         self._start = start
-        forced = start.forced_skill
-        self._forced = forced if forced in prepared.skill_steps else None
         self._started = started
         self._turn_id = begun.opening.turn_id
-        self.strays = prepared.strays
-        self._calls: RunningCalls[tuple[Asking, int]] = RunningCalls(self._loop, prepared.strays)
-        self._candidate_calls = CandidateCalls(prepared.steps, prepared.candidate_steps)
-        self._skills = SkillCalls(prepared.skill_steps, self._candidate_calls)
-        self._missing = prepared.missing.copy()
-        self._errors: dict[int, ServiceError] = {}
-        self._begins: dict[int, float] = {}
-        self._ends: dict[int, float] = {}
-        self._askings: dict[int, list[Asking]] = {}
-        self._ready: deque[ServiceStep] = deque(prepared.roots)
-        self._selectors = prepared.selectors
-        self._unsettled = len(prepared.steps)
-        self._reply_missing = len(prepared.before_reply)
+        forced = start.forced_skill
+        self._forced = forced if forced in prepared.skill_steps else None
+        self._directed = self._forced is not None or start.preferred is not None
+        self._ledger = Ledger(prepared, start.excluded)
+        self._selection = SkillSelection(prepared.skills)
+        self._calls: RunningCalls[CallToken] = RunningCalls(
+            asyncio.get_running_loop(), prepared.strays
+        )
+        self._groups: dict[int, CallGroup] = {}
         if zone := start.input.timezone:
-            told = {"timezone": zone}
-            self.draft.know(told, self.max_attributes, lambda what: self.fault("client", what))
+            self.draft.know({"timezone": zone}, self.max_attributes, self._fault_of("client"))
+
+    @property
+    def max_attributes(self) -> int:
+        """The most attributes that a profile may have."""
+        return self._prepared.max_attributes
+
+    @property
+    def reasons(self) -> list[Reason]:
+        """Why skills were asked, as far as the selectors say so."""
+        return self._selection.reasons
 
     async def run(self) -> None:
         """Take the turn to its end: every service settled, and something said."""
+        ledger, calls = self._ledger, self._calls
         if self._forced is not None:
-            self.waves.propose("", Selection([self._forced]), lambda what: None)
-        if not self._selectors or self._forced is not None:
-            self._skills.begin(self, None)
+            self._selection.propose("", Selection([self._forced]), lambda what: None)
+            self._select(None)
         end = self._started + self._prepared.limits.deadline
         try:
-            self._work()
-            while self._unsettled or self.draft.reply is None:
-                if self._calls.idle and not self._skills.release(self):
-                    self._stop()
-                elif not self._ready:
-                    await self._calls.wait(end)
-                self._work()
-                if monotonic() >= end:
-                    self._stop()
+            calls.apart(self._work)
+            while ledger.unsettled or self.draft.reply is None:
+                now = monotonic()
+                if now >= end or (calls.idle and not ledger.release_held(now)):
+                    self._stop(now)
+                    break
+                if not (ledger.ready or ledger.due):
+                    await calls.wait(end)
+                calls.apart(self._work)
         finally:
-            self._calls.close()
+            calls.close()
 
     def records(self) -> list[ServiceRecord]:
-        """Tell what became of every service; the last chance only if it was asked."""
-        steps = self._prepared.every()
+        """Return what became of every service; the last chance only if it was asked."""
         return [
-            self._record(step)
-            for step in steps
-            if step.stage is not Stage.LAST_CHANCE or self.asked(step)
+            self._record(entry)
+            for entry in self._ledger.entries
+            if entry.step.stage is not Stage.LAST_CHANCE or entry.started is not None
         ]
 
     def asked_skills(self) -> list[str]:
         """Name the skills that were asked."""
-        return [step.name for step in self._prepared.skill_steps.values() if self.asked(step)]
-
-    # -- what the stages may do with the turn -----------------------------------------------
-
-    def ask(
-        self,
-        step: ServiceStep,
-        wave: Wave | None = None,
-        candidates: list[DraftHypothesis] | None = None,
-    ) -> None:
-        """Ask a service, by as many calls as it takes, if there is time left for its stage."""
-        asking = Asking(step, wave, candidates)
-        now = monotonic()
-        seconds = min(step.timeout, self._started + step.end - now)
-        if seconds <= 0 or (not step.service.rerun and self.draft.begun.attempt > 1):
-            self._over(asking, "skipped", None)
-            return
-        if step.index not in self._begins:
-            self._begins[step.index] = now
-            self._askings[step.index] = []
-        self._askings[step.index].append(asking)
-        extra = self._extra_for(step)
-        try:
-            requests = requests_for(asking, self.draft, self._turn_id, seconds, extra)
-        except BaseException as error:
-            failure = error if isinstance(error, BadReply) else _raised("formatter", error)
-            self._over(asking, "failed", failure)
-            return
-        asking.expect(len(requests))
-        if not requests:
-            self._answered(asking)
-        guard, calls = step.guard, self._calls
-        for position, request in enumerate(requests):
-            token = (asking, position)
-            if guard.immediate:
-                calls.answer(guard.answer, request, token)
-                continue
-            call = calls.start(guard.call(request), token, seconds, now)
-            if not call.over:
-                asking.calls.append(call)
-
-    def settle(
-        self, step: ServiceStep, outcome: Outcome, error: ServiceError | None = None
-    ) -> None:
-        """Note a service's outcome and let go those that waited for it."""
-        index = step.index
-        if self.outcomes[index] is not None:
-            return
-        self.outcomes[index] = outcome
-        if error is not None:
-            self._errors[index] = error
-        self._ends[index] = monotonic()
-        self._unsettled -= 1
-        if step.stage is Stage.SKILL:
-            if outcome != "skipped" or self.waves.wants(step.name):
-                self._skills.settled(self, step)
-        elif step.stage is Stage.SKILL_SELECTOR:
-            self._selectors -= 1
-            if not self._selectors:
-                self._skills.begin(self, self._start.preferred)
-        missing = self._missing
-        for other in step.then:
-            missing[other] -= 1
-            if not missing[other]:
-                self._ready.append(self._prepared.steps[other])
-        if index in self._prepared.before_candidates:
-            self._candidate_calls.advance(self)
-        if index in self._prepared.before_reply:
-            self._reply_missing -= 1
-            if not self._reply_missing:
-                self._give_reply()
-
-    def drop(self, step: ServiceStep) -> None:
-        """Cancel a running service whose answer is no longer wanted."""
-        for asking in self._askings[step.index]:
-            for call in asking.calls:
-                self._calls.drop(call)
-        step.guard.breaker.undecided()
-        self.settle(step, "skipped")
-
-    def asked(self, step: ServiceStep) -> bool:
-        """Return whether a service was called."""
-        return step.index in self._begins
-
-    def seconds_until(self, stage: Stage) -> float:
-        """Return the seconds until a stage is over."""
-        return self._started + self._prepared.limits.end_of(stage) - monotonic()
-
-    def seconds_left(self, step: ServiceStep) -> float:
-        """Return the seconds until the stage of a service is over."""
-        return self._started + step.end - monotonic()
+        return [one.step.name for one in self._ledger.skills() if one.started is not None]
 
     def fault(self, service: str, what: str) -> None:
         """Record something wrong that does not make a whole reply useless."""
         self.faults.append({"service": service, "what": what})
 
-    def remark(self, service: str, what: str) -> None:
-        """Record something that is as it should be, and that who looks at the turn asks for."""
-        self.remarks.append({"service": service, "what": what})
+    def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
+        """Let a skill's attributes count that was told something after the reply."""
+        fault = self._fault_of(step.name)
+        try:
+            if isinstance(reply, ServiceError):
+                fault(str(reply))
+                return
+            found = replies.hypotheses(reply, fault)
+        except ServiceError as error:
+            step.guard.note(error)
+            fault(str(error))
+            return
+        step.guard.note(None)
+        if found:
+            best = max(found, key=lambda one: one.value["confidence"])
+            self.draft.learn(best.value, self.max_attributes, fault)
+
+    def seconds_until(self, stage: Stage) -> float:
+        """Return the seconds until a stage is over."""
+        return self._started + self._prepared.limits.end_of(stage) - monotonic()
 
     # -- the loop ---------------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Start what is ready and take in what has settled, until nothing is left to do."""
-        settled, ready = self._calls.settled, self._ready
-        while ready or settled:
-            if ready:
+        """Do what is due, start what is ready, take in what has settled, until nothing is left.
+
+        All that is ready starts before anything is taken in, so services that may start together
+        see the same dialog, however fast one of them answers.
+        """
+        ledger = self._ledger
+        due, ready, settled = ledger.due, ledger.ready, self._calls.settled
+        while True:
+            if due:
+                self._do(due.popleft())
+            elif ready:
                 self._enter(ready.popleft())
-                continue
-            (asking, position), outcome = settled.popleft()
-            self._take(asking, position, outcome)
+            elif settled:
+                (group, position), outcome = settled.popleft()
+                entry = ledger.entries[group.step.index]
+                if entry.outcome is None and group.take(position, outcome):
+                    self._answered(entry, group)
+            else:
+                return
 
-    def _stop(self) -> None:
-        """Settle whatever is left at the deadline; every stage ends before, so this is a net."""
-        self.waves.close()
-        for step in self._prepared.steps:
-            self.settle(step, "skipped", ServiceLate("the turn was over"))
-        if self.draft.reply is None:
-            self._fall_back()
-        self._ready.clear()
+    def _do(self, due: Due) -> None:
+        if due is Due.ANNOTATE:
+            self._annotate()
+        elif due is Due.REPLY:
+            self._give_reply()
+        elif due is Due.LOOK:
+            self._look()
+        elif self._ledger.selecting:
+            self._select(self._start.preferred)
 
-    def _enter(self, step: ServiceStep) -> None:
-        """All that a service waits for has settled: call it, hold it or skip it."""
-        if self.outcomes[step.index] is not None:
+    def _enter(self, entry: LedgerEntry) -> None:
+        """All that a service waits for has settled: ask it, hold it or skip it."""
+        if entry.outcome is not None:
             return
-        if step.conditional and self._must_skip(step):
-            self.settle(step, "skipped")
-        elif step.stage is Stage.SKILL:
-            self._skills.enter(self, step)
-        else:
-            self.ask(step)
+        step = entry.step
+        if step.conditional and self._must_skip(entry):
+            self._ledger.settle(entry, "skipped", monotonic())
+        elif step.stage is not _SKILL or self._ledger.may_ask(entry, monotonic()):
+            self._ask(entry)
 
-    def _must_skip(self, step: ServiceStep) -> bool:
-        if step.requires and any(self.outcomes[other] != "done" for other in step.requires):
+    def _must_skip(self, entry: LedgerEntry) -> bool:
+        if self._ledger.lacks_required(entry):
             return True
-        if step.stage is Stage.SKILL_SELECTOR:
+        stage = entry.step.stage
+        if stage is Stage.SKILL_SELECTOR:
             return self._forced is not None
-        if step.stage is Stage.RESPONSE_SELECTOR:
+        if stage is Stage.RESPONSE_SELECTOR:
             draft = self.draft
-            return draft.reply is not None or draft.abstained or not draft.candidates()
+            return draft.reply is not None or draft.abstained or not draft.drafted()
         return False
 
-    def _let_go(self, index: int) -> None:
-        self._missing[index] -= 1
-        if self._missing[index] == 0:
-            self._ready.append(self._prepared.steps[index])
-
-    def _take(self, asking: Asking, position: int, outcome: Any) -> None:
-        """One call has settled."""
-        step = asking.step
-        if self.outcomes[step.index] is not None:
-            return  # it was dropped in the meantime
-        if step.format_reply is not None and isinstance(outcome, Plain):
-            outcome = reshaped(step, outcome)
-        if not isinstance(outcome, Plain):
-            if not isinstance(outcome, ServiceError):
-                outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
-            step.guard.note(outcome)
-            asking.failed += 1
-        asking.replies[position] = outcome
-        asking.left -= 1
-        if not asking.left:
-            self._answered(asking)
-
-    def _answered(self, asking: Asking) -> None:
-        """All calls of a service have settled: read its replies into its slot."""
-        step, failed = asking.step, asking.failed
-        if failed and failed == len(asking.replies):
-            failures = asking.failures()
-            late = all(isinstance(failure, ServiceLate) for failure in failures)
-            self._over(asking, "late" if late else "failed", failures[0])
+    def _ask(
+        self,
+        entry: LedgerEntry,
+        wave: SkillWave | None = None,
+        about: list[DraftHypothesis] | None = None,
+    ) -> None:
+        """Ask a service, by as many calls as it takes, if there is time left for its stage."""
+        step, draft = entry.step, self.draft
+        now = monotonic()
+        seconds = min(step.timeout, self._started + step.end - now)
+        if seconds <= 0 or (not step.rerun and draft.begun.attempt > 1):
+            self._over(entry, wave, "skipped", None)
             return
         try:
-            INTERPRETERS[step.stage](self, asking)
-        except BadReply as error:
-            step.guard.note(error)
-            self._over(asking, "failed", error)
+            snapshot = draft.snapshot(step.window, step.only)
+            every = () if about is None else draft.drafted()
+            extra = self._extra_for(step) if self._directed else None
+            requests = requests_for(step, snapshot, self._turn_id, seconds, extra, about, every)
+        except BaseException as error:
+            self._ledger.asked(entry, now)
+            self._over(entry, wave, "failed", formatter_failure(error))
             return
-        if failed:
-            for failure in asking.failures():
-                self.fault(step.name, str(failure))
-        else:
-            step.guard.note(None)
-        self._over(asking, "done", None)
-
-    def _over(self, asking: Asking, outcome: Outcome, error: ServiceError | None) -> None:
-        """A service has answered, or never will."""
-        step = asking.step
-        if asking.wave is not None:
-            self._candidate_calls.annotated(self, step, asking.wave, outcome, error)
-        elif step.stage is Stage.LAST_CHANCE:
-            self._last_chance_over(step, outcome, error)
-        else:
-            self.settle(step, outcome, error)
-
-    # -- the reply --------------------------------------------------------------------------
-
-    def _give_reply(self) -> None:
-        """The ordinary way has come to its end; where it failed, take the next one on the list."""
-        last_chance = self._prepared.last_chance if self._start.otherwise is None else None
-        failed = self._prepared.has_response_selector or not self.draft.candidates()
-        if self.draft.reply is None and failed and last_chance is not None:
-            self.ask(last_chance)
+        self._ledger.asked(entry, now, len(requests))
+        group = CallGroup(step, len(requests), wave, about)
+        if not requests:
+            self._answered(entry, group)
             return
-        if self.draft.reply is None:
-            self._fall_back()
-        self._replied()
+        if step.stage is _SKILL:
+            self._groups[step.index] = group
+        ask_once(group, requests, seconds, self._calls, now)
 
-    def _extra_for(self, step: ServiceStep) -> dict[str, Any] | None:
+    def _extra_for(self, step: ServiceStep) -> State | None:
         """Return what a request says beside the dialog: the answer, or who is preferred."""
         if step.name == self._forced:
             return self._start.extra
@@ -315,61 +237,228 @@ class Turn:
             return {"preferred": self._start.preferred}
         return None
 
-    def _last_chance_over(
-        self, step: ServiceStep, outcome: Outcome, error: ServiceError | None
+    def _answered(self, entry: LedgerEntry, group: CallGroup) -> None:
+        """All calls of a service are through: read its replies into its slot."""
+        step, failed = group.step, group.failed
+        if failed and failed == len(group.replies):
+            failures = group.failures()
+            late = all(isinstance(failure, ServiceLate) for failure in failures)
+            self._over(entry, group.wave, "late" if late else "failed", failures[0])
+            return
+        try:
+            self._write(group)
+        except Exception as error:
+            if not isinstance(error, BadReply):
+                error = ServiceRaised(f"its reply is of no use: {type(error).__name__}: {error}")
+            step.guard.note(error)
+            self._over(entry, group.wave, "failed", error)
+            return
+        if failed:
+            for failure in group.failures():
+                self.fault(step.name, str(failure))
+        else:
+            step.guard.note(None)
+        self._over(entry, group.wave, "done", None)
+
+    def _over(
+        self,
+        entry: LedgerEntry,
+        wave: SkillWave | None,
+        outcome: Outcome,
+        error: ServiceError | None,
     ) -> None:
-        self.outcomes[step.index] = outcome
-        if error is not None:
-            self._errors[step.index] = error
-        self._ends[step.index] = monotonic()
+        """A service has answered, or never will; a candidate annotator for one wave."""
+        if wave is not None:
+            self._ledger.annotated(entry, wave, outcome, error)
+        else:
+            self._ledger.settle(entry, outcome, monotonic(), error)
+
+    def _stop(self, now: float) -> None:
+        """Settle whatever is left at the deadline; every stage ends before, so this is a net."""
+        self._ledger.stop(now)
         if self.draft.reply is None:
             self._fall_back()
-        self._replied()
+
+    # -- the skills and their hypotheses ----------------------------------------------------
+
+    def _select(self, preferred: str | None) -> None:
+        """The selectors have settled: open the first wave."""
+        ledger, selection = self._ledger, self._selection
+        ledger.select(selection.first(preferred))
+        if not selection.is_open:
+            self._close_selection()
+        elif not ledger.running and Due.LOOK not in ledger.due:
+            ledger.due.append(Due.LOOK)
+
+    def _look(self) -> None:
+        """Ask the selectors for more skills; nobody runs and nobody is named: it is over."""
+        ledger = self._ledger
+        if ledger.closed:
+            return
+        seconds = self.seconds_until(Stage.SKILL)
+        answer = self._selection.more(self.draft.hypotheses, ledger.settled_skills(), seconds)
+        opened = False
+        if isinstance(answer, Enough):
+            ledger.closed = True
+            for entry in ledger.skills():
+                if entry.started is not None and entry.outcome is None:
+                    self._drop(entry)
+        elif seconds > 0:
+            opened = ledger.select(answer)
+        if ledger.closed or not (opened or ledger.running):
+            self._close_selection()
+
+    def _close_selection(self) -> None:
+        """No more skills are selected: what was asked in vain does not count."""
+        for entry in self._ledger.close(monotonic()):
+            if entry.outcome is None:
+                self._drop(entry)
+            self.draft.withdraw(entry.step.name)
+
+    def _drop(self, entry: LedgerEntry) -> None:
+        """Cancel a running skill whose answer is no longer wanted."""
+        for call in self._groups[entry.step.index].calls:
+            self._calls.drop(call)
+        entry.step.guard.breaker.undecided()
+        self._ledger.settle(entry, "skipped", monotonic())
+
+    def _annotate(self) -> None:
+        """Call the candidate annotators for the hypotheses of each wave that is complete."""
+        ledger, draft = self._ledger, self.draft
+        while found := ledger.next_annotation(monotonic()):
+            entry, wave = found
+            about = [one for skill in wave.skills for one in draft.drafted_by(skill)]
+            if about and not ledger.lacks_for(entry, wave):
+                self._ask(entry, wave, about)
+            else:
+                ledger.annotated(entry, wave, "skipped")
+
+    # -- the reply --------------------------------------------------------------------------
+
+    def _give_reply(self) -> None:
+        """The ordinary way has come to its end; where it failed, take the next one on the list."""
+        draft, prepared = self.draft, self._prepared
+        if draft.reply is None:
+            last = prepared.last_chance if self._start.otherwise is None else None
+            failed = prepared.has_response_selector or not draft.drafted()
+            if last is not None and failed:
+                entry = self._ledger.entries[last.index]
+                if entry.outcome is None:
+                    self._ask(entry)
+                    return
+            self._fall_back()
+        self._ledger.replied()
 
     def _fall_back(self) -> None:
         """The last two ways: the most confident hypothesis, else the words for then."""
-        chosen = self.draft.choose_most_confident(
-            self._start.preferred,
-            PREFERENCE,
-            self.max_attributes,
-            lambda what: self.fault("reply", what),
-        )
-        if chosen:
+        draft, start = self.draft, self._start
+        fault = self._fault_of("reply")
+        if draft.choose_most_confident(start.preferred, PREFERENCE, self.max_attributes, fault):
             return
-        if self._start.otherwise is not None:
-            self.draft.say_itself(self._start.otherwise)
+        if start.otherwise is not None:
+            draft.say_itself(start.otherwise)
         else:
-            self.draft.say("fallback", "", self._prepared.fallback, {})
+            draft.say("fallback", "", self._prepared.fallback, {})
 
-    def _replied(self) -> None:
-        for step in self._prepared.after_reply:
-            self._let_go(step.index)
+    # -- from replies to slots, by stage ----------------------------------------------------
 
-    def _record(self, step: ServiceStep) -> ServiceRecord:
-        index = step.index
-        error, begin, end = self._errors.get(index), self._begins.get(index), self._ends.get(index)
+    def _write(self, group: CallGroup) -> None:
+        """Write the replies of a service to its slot; `BadReply` where they cannot be read."""
+        name, draft = group.step.name, self.draft
+        stage = group.step.stage
+        if stage is _SKILL:
+            draft.hypothesize(name, self._hypotheses(group))
+            return
+        match stage:
+            case Stage.ANNOTATOR:
+                draft.annotate(name, group.joined())
+            case Stage.CANDIDATE_ANNOTATOR:
+                self._annotations(group)
+            case Stage.SKILL_SELECTOR:
+                self._propose(group)
+            case Stage.RESPONSE_SELECTOR:
+                self._choose(group)
+            case Stage.POSTPROCESSOR:
+                draft.rewrite(replies.rewritten(group.only().value))
+            case Stage.RESPONSE_ANNOTATOR:
+                draft.annotate_reply(name, group.joined())
+            case Stage.LAST_CHANCE:
+                text, annotations = replies.last_words(group.only().value)
+                draft.say("last_chance", name, text, annotations)
+
+    def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
+        step, fault = group.step, self._fault_of(group.step.name)
+        given: list[replies.SkillReply] = []
+        for part, reply in enumerate(group.replies):
+            if isinstance(reply, Plain):
+                found = replies.hypotheses(reply, fault)
+                given += [one.with_part(part) for one in found] if step.fan_out else found
+        if len(given) > replies.MAX_HYPOTHESES:
+            raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
+        least = self._start.least
+        if least is None:
+            return given
+        for one in given:
+            confidence = one.value["confidence"]
+            if confidence < least:
+                what = f"a hypothesis of {confidence:g} does not count: it takes {least:g}"
+                self.remarks.append({"service": step.name, "what": what})
+        return [one for one in given if one.value["confidence"] >= least]
+
+    def _annotations(self, group: CallGroup) -> None:
+        step, about = group.step, group.about or []
+        noted: list[Plain | ServiceError | None] = [*group.replies]
+        if step.together:
+            noted = [*replies.notes(group.only(), len(about), self._fault_of(step.name))]
+        for one, reply in zip(about, noted, strict=True):
+            if isinstance(reply, Plain):
+                self.draft.annotate_hypothesis(one, step.name, reply)
+
+    def _propose(self, group: CallGroup) -> None:
+        step, fault = group.step, self._fault_of(group.step.name)
+        value = group.only().value
+        if value == [] and step.service.wire == "deeppavlov":
+            value = None
+        selection = replies.selected(value, self._prepared.skills, fault)
+        self._selection.propose(step.name, selection, fault)
+
+    def _choose(self, group: CallGroup) -> None:
+        draft, value = self.draft, group.only().value
+        if isinstance(value, dict) and value.get("abstain") is True:
+            draft.abstain()
+            return
+        choice = replies.choice(value, lambda one: draft.find(one) is not None)
+        if choice.skill_name:
+            if not draft.chosen(choice):
+                raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
+            draft.choose(choice, self.max_attributes, self._fault_of(group.step.name))
+        elif self._start.least is not None:
+            draft.abstain()  # there are words for when no hypothesis is sure enough
+        else:
+            messages = choice.messages or [{"type": "text", "text": choice.text}]
+            draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _fault_of(self, service: str) -> Fault:
+        return lambda what: self.fault(service, what)
+
+    def _record(self, entry: LedgerEntry) -> ServiceRecord:
+        error = entry.error
         return ServiceRecord(
-            name=step.name,
-            stage=step.stage.value,
-            outcome=self.outcomes[index] or "skipped",
-            started=None if begin is None else begin - self._started,
-            ended=None if end is None else end - self._started,
-            calls=sum(len(asking.replies) for asking in self._askings.get(index, ())),
+            name=entry.step.name,
+            stage=entry.step.stage.value,
+            outcome=entry.outcome or "skipped",
+            started=None if entry.started is None else entry.started - self._started,
+            ended=None if entry.ended is None else entry.ended - self._started,
+            calls=entry.calls,
             error=str(error) if error else None,
             code=error.code if error else None,
         )
 
 
-def reshaped(step: ServiceStep, reply: Plain) -> Plain | ServiceError:
-    """Apply a response formatter; what it does wrong is its service's failure."""
-    assert step.format_reply is not None
-    try:
-        return plain.check(step.format_reply(reply.value))
-    except ServiceError as error:
+def formatter_failure(error: BaseException) -> ServiceError:
+    """Return what a formatter raised as its service's failure."""
+    if isinstance(error, BadReply):
         return error
-    except BaseException as error:
-        return _raised("response formatter", error)
-
-
-def _raised(who: str, error: BaseException) -> ServiceRaised:
-    return ServiceRaised(f"{who}: {type(error).__name__}: {error}")
+    return ServiceRaised(f"formatter: {type(error).__name__}: {error}")

@@ -113,7 +113,11 @@ async def test_the_next_turn_goes_without_it(alarm: Alarm) -> None:
 
 async def test_a_caller_from_outside_the_pipeline_is_watched_too(alarm: Alarm) -> None:
     async with assistant(services(alarm)["at once"]) as it:
-        watchdog = Watchdog(lambda: True, [step.guard for step in it.engine.prepared.every()])
+        watchdog = Watchdog(
+            lambda: True,
+            [step.guard for step in it.engine.prepared.every()],
+            it.engine.prepared.running,
+        )
         watchdog.start()
         await it.engine.call("odd", {}, timeout=60)
         assert await left_alone(it, "odd")
@@ -123,7 +127,7 @@ async def test_a_caller_from_outside_the_pipeline_is_watched_too(alarm: Alarm) -
 async def test_code_of_no_service_is_not_blamed_on_one(alarm: Alarm) -> None:
     async with assistant(skill()) as it:
         guards = [step.guard for step in it.engine.prepared.every()]
-        watchdog = Watchdog(lambda: True, guards)
+        watchdog = Watchdog(lambda: True, guards, it.engine.prepared.running)
         watchdog.start()
         alarm.block()
         watchdog.stop()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.messages import Button, Text
+from prolocutor.dialog.plain import PlainItems
 from prolocutor.dialog.utterances import Hypothesis, ScheduledMessage, SelectorReply
 from prolocutor.errors import BadReply
 
@@ -248,3 +249,50 @@ def test_a_struct_that_holds_itself_is_refused() -> None:
     found.inner = [found]
     with pytest.raises(BadReply):
         plain.check(found)
+
+
+def doubled(times: int) -> list[Any]:
+    """Return a list that is small in memory and has 2 to the power of `times` parts as JSON."""
+    value: list[Any] = []
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        doubled(40),
+        {"deep": {"down": doubled(40)}},
+        [["x" * 1000] * 1000] * 1000,
+        [{"x" * 100_000: 1}] * 100_000,
+        [[[[0] * 100] * 100] * 100] * 100,
+    ],
+)
+def test_a_value_that_is_small_in_memory_and_endless_as_json_is_refused(value: Any) -> None:
+    with pytest.raises(BadReply, match="more than the 1,000,000 allowed"):
+        plain.check(value)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, {1: 2}, object(), "\ud800"])
+def test_what_is_wrong_deep_in_an_endless_value_is_found_at_once(wrong: Any) -> None:
+    value: Any = [wrong]
+    for _ in range(40):
+        value = [value, value]
+    with pytest.raises(BadReply):
+        plain.check(value)
+
+
+def test_what_occurs_in_several_places_is_fine_while_it_is_small() -> None:
+    part = {"a": [1, 2.5, None]}
+    assert plain.check([part, part, [part]]).value == [part, part, [part]]
+
+
+def test_a_value_of_many_parts_passes() -> None:
+    value = [{"n": n, "text": "one of many"} for n in range(15_000)]
+    assert plain.check(value).value == value
+
+
+def test_items_that_are_checked_one_by_one_keep_their_places() -> None:
+    items = PlainItems([plain.check({"a": 1}), BadReply("no"), plain.check("b")])
+    assert (items.value, items.encoded) == ([{"a": 1}, None, "b"], b'[{"a":1},null,"b"]')

@@ -418,6 +418,17 @@ async def test_a_guarded_caller_knows_no_other_services() -> None:
         await Talk(Pipeline(skills=[skill()])).engine.call("nobody", {}, timeout=1)
 
 
+async def test_of_services_with_one_name_a_guarded_caller_asks_the_skill_unless_it_is_told() -> (
+    None
+):
+    annotator, chat = says("clock", "annotated"), says("clock", "said")
+    engine = Talk(Pipeline(annotators=[annotator], skills=[chat])).engine
+    assert await engine.call("clock", {}, timeout=1) == "said"
+    assert await engine.call("clock", {}, timeout=1, stage="annotators") == "annotated"
+    with pytest.raises(NotFound):
+        await engine.call("clock", {}, timeout=1, stage="postprocessors")
+
+
 async def test_a_guarded_caller_sends_what_json_can_say() -> None:
     with pytest.raises(BadReply):
         await Talk(Pipeline(skills=[skill()])).engine.call("chat", {"x": object()}, timeout=1)
@@ -439,11 +450,15 @@ class Odd:
         pass
 
 
-@pytest.mark.parametrize("answer", [None, [], [1, 2], ["bare"], [None], 5, "text", [ValueError()]])
+@pytest.mark.parametrize(
+    "answer", [None, [], [1, 2], ["bare"], [None], 5, "text", [ValueError()], [Plain(1, "1")]]
+)
 @pytest.mark.parametrize("batch_size", [1, 4])
 async def test_a_connector_that_keeps_no_promise_breaks_no_turn(
     answer: Any, batch_size: int
 ) -> None:
     odd = Service("odd", Odd(answer), batch_size=batch_size)
+    with pytest.raises(ServiceError):
+        await Talk(Pipeline(skills=[odd])).engine.call("odd", {}, timeout=1)
     turn = await Talk(Pipeline(skills=[odd, skill()]), deadline=1.0).turn()
     assert (turn.draft.spoken().text, outcomes(turn)["odd"]) == ("hello", "failed")

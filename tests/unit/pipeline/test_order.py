@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prolocutor.dialog import plain
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
 from tests.unit.pipeline.talk import (
@@ -311,6 +312,10 @@ async def test_a_whole_pipeline_gives_the_same_bytes_whatever_the_order_of_arriv
                 await stage.let(order.choice(waiting))
             turn = await stage.end()
         bodies.append(
-            (turn.draft.annotations(), turn.draft.hypotheses(), turn.draft.spoken().annotations)
+            (
+                turn.draft.annotations(),
+                turn.draft.hypotheses(),
+                plain.decode(turn.draft.reply_state())["annotations"],
+            )
         )
     assert str(bodies[0]) == str(bodies[1])

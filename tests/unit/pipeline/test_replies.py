@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prolocutor.dialog import plain
+from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.plan import Pipeline
@@ -162,10 +164,11 @@ async def test_what_is_no_list_of_names_is_the_skill_selectors_failure(reply: An
 def test_whatever_a_skill_says_is_read_or_refused(value: Any) -> None:
     faults: list[str] = []
     try:
-        read = replies.hypotheses(value, faults.append)
+        read = replies.hypotheses(Plain(value, plain.encode(value)), faults.append)
     except BadReply:
         return
-    assert all(isinstance(one["text"], str) for one in read)
+    assert all(isinstance(one.value["text"], str) for one in read)
+    assert all(one.checked is None or plain.decode(one.checked) == one.value for one in read)
 
 
 @given(JSON)

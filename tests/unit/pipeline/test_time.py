@@ -94,7 +94,7 @@ async def test_every_stage_hanging_in_turn_leaves_time_for_the_next() -> None:
             postprocessors=[hangs("g"), hangs("h")],
             response_annotators=[hangs("i")],
         ),
-        deadline=0.5,
+        deadline=2.0,
     )
     late = [name for name, outcome in outcomes(turn).items() if outcome == "late"]
     assert turn.draft.spoken().text == "hello"

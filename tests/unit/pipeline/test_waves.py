@@ -384,7 +384,7 @@ async def test_reasons_are_on_record_in_the_order_of_the_waves() -> None:
     )
     turn = await take(pipeline)
 
-    assert turn.waves.reasons == [
+    assert turn.reasons == [
         {"service": "selector", "asked": ["a"], "reason": "a knows most"},
         {"service": "selector", "asked": ["b"], "reason": "one is too few"},
         {"service": "selector", "asked": [], "reason": "two are enough"},

@@ -147,7 +147,7 @@ def _going_on(before: Round, draft: Draft, reply: DraftReply) -> Round:
     """Prefer a skill that can go on; winning by preference alone uses up one of its turns."""
     skill, left = reply.active_skill, PREFERRED_TURNS
     if before.preferred == skill:
-        every = draft.candidates()
+        every = draft.drafted()
         own = max(one.value["confidence"] for one in every if one.skill == skill)
         if any(one.value["confidence"] > own for one in every):
             left = before.left - 1

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from prolocutor.contracts.store import NewProfileVersion, ProfileVersion
 from prolocutor.dialog.plain import decode, encode
 from prolocutor.dialog.profiles import PROFILE_KEYS, PROTECTED_KEYS, Change, apply_changes
-from prolocutor.pipeline.replies import Fault
 
 MAX_PROFILE_BYTES: Final = 1_000_000
 
+Fault = Callable[[str], None]
+"""Records something wrong that does not make a whole reply useless."""
 
-def next_version(
-    version: ProfileVersion, every: list[dict[str, Any] | None], max_attributes: int, fault: Fault
-) -> NewProfileVersion | None:
-    """Apply attributes one after the other; None where nothing changed.
 
-    `every` are the `human_attributes` or `bot_attributes` of all that had a say. What may not be
-    changed, or would make the profile too large, is a fault and left out.
+def changed_profile(
+    profile: bytes, attributes: list[dict[str, Any] | None], max_attributes: int, fault: Fault
+) -> tuple[bytes, list[Change]] | None:
+    """Apply attributes one after the other; return the new profile and its changes, None if equal.
+
+    `attributes` are the `human_attributes` or `bot_attributes` of all hypotheses that count. What
+    may not be changed, or would make the profile too large, is a fault and left out.
     """
-    state: dict[str, Any] = decode(version.state)
+    state: dict[str, Any] = decode(profile)
     changes: list[Change] = []
-    for given in every:
+    for given in attributes:
         for key, value in (given or {}).items():
             change = _change(state, key, value, max_attributes, fault)
             if change is not None:
@@ -31,16 +33,16 @@ def next_version(
     if not changes:
         return None
     encoded = encode(state)
-    if len(encoded) > MAX_PROFILE_BYTES and len(encoded) > len(version.state):
+    if len(encoded) > MAX_PROFILE_BYTES and len(encoded) > len(profile):
         fault(f"a profile of {len(encoded):,} bytes, more than the {MAX_PROFILE_BYTES:,} allowed")
         return None
-    return NewProfileVersion(number=version.number + 1, state=encoded, changes=changes)
+    return encoded, changes
 
 
 def _change(
     state: dict[str, Any], key: str, value: Any, max_attributes: int, fault: Fault
 ) -> Change | None:
-    """Tell what one attribute changes: a known key is overwritten, others go to `attributes`."""
+    """Return what one attribute changes: known keys are overwritten, others go to `attributes`."""
     if key in PROTECTED_KEYS:
         fault(f"may not change '{key}'")
         return None

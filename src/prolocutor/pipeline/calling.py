@@ -1,0 +1,146 @@
+"""The one way to call a service, for turns and for all others who ask one.
+
+`ask_once` makes the calls by which a service is asked once and collects their replies. A turn
+asks many services side by side and waits for all of them; `answers_of` asks one and waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+from prolocutor.dialog import plain
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import BadReply, ServiceError, ServiceRaised
+from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
+from prolocutor.pipeline.ledger import SkillWave
+from prolocutor.pipeline.plan import Formatter
+from prolocutor.pipeline.prepared import ServiceStep
+from prolocutor.pipeline.requests import AnyRequest
+from prolocutor.pipeline.snapshot import DraftHypothesis
+
+CallToken = tuple["CallGroup", int]
+"""By what a settled call is known: its group, and its position there."""
+
+
+class CallGroup:
+    """The calls by which one service is asked once; their replies stand by position.
+
+    `wave` and `about` are what a candidate annotator is asked about. `formatted`: replies go
+    through the service's response formatter.
+    """
+
+    __slots__ = ("about", "calls", "failed", "left", "replies", "reshape", "step", "wave")
+
+    def __init__(
+        self,
+        step: ServiceStep,
+        number: int,
+        wave: SkillWave | None = None,
+        about: list[DraftHypothesis] | None = None,
+        *,
+        formatted: bool = True,
+    ) -> None:
+        self.step = step
+        self.reshape = step.format_reply if formatted else None
+        self.wave = wave
+        self.about = about
+        self.left = number
+        self.failed = 0
+        self.replies: list[Plain | ServiceError] = [_PENDING] * number
+        self.calls: list[ServiceCall[CallToken]] = []
+
+    def take(self, position: int, outcome: Any) -> bool:
+        """Take in what one call gave, whatever it is; return whether it was the last."""
+        step = self.step
+        if isinstance(outcome, Plain) and type(outcome.encoded) is bytes:
+            if self.reshape is not None:
+                outcome = _reshaped(self.reshape, outcome)
+        elif not isinstance(outcome, ServiceError):
+            outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
+        if not isinstance(outcome, Plain):
+            step.guard.note(outcome)
+            self.failed += 1
+        self.replies[position] = outcome
+        self.left -= 1
+        return not self.left
+
+    def failures(self) -> list[ServiceError]:
+        """Return the calls that went wrong."""
+        return [reply for reply in self.replies if isinstance(reply, ServiceError)]
+
+    def only(self) -> Plain:
+        """Return the one reply of a service that is called once; `BadReply` if it was not."""
+        if len(self.replies) != 1:
+            raise BadReply(f"{len(self.replies)} replies where one is wanted")
+        (reply,) = self.replies
+        assert isinstance(reply, Plain)
+        return reply
+
+    def joined(self) -> Plain:
+        """Return one annotation: the reply, or the list of replies of a fan-out."""
+        if not self.step.fan_out:
+            return self.only()
+        good = [reply for reply in self.replies if isinstance(reply, Plain)]
+        encoded = b",".join([reply.encoded for reply in good])
+        return Plain([reply.value for reply in good], b"[%b]" % encoded)
+
+
+_PENDING = ServiceError("no reply yet")
+
+
+def ask_once(
+    group: CallGroup,
+    requests: Sequence[AnyRequest],
+    seconds: float,
+    calls: RunningCalls[CallToken],
+    now: float,
+) -> None:
+    """Make the calls of a group, one for each request; what they give waits in `calls.settled`."""
+    guard = group.step.guard
+    if guard.immediate:
+        for position, request in enumerate(requests):
+            calls.settled.append(((group, position), guard.answer(request)))
+        return
+    for position, request in enumerate(requests):
+        work = guard.call(request)
+        call = calls.start(work, (group, position), seconds, now, guard.task_name)
+        if not call.over:
+            group.calls.append(call)
+
+
+async def answers_of(
+    step: ServiceStep,
+    requests: Sequence[AnyRequest],
+    seconds: float,
+    strays: Strays,
+    *,
+    formatted: bool = True,
+) -> CallGroup:
+    """Ask a service once, outside of a turn's graph, and wait until all its replies are there."""
+    group = CallGroup(step, len(requests), formatted=formatted)
+    calls: RunningCalls[CallToken] = RunningCalls(asyncio.get_running_loop(), strays)
+    now = monotonic()
+    try:
+        calls.apart(lambda: ask_once(group, requests, seconds, calls, now))
+        while group.left:
+            if not calls.settled:
+                await calls.wait(now + seconds)
+            while calls.settled:
+                (_, position), outcome = calls.settled.popleft()
+                group.take(position, outcome)
+    finally:
+        calls.close()
+    return group
+
+
+def _reshaped(format_reply: Formatter, reply: Plain) -> Plain | ServiceError:
+    """Apply a response formatter; what it does wrong is its service's failure."""
+    try:
+        return plain.check(format_reply(reply.value))
+    except ServiceError as error:
+        return error
+    except BaseException as error:
+        return ServiceRaised(f"response formatter: {type(error).__name__}: {error}")

@@ -1,0 +1,319 @@
+"""The ledger of one turn: one record of what has become of each service, and what may happen next.
+
+It knows no tasks, no clock and no dialog. A transition is told what happened and when; it changes
+the records and adds what follows from it to `ready` (services that wait for nothing any more) and
+`due` (what the turn has to do next). `Turn` drives it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from enum import Enum, auto
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.contracts.observer import Outcome
+from prolocutor.errors import ServiceError, ServiceLate
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+
+Standing = Literal["waiting", "held", "asked", "settled"]
+"""`waiting` for other services, `held` until it is selected, `asked` and not through, `settled`."""
+
+
+class Due(Enum):
+    """What a turn has to do next."""
+
+    SELECT = auto()
+    """The skill selectors have settled: open the first wave."""
+    LOOK = auto()
+    """A called skill has settled: ask the selectors whether they want more."""
+    ANNOTATE = auto()
+    """A wave is complete, or a candidate annotator is through: call those that can start."""
+    REPLY = auto()
+    """All that the reply waits for has settled."""
+
+
+_SKILL: Final = Stage.SKILL
+_ANNOTATE: Final = Due.ANNOTATE
+_REPLY: Final = Due.REPLY
+
+
+class WaveNote(msgspec.Struct, frozen=True):
+    """How one candidate annotator is through with one wave."""
+
+    outcome: Outcome
+    error: ServiceError | None = None
+
+
+class SkillWave(msgspec.Struct, eq=False):
+    """Skills that were selected together; `open` counts those that have not settled.
+
+    `notes` has each candidate annotator that was called for the wave, None until it is through.
+    """
+
+    skills: list[str]
+    open: int = 0
+    notes: dict[int, WaveNote | None] = {}
+
+
+class LedgerEntry(msgspec.Struct, eq=False):
+    """What has become of one service in one turn; times are those that transitions were told.
+
+    `missing` counts what it still waits for, `calls` the calls that were made. A skill has the
+    `wave` in which it was selected.
+    """
+
+    step: ServiceStep
+    missing: int
+    standing: Standing = "waiting"
+    outcome: Outcome | None = None
+    error: ServiceError | None = None
+    started: float | None = None
+    ended: float | None = None
+    calls: int = 0
+    wave: SkillWave | None = None
+
+
+class Ledger:
+    """The entries of all services of a turn, by index, and the waves of its skills.
+
+    `excluded` is a skill that is not to be asked. `selecting`: whom to ask is not known yet;
+    `closed`: no more skills will be selected; `running` counts the selected skills that have not
+    settled, `unsettled` all services of the ordinary turn that have not.
+    """
+
+    def __init__(self, prepared: PreparedPipeline, excluded: str | None = None) -> None:
+        self.entries = [LedgerEntry(*waiting) for waiting in prepared.waiting]
+        self.ready: deque[LedgerEntry] = deque([self.entries[at] for at in prepared.roots])
+        self.due: deque[Due] = deque()
+        self.waves: list[SkillWave] = []
+        self.selecting = True
+        self.closed = False
+        self.running = 0
+        self.unsettled = len(prepared.steps)
+        self._prepared = prepared
+        self._excluded = excluded
+        self._selectors = prepared.selectors
+        self._reply_missing = prepared.before_reply
+        if not prepared.selectors:
+            self.due.append(Due.SELECT)
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def skills(self) -> list[LedgerEntry]:
+        """Return the skills, in declared order."""
+        return [self.entries[index] for index in self._prepared.skill_indices]
+
+    def settled_skills(self) -> list[str]:
+        """Name the skills that were selected and have settled, in declared order."""
+        return [
+            one.step.name
+            for one in self.skills()
+            if one.wave is not None and one.outcome is not None
+        ]
+
+    def lacks_required(self, entry: LedgerEntry) -> bool:
+        """Return whether a service that this one requires is not done."""
+        return any(self.entries[index].outcome != "done" for index in entry.step.requires)
+
+    def may_ask(self, entry: LedgerEntry, now: float) -> bool:
+        """Return whether a skill may be asked now; hold it or skip it where it may not."""
+        if entry.wave is not None or (self.selecting and entry.step.name != self._excluded):
+            return True
+        if self.closed or entry.step.name == self._excluded:
+            self.settle(entry, "skipped", now)
+        else:
+            entry.standing = "held"
+        return False
+
+    # -- transitions ----------------------------------------------------------------------------
+
+    def asked(self, entry: LedgerEntry, now: float, calls: int = 0) -> None:
+        """A service is asked, by so many calls."""
+        if entry.started is None:
+            entry.started = now
+            entry.standing = "asked"
+        entry.calls += calls
+
+    def settle(
+        self,
+        entry: LedgerEntry,
+        outcome: Outcome,
+        now: float,
+        error: ServiceError | None = None,
+    ) -> None:
+        """A service has settled: let go what waited for it."""
+        if entry.outcome is not None:
+            return
+        entry.standing = "settled"
+        entry.outcome = outcome
+        entry.error = error
+        entry.ended = now
+        step, entries = entry.step, self.entries
+        if step.stage is _SKILL:
+            self._skill_settled(entry)
+        elif step.is_last_chance:
+            self.due.append(_REPLY)
+            return
+        elif step.is_skill_selector:
+            self._selectors -= 1
+            if not self._selectors and self.selecting:
+                self.due.append(Due.SELECT)
+        self.unsettled -= 1
+        for index in step.then:
+            other = entries[index]
+            other.missing = missing = other.missing - 1
+            if not missing:
+                self.ready.append(other)
+        if step.before_candidates:
+            self.due.append(_ANNOTATE)
+        if step.before_reply:
+            self._reply_missing -= 1
+            if not self._reply_missing:
+                self.due.append(_REPLY)
+
+    def select(self, names: Iterable[str]) -> bool:
+        """Open a wave of the named skills that were not selected before; False where none is."""
+        self.selecting = False
+        wanted = {*names}
+        wanted.discard(self._excluded or "")
+        fresh = [one for one in self.skills() if one.wave is None and one.step.name in wanted]
+        if not fresh:
+            return False
+        wave = SkillWave([one.step.name for one in fresh])
+        self.waves.append(wave)
+        for entry in fresh:
+            entry.wave = wave
+            if entry.outcome is None:
+                wave.open += 1
+                if entry.standing == "held":
+                    entry.standing = "waiting"
+                    self.ready.append(entry)
+        self.running += wave.open
+        if not wave.open:
+            self.due.append(_ANNOTATE)
+        if wave.open < len(fresh):
+            self.due.append(Due.LOOK)
+        return True
+
+    def close(self, now: float) -> list[LedgerEntry]:
+        """Select no more skills: skip the held ones; return those that were asked in vain."""
+        self.closed = True
+        vain = []
+        for entry in self.skills():
+            if entry.wave is None:
+                if entry.standing == "held":
+                    self.settle(entry, "skipped", now)
+                elif entry.started is not None:
+                    vain.append(entry)
+        self.due.append(_ANNOTATE)
+        return vain
+
+    def next_annotation(self, now: float) -> tuple[LedgerEntry, SkillWave] | None:
+        """Return a candidate annotator that can start with a wave, noting that it has.
+
+        Where there is none, settle those that are through with all waves there will be.
+        """
+        annotators = [self.entries[index] for index in self._prepared.candidate_indices]
+        for entry in annotators:
+            if entry.outcome is not None:
+                continue
+            index = entry.step.index
+            for wave in self.waves:
+                if not wave.open and index not in wave.notes and self._may_annotate(entry, wave):
+                    wave.notes[index] = None
+                    return entry, wave
+        for entry in annotators:
+            self._settle_annotator(entry, now)
+        return None
+
+    def lacks_for(self, entry: LedgerEntry, wave: SkillWave) -> bool:
+        """Return whether a service that a candidate annotator requires is not done for a wave."""
+        for index in entry.step.requires:
+            other = self.entries[index]
+            if other.step.stage is Stage.CANDIDATE_ANNOTATOR:
+                note = wave.notes.get(index)
+                if note is None or note.outcome != "done":
+                    return True
+            elif other.outcome != "done":
+                return True
+        return False
+
+    def annotated(
+        self,
+        entry: LedgerEntry,
+        wave: SkillWave,
+        outcome: Outcome,
+        error: ServiceError | None = None,
+    ) -> None:
+        """A candidate annotator is through with a wave."""
+        wave.notes[entry.step.index] = WaveNote(outcome, error)
+        self.due.append(_ANNOTATE)
+
+    def replied(self) -> None:
+        """The reply stands: let go what waited for it."""
+        for index in self._prepared.after_reply:
+            entry = self.entries[index]
+            entry.missing -= 1
+            if not entry.missing:
+                self.ready.append(entry)
+
+    def release_held(self, now: float) -> bool:
+        """No service is running: skip the held skills that others wait for, if there are any."""
+        awaited = {
+            index for one in self.skills() if one.outcome is None for index in one.step.before
+        }
+        released = [
+            one for one in self.skills() if one.standing == "held" and one.step.index in awaited
+        ]
+        for entry in released:
+            self.settle(entry, "skipped", now)
+        return bool(released)
+
+    def stop(self, now: float) -> None:
+        """The turn is over: settle whatever is left."""
+        self.closed = True
+        for index in range(len(self._prepared.steps)):
+            self.settle(self.entries[index], "skipped", now, ServiceLate("the turn was over"))
+        self.ready.clear()
+        self.due.clear()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _skill_settled(self, entry: LedgerEntry) -> None:
+        wave = entry.wave
+        if wave is not None:
+            wave.open -= 1
+            self.running -= 1
+            if not wave.open:
+                self.due.append(_ANNOTATE)
+        elif entry.outcome == "skipped":
+            return
+        if not self.closed and not self.selecting:
+            self.due.append(Due.LOOK)
+
+    def _may_annotate(self, entry: LedgerEntry, wave: SkillWave) -> bool:
+        for index in entry.step.before:
+            other = self.entries[index]
+            if other.step.stage is Stage.CANDIDATE_ANNOTATOR:
+                if wave.notes.get(index) is None:
+                    return False
+            elif other.step.stage is not Stage.SKILL and other.outcome is None:
+                return False
+        return True
+
+    def _settle_annotator(self, entry: LedgerEntry, now: float) -> None:
+        if not self.closed or entry.outcome is not None:
+            return
+        notes = [wave.notes.get(entry.step.index) for wave in self.waves]
+        if None in notes:
+            return
+        failed = [note for note in notes if note is not None and note.outcome != "done"]
+        if len(failed) < len(notes):
+            self.settle(entry, "done", now)
+        else:
+            worst = failed[0] if failed else WaveNote("skipped")
+            self.settle(entry, worst.outcome, now, worst.error)

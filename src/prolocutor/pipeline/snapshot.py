@@ -1,0 +1,332 @@
+"""What services see of a dialog at one moment: slots and hypotheses, a window, this turn so far.
+
+Everything here is replaced, never changed in place, so that what a service was shown at one moment
+stays as it was. The utterances of a window are decoded once a turn, and each request copies that
+(`msgspec.to_builtins` makes new containers around the same strings and costs a third of decoding).
+Bytes are joined when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.store import OpenedTurn, UtteranceParts
+from prolocutor.dialog.plain import Plain, decode, encode
+
+State = dict[str, Any]
+
+copied: Final = msgspec.to_builtins
+"""Copies what JSON can say; strings and numbers are shared, containers are not."""
+
+
+Order = dict[str, int]
+"""Position of each service in the declared order, by name."""
+
+Slots = dict[str, Plain]
+"""Annotations by name, in declared order."""
+
+_RESERVED: Final = frozenset({"skill_name", "hypothesis_id", "annotations"})
+
+
+def filled(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
+    """Return the slots with one more filled, in declared order whatever the order of arrival."""
+    every = {**slots, name: reply}
+    if slots and order.get(name, -1) < order.get(next(reversed(slots)), -1):
+        return dict(sorted(every.items(), key=lambda slot: order.get(slot[0], -1)))
+    return every
+
+
+def slots_of(values: dict[str, Any]) -> Slots:
+    """Return the slots that hold these values."""
+    return {name: Plain(value, encode(value)) for name, value in values.items()}
+
+
+def values_of(slots: Slots) -> dict[str, Any]:
+    """Return the values that the slots hold, not copied."""
+    return {name: reply.value for name, reply in slots.items()}
+
+
+def encoded_slots(slots: Slots) -> bytes:
+    """Return the JSON object of what the slots hold."""
+    members = [b"%b:%b" % (encode(name), reply.encoded) for name, reply in slots.items()]
+    return b"{%b}" % b",".join(members)
+
+
+class DraftHypothesis:
+    """A hypothesis in its slot: `id` is `<skill>.<position>`, whatever keys the skill gave.
+
+    `value` is the skill's own object, `checked` its JSON where it was taken over as it came, and
+    `slots` what candidate annotators (and the skill itself) noted.
+    """
+
+    __slots__ = ("_checked", "_encoded", "_template", "id", "position", "skill", "slots", "value")
+
+    def __init__(
+        self,
+        skill: str,
+        position: int,
+        value: dict[str, Any],
+        checked: bytes | None = None,
+        slots: Slots | None = None,
+    ) -> None:
+        self.skill = skill
+        self.position = position
+        self.id = f"{skill}.{position}"
+        self.value = value
+        self.slots = slots_of(value.get("annotations") or {}) if slots is None else slots
+        self._checked = checked
+        self._encoded: bytes | None = None
+        self._template: dict[str, Any] | None = None
+
+    def annotated(self, name: str, reply: Plain, order: Order) -> DraftHypothesis:
+        """Return the hypothesis with a candidate annotator's slot filled."""
+        slots = filled(self.slots, name, reply, order)
+        return DraftHypothesis(self.skill, self.position, self.value, self._checked, slots)
+
+    @property
+    def template(self) -> dict[str, Any]:
+        """The agent state of the hypothesis, to be copied and not to be changed."""
+        if self._template is None:
+            template = {"skill_name": self.skill, **self.value, "hypothesis_id": self.id}
+            template.pop("annotations", None)
+            template["annotations"] = values_of(self.slots)
+            self._template = template
+        return self._template
+
+    @property
+    def encoded(self) -> bytes:
+        """The agent state of the hypothesis as JSON."""
+        if self._encoded is None:
+            self._encoded = b'%b,"annotations":%b}' % (self._front(), encoded_slots(self.slots))
+        return self._encoded
+
+    def _front(self) -> bytes:
+        """Return the JSON object up to its annotations: the checked bytes, where they will do."""
+        if self._checked is None or not _RESERVED.isdisjoint(self.value):
+            front = {**self.template}
+            del front["annotations"]
+            return encode(front)[:-1]
+        name, members, own = encode(self.skill), self._checked[1:-1], encode(self.id)
+        return b'{"skill_name":%b,%b,"hypothesis_id":%b' % (name, members, own)
+
+
+class Template(msgspec.Struct, frozen=True):
+    """A JSON object to be copied: its scalars in `flat`, what holds others in `inner`.
+
+    Copying a flat dict as a whole costs far less than copying it key by key, so `flat` has all
+    keys, in their order. An utterance is `by_bot` or not; `same_user`: the user that it shows is
+    the one of the head.
+    """
+
+    flat: State
+    inner: State
+    by_bot: bool = False
+    same_user: bool = True
+
+    def copy(self) -> State:
+        """Return a copy that shares no containers."""
+        state: State = self.flat | copied(self.inner)
+        return state
+
+
+class _BotBody(msgspec.Struct):
+    date_time: str
+    active_skill: str
+
+
+_bot_body: Final = msgspec.json.Decoder(_BotBody).decode
+
+
+class SnapshotHead:
+    """The agent state of a dialog without its utterances: ids, dates, both profiles."""
+
+    __slots__ = ("_encoded", "_front", "_opened", "_template", "bot", "human")
+
+    def __init__(self, opened: OpenedTurn, human: bytes, bot: bytes) -> None:
+        self.human = human
+        self.bot = bot
+        self._opened = opened
+        last = next((one for one in reversed(opened.window) if one.by_bot), None)
+        self._front = {
+            "dialog_id": opened.dialog_id,
+            "_id": opened.id,
+            "_active": "True",
+            "channel_type": opened.opening.channel_type,
+            "date_start": opened.date_start,
+            "date_finish": None if last is None else _bot_body(last.body).date_time,
+        }
+        self._template: Template | None = None
+        self._encoded: bytes | None = None
+
+    @property
+    def template(self) -> Template:
+        """The head, to be copied."""
+        if self._template is None:
+            inner = {
+                "rating": decode(self._opened.rating),
+                "attributes": decode(self._opened.dialog_attributes),
+                "human": decode(self.human),
+                "bot": decode(self.bot),
+            }
+            flat = {**self._front, **dict.fromkeys(inner), "utterances": None}
+            self._template = Template(flat, inner)
+        return self._template
+
+    @property
+    def encoded(self) -> bytes:
+        """The head as JSON, open at its end."""
+        if self._encoded is None:
+            self._encoded = b'%b,"rating":%b,"attributes":%b,"human":%b,"bot":%b' % (
+                encode(self._front)[:-1],
+                self._opened.rating,
+                self._opened.dialog_attributes,
+                self.human,
+                self.bot,
+            )
+        return self._encoded
+
+
+class EarlierUtterances:
+    """The utterances before this turn that one window shows, each decoded once a turn.
+
+    `parts` are the last `size` (None: all) of the window that was loaded, from a human utterance
+    on; of these the turns in which the skill `only` spoke (None: all turns).
+    """
+
+    __slots__ = ("_bodies", "_head", "_templates", "parts")
+
+    def __init__(
+        self, window: list[UtteranceParts], size: int | None, only: str | None = None
+    ) -> None:
+        if size is not None and len(window) > size:
+            window = window[len(window) - size :]
+        while window and window[0].by_bot:
+            window = window[1:]
+        self.parts = window if only is None else _turns_of(only, window)
+        self._bodies: list[State] | None = None
+        self._head: SnapshotHead | None = None
+        self._templates: list[Template] = []
+
+    def templates(self, head: SnapshotHead) -> list[Template]:
+        """Return the utterances under this head."""
+        if self._head is not head:
+            if self._bodies is None:
+                self._bodies = [decode(one.body) for one in self.parts]
+            self._head = head
+            self._templates = [
+                _template(body, one, head)
+                for body, one in zip(self._bodies, self.parts, strict=True)
+            ]
+        return self._templates
+
+
+def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
+    turns = [
+        (before, said)
+        for before, said in pairwise(window)
+        if said.by_bot and not before.by_bot and _bot_body(said.body).active_skill == skill
+    ]
+    return [said for turn in turns for said in turn]
+
+
+def _template(body: State, parts: UtteranceParts, head: SnapshotHead) -> Template:
+    inner = {key: value for key, value in body.items() if isinstance(value, dict | list)}
+    flat = {**body, "user": None}
+    same_user = parts.user == (head.bot if parts.by_bot else head.human)
+    if not same_user:
+        inner["user"] = decode(parts.user)
+    if not parts.by_bot:
+        flat["hypotheses"] = None
+        inner["hypotheses"] = decode(parts.hypotheses)
+    return Template(flat, inner, parts.by_bot, same_user)
+
+
+class CurrentUtterance:
+    """An utterance of this turn as far as it has come: as a template, and as bytes if wanted."""
+
+    __slots__ = ("parts", "template")
+
+    def __init__(self, template: Template, parts: Callable[[], UtteranceParts]) -> None:
+        self.template = template
+        self.parts = parts
+
+
+class SplicedState(msgspec.Struct, frozen=True):
+    """An agent state as JSON: up to its utterances (open at its end), and what follows from them.
+
+    `humans` and `bots` are the split lists, `hypotheses` those of the last human utterance.
+    """
+
+    front: bytes
+    humans: bytes
+    bots: bytes
+    hypotheses: bytes
+
+
+class DialogSnapshot:
+    """What services see of a dialog at one moment: a window of it, and this turn so far."""
+
+    __slots__ = ("_current", "_earlier", "_head", "_spliced", "_templates")
+
+    def __init__(
+        self, head: SnapshotHead, earlier: EarlierUtterances, current: Sequence[CurrentUtterance]
+    ) -> None:
+        self._head = head
+        self._earlier = earlier
+        self._current = current
+        self._templates: list[Template] | None = None
+        self._spliced: SplicedState | None = None
+
+    def copy(self, own: State) -> State:
+        """Return a copy with members of one request's `own`, and the split lists.
+
+        They share the utterances of the one list, and utterances the profile of their user where
+        it was the same.
+        """
+        if self._templates is None:
+            earlier = self._earlier.templates(self._head)
+            self._templates = [*earlier, *[one.template for one in self._current]]
+        state = self._head.template.copy()
+        human, bot = state["human"], state["bot"]
+        utterances: list[State] = []
+        humans: list[State] = []
+        bots: list[State] = []
+        for template in self._templates:
+            utterance = template.flat | copied(template.inner)
+            utterances.append(utterance)
+            if template.by_bot:
+                bots.append(utterance)
+                if template.same_user:
+                    utterance["user"] = bot
+            else:
+                humans.append(utterance)
+                if template.same_user:
+                    utterance["user"] = human
+        state["utterances"] = utterances
+        state |= own
+        state["human_utterances"] = humans
+        state["bot_utterances"] = bots
+        return state
+
+    def spliced(self) -> SplicedState:
+        """Return the same as JSON, joined from the bytes of its parts."""
+        if self._spliced is None:
+            every = [*self._earlier.parts, *(one.parts() for one in self._current)]
+            states = [(one.by_bot, one.state) for one in every]
+            self._spliced = SplicedState(
+                front=b'%b,"utterances":%b'
+                % (self._head.encoded, list_of(state for _, state in states)),
+                humans=list_of(state for by_bot, state in states if not by_bot),
+                bots=list_of(state for by_bot, state in states if by_bot),
+                hypotheses=[one.hypotheses for one in every if not one.by_bot][-1],
+            )
+        return self._spliced
+
+
+def list_of(items: Iterable[bytes]) -> bytes:
+    """Return the JSON list of these items."""
+    return b"[%b]" % b",".join(items)
