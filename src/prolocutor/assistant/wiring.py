@@ -13,7 +13,7 @@ from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Addressed, Service
+from prolocutor.pipeline.plan import Addressed, PendingTarget, Service
 
 PROGRAMS: Final = Catalog[Callable[..., Programs]](
     "program language",
@@ -64,6 +64,6 @@ def connect(service: Service) -> Connector:
             inline=service.inline,
             max_threads=service.max_in_flight,
         )
-    if not isinstance(target, Addressed) and hasattr(target, "send"):
+    if not isinstance(target, Addressed | PendingTarget) and hasattr(target, "send"):
         return target
     raise ConfigError(f"cannot call a {type(target).__name__}", key=service.name)

@@ -80,7 +80,7 @@ def _hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
 
 
 def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:
-    targets: list[object] = [service.target for _, service in settings.pipeline.services()]
+    targets = [service.target for _, service in settings.pipeline.services()]
     targets += [service.target for service in settings.pipeline.of(Stage.LAST_CHANCE)]
     called = {target.process for target in targets if isinstance(target, ProcessTarget)}
     for name in settings.processes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,12 +12,12 @@ import msgspec
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings, TableField
 from prolocutor.config.schema import TOP
-from prolocutor.config.service_entries import ADDRESS, ServiceEntry, ServicesField, check_processes
+from prolocutor.config.service_entries import ServiceEntry, ServicesField, check_processes
 from prolocutor.config.settings import Settings
 from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import Graph, compile_graph
-from prolocutor.pipeline.plan import SINGLE, Pipeline, Stage
+from prolocutor.pipeline.plan import Pipeline, Stage
 from prolocutor.web.limits import ListenerLimits
 
 _FILE: Final = TableField(
@@ -73,7 +73,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     folder = Path(path).absolute().parent
     settings = Settings(
         **_at_home(_limited(values), folder),
-        pipeline=_pipeline(stages, folder),
+        pipeline=_pipeline(stages),
         file=document.file,
         folder=folder,
     )
@@ -116,28 +116,18 @@ def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     return values
 
 
-def _pipeline(stages: dict[Stage, list[ServiceEntry]], folder: Path) -> Pipeline:
-    services: dict[str, Any] = {
-        stage.value: [_with_files(each, folder) for each in written]
-        for stage, written in stages.items()
-    }
-    services["last_chance"] = next(iter(services["last_chance"]), None)
-    for stage in SINGLE - {Stage.LAST_CHANCE}:
-        services[stage.value] = services[stage.value] or None
-    return Pipeline(**services)
-
-
-def _with_files(written: ServiceEntry, folder: Path) -> Any:
-    """Let the paths of an icon and a manifest start from the file's folder."""
-    service = written.service
-    if service.icon is not None and not ADDRESS.match(service.icon):
-        service = msgspec.structs.replace(service, icon=str(folder / service.icon))
-    card = service.card_members
-    manifest = card.get("manifest")
-    if isinstance(manifest, str) and "{" not in manifest:
-        found = os.path.normpath(folder / manifest)
-        service = msgspec.structs.replace(service, card={**card, "manifest": found})
-    return service
+def _pipeline(stages: Mapping[Stage, Sequence[ServiceEntry]]) -> Pipeline:
+    services = {stage: [entry.service for entry in stages[stage]] for stage in Stage}
+    return Pipeline(
+        annotators=services[Stage.ANNOTATOR],
+        skill_selector=services[Stage.SKILL_SELECTOR] or None,
+        skills=services[Stage.SKILL],
+        candidate_annotators=services[Stage.CANDIDATE_ANNOTATOR],
+        response_selector=services[Stage.RESPONSE_SELECTOR] or None,
+        postprocessors=services[Stage.POSTPROCESSOR],
+        response_annotators=services[Stage.RESPONSE_ANNOTATOR],
+        last_chance=next(iter(services[Stage.LAST_CHANCE]), None),
+    )
 
 
 def _check_reserve(settings: Settings, document: YamlDocument, findings: Findings) -> None:

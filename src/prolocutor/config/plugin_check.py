@@ -58,7 +58,7 @@ def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) 
 
 
 def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:
-    target: object = written.service.target
+    target = written.service.target
     if not isinstance(target, SelectorSettings):
         return
     try:

@@ -40,7 +40,7 @@ def with_selectors(
     pipeline: Pipeline, folder: Path, limits: StageDeadlines
 ) -> tuple[Pipeline, list[Observer]]:
     """Return the pipeline with its selectors by pairing made, and who learns from its turns."""
-    targets: list[object] = [service.target for _, service in pipeline.services()]
+    targets = [service.target for _, service in pipeline.services()]
     wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
         return pipeline, []
@@ -79,7 +79,7 @@ class _Maker:
 
     def made(self, service: Service) -> Service:
         """Return a service with its selector as the target."""
-        target: object = service.target
+        target = service.target
         if not isinstance(target, SelectorSettings):
             return service
         selector = self._selector(target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +15,7 @@ from prolocutor.pairing.budget import All, Capped, ExpectedGain, Hedged, Policy,
 from prolocutor.pairing.catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.unsure import Unsure
-from prolocutor.pipeline.plan import Addressed
+from prolocutor.pipeline.plan import Addressed, PendingTarget
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in values.items() if value is not None}
 
 
-class SelectorSettings(msgspec.Struct, frozen=True, kw_only=True):
+class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     """A selector by pairing as a file describes it: its service's `target` until it is made.
 
     `connector` and `endpoint` reach the model that a method asks, if it does; `encoder` is the
@@ -77,6 +77,16 @@ class SelectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     budget: BudgetSettings = BudgetSettings()
     unsure: Unsure = Unsure(below=0.0)
+
+    def within(self, timeout: float | None) -> SelectorSettings:
+        """Return the same for a service with this time-out; None: that is not given."""
+        if timeout is None:
+            return self
+        return msgspec.structs.replace(self, seconds=_ASKING * timeout)
+
+
+_ASKING: Final = 0.75
+"""The share of its time-out in which a selector may ask a model; then it does without."""
 
 
 def check_method(selecting: SelectorSettings) -> None:

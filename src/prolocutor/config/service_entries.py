@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
-from typing import Any, Final, Literal, cast
+from pathlib import Path
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,15 +25,14 @@ from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.names import did_you_mean, suggest
+from prolocutor.pairing.catalog import Role
 from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
-_ASKING: Final = 0.75
-"""The share of its time-out in which a selector may ask a model; then it does without."""
 
 CALL: Final = "module:function, a URL, or {process: NAME, path: /...}"
-PAIRING: Final[dict[Stage, Literal["router", "ranker"]]] = {
+PAIRING: Final[dict[Stage, Role]] = {
     Stage.SKILL_SELECTOR: "router",
     Stage.RESPONSE_SELECTOR: "ranker",
 }
@@ -71,7 +72,7 @@ def function_of(target: object) -> str | None:
 def check_processes(written: Iterable[ServiceEntry], known: list[str], findings: Findings) -> None:
     """Record every call of a process that the file does not have."""
     for each in written:
-        target: object = each.service.target
+        target = each.service.target
         if isinstance(target, ProcessTarget) and target.process not in known:
             none = "the file has no processes"
             hint = suggest(target.process, known, "processes are") if known else none
@@ -134,31 +135,42 @@ def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> Ser
     pairing = PAIRING.get(stage)
     method = entries.pop(pairing, None) if pairing is not None else None
     call = entries.pop("call", None)
+    selector: SelectorSettings | None = None
     target: Target = ""
     if pairing is not None and method is not None:
-        target = cast(Target, _selecting(pairing, method, call, entries, findings))
+        selector = _selector(pairing, method, call, entries, findings)
     elif call is None:
         if "call" not in map(SERVICE.synonyms.get, entries):
             findings.add(node, "the key call is missing", f"give call: {CALL}")
     else:
         target = _target(call, findings, foreign="connector" in entries)
     values = SERVICE.values(YamlNode(entries, node.steps, node.line, node.column), findings)
+    if selector is not None:
+        target = selector.within(values.get("timeout"))
     _check_together(target, values, entries, findings)
-    selecting: object = target
-    if isinstance(selecting, SelectorSettings) and "timeout" in values:
-        seconds = _ASKING * values["timeout"]
-        target = cast(Target, msgspec.structs.replace(selecting, seconds=seconds))
+    values = _with_files(values, Path(findings.file).absolute().parent)
     service = Service(values.pop("name", name), target, **values)
     return ServiceEntry(stage, service, node, call or method or node)
 
 
-def _selecting(
-    role: Literal["router", "ranker"],
+def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Let the paths of an icon and a manifest start from the file's folder."""
+    icon, card = values.get("icon"), values.get("card") or {}
+    if icon is not None and not ADDRESS.match(icon):
+        values = {**values, "icon": str(folder / icon)}
+    manifest = card.get("manifest")
+    if isinstance(manifest, str) and "{" not in manifest:
+        values = {**values, "card": {**card, "manifest": os.path.normpath(folder / manifest)}}
+    return values
+
+
+def _selector(
+    role: Role,
     method: YamlNode,
     call: YamlNode | None,
     entries: dict[str, YamlNode],
     findings: Findings,
-) -> object:
+) -> SelectorSettings | None:
     """Read a selector by pairing, and take its own keys out of `entries`.
 
     A `connector` and its `call` are the way to the model that is asked.
@@ -177,12 +189,11 @@ def _selecting(
     connector = entries.pop("connector", None)
     if connector is not None and call is not None:
         values["connector"] = SERVICE.keys["connector"].read(connector, findings)
-        endpoint = _target(call, findings, foreign=True)
-        values["endpoint"] = Addressed(endpoint, {}) if isinstance(endpoint, str) else endpoint
+        values["endpoint"] = _endpoint(call, findings)
     elif call is not None or connector is not None:
         what = f"a {role} that asks an endpoint needs connector and call; others have neither"
         findings.add(call or connector or method, what)
-    return "" if name is UNREAD else SelectorSettings(role=role, method=name, **values)
+    return None if name is UNREAD else SelectorSettings(role=role, method=name, **values)
 
 
 def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Target:
@@ -199,15 +210,21 @@ def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Tar
     return ""
 
 
-def _process(node: YamlNode, findings: Findings) -> Target:
+def _endpoint(node: YamlNode, findings: Findings) -> Addressed:
+    """Read the `call` of a model that a selector asks: its address, or a map with options."""
+    if isinstance(node.value, dict):
+        return _addressed(node, findings) or Addressed("")
+    address = _target(node, findings, foreign=True)
+    return Addressed(address if isinstance(address, str) else "")
+
+
+def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
     words = TableField(keys={"process": SERVICE_NAME, "path": PATH}, required=("process",))
     values = words.values(node, findings)
-    if "process" not in values:
-        return ""
-    return cast(Target, ProcessTarget(**values))
+    return ProcessTarget(**values) if "process" in values else ""
 
 
-def _addressed(node: YamlNode, findings: Findings) -> Target:
+def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
     """Read what a connector named by the user is given: `url` (or `target`), and its options."""
     values = JsonField(what="a map of options").read(node, findings)
     if values is UNREAD:

@@ -10,12 +10,12 @@ import msgspec
 
 from prolocutor.assistant.assistant_settings import AssistantSettings
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import ORDER, SINGLE, Pipeline, Service
+from prolocutor.pipeline.plan import ORDER, SINGLE, PendingTarget, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
 
 
-class ProcessTarget(msgspec.Struct, frozen=True):
+class ProcessTarget(PendingTarget, frozen=True):
     """A path of one of the processes that the assistant starts itself.
 
     It stands as the `target` of a service until the process runs and its address is known.
@@ -73,7 +73,7 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
 
 
 def _with_url(service: Service, urls: Mapping[str, str]) -> Service:
-    target: object = service.target
+    target = service.target
     if not isinstance(target, ProcessTarget):
         return service
     if target.process not in urls:

@@ -45,7 +45,11 @@ class Addressed(msgspec.Struct, frozen=True):
     options: JsonObject = {}
 
 
-Target = Callable[..., Any] | str | Addressed | Connector
+class PendingTarget(msgspec.Struct, frozen=True):
+    """A target of a file that is known when the assistant is built, which puts it in its place."""
+
+
+Target = Callable[..., Any] | str | Addressed | Connector | PendingTarget
 """A Python function, its dotted name `module:function`, a URL, or a connector of one's own; what
 a connector named by the service needs."""
 

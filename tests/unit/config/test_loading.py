@@ -48,7 +48,7 @@ def test_the_full_file_is_read_to_the_letter() -> None:
     units = settings.pipeline.of(Stage.SKILL)[1]
     assert units == Service(
         "units",
-        ProcessTarget("units", "/answer"),  # type: ignore[arg-type]
+        ProcessTarget("units", "/answer"),
         after=["spelling", "rules"],
         requires=["rules"],
         max_in_flight=8,
@@ -121,9 +121,7 @@ def test_processes_become_addresses_once_they_run(tmp_path: Path) -> None:
 
 
 def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
-    settings = Settings(
-        pipeline=Pipeline(skills=[Service("books", ProcessTarget("books"))])  # type: ignore[arg-type]
-    )
+    settings = Settings(pipeline=Pipeline(skills=[Service("books", ProcessTarget("books"))]))
 
     with pytest.raises(ConfigError, match="the process 'books' of 'books' is not running"):
         settings.with_urls({})
