@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.owner import OwnerDoor, OwnerNote, door_of
 from prolocutor.cli.turn_output import TurnOutput, turn_output
@@ -52,10 +54,9 @@ class ServedAssistant:
 
     async def say(self, text: str, user: str) -> TurnOutput:
         """Say something and get the whole turn."""
-        turn: TurnOutput = await asyncio.to_thread(
-            self._door.post, "/owner/turn", {"user": user, "text": text}
-        )
-        return turn
+        said = {"user": user, "text": text}
+        turn = await asyncio.to_thread(self._door.post, "/owner/turn", said)
+        return msgspec.convert(turn, TurnOutput)
 
     async def close_dialog(self, user: str) -> None:
         """End the person's dialog."""
