@@ -122,3 +122,9 @@ def test_a_question_to_the_assistant_is_no_answer_in_a_script() -> None:
     talk.say("let's talk about travelling")
     assert "you like music, I see" not in talk.say("do you like music")
     assert talk.say("Lisbon").startswith("Lisbon, I see.")
+
+
+def test_what_follows_billions_by_and_is_part_of_the_number() -> None:
+    assert Talk("calculator").say("what is two billion and five plus one") == (
+        "2,000,000,005 + 1 = 2,000,000,006"
+    )

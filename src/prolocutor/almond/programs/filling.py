@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from prolocutor.almond.thingtalk.checked import Checked, Slot, ask_of, fill
 from prolocutor.almond.thingtalk.checking import check
 from prolocutor.almond.thingtalk.json_values import typed
 from prolocutor.almond.thingtalk.manifests import Manifests
-from prolocutor.almond.thingtalk.nodes import SyntaxNode
+from prolocutor.almond.thingtalk.nodes import SyntaxNode, transformed
 from prolocutor.almond.thingtalk.printing import show, show_tokens
 from prolocutor.almond.thingtalk.tree import Program, TimerStream
 from prolocutor.almond.thingtalk.types import LOCATION, TIME, Type
@@ -137,7 +137,6 @@ def _asked(words: DirectReply, half: PartialProgram, program: Program) -> Progra
     return ProgramRun(words=words, context=context, code=code, entities=entities)
 
 
-Tree = TypeVar("Tree", bound=SyntaxNode)
 PersonalValue = RelativeLocation | NamedTime | ContextRef
 
 ANY_MORE: Final = "Would you like to add more elements to the list?"
@@ -198,12 +197,12 @@ def unknown_personal_value(program: Program, person: ProgramUser) -> PersonalVal
     """Return the first personal value of a program that the person's attributes do not hold."""
     found: list[PersonalValue] = []
 
-    def see(node: Any) -> Any:
+    def see(node: SyntaxNode) -> SyntaxNode:
         if isinstance(node, PersonalValue) and known_of(node, person) is None:
             found.append(node)
         return node
 
-    changed(program, see)
+    transformed(program, see)
     return found[0] if found else None
 
 
@@ -223,7 +222,7 @@ def slot_of(value: PersonalValue) -> Slot:
 def with_constants(program: Program, person: ProgramUser) -> Program:
     """Replace what is known only now (personal values, the base of a timer) by constants."""
 
-    def put(node: Any) -> Any:
+    def put(node: SyntaxNode) -> SyntaxNode:
         if isinstance(node, TimerStream) and isinstance(node.base, Now):
             return replace(node, base=Instant(dt.datetime.fromtimestamp(person.at, dt.UTC)))
         if isinstance(node, PersonalValue):
@@ -231,23 +230,9 @@ def with_constants(program: Program, person: ProgramUser) -> Program:
             return node if value is None else value
         return node
 
-    return changed(program, put)
+    return transformed(program, put)
 
 
 def replaced(program: Program, old: Value, new: Value) -> Program:
     """Replace a value by another wherever it occurs."""
-    return changed(program, lambda node: new if node == old else node)
-
-
-def changed(tree: Tree, change: Any) -> Tree:
-    """Return a tree with `change` applied to each node, from the leaves up."""
-
-    def inside(node: Any) -> Any:
-        if isinstance(node, tuple):
-            return tuple(inside(each) for each in node)
-        if not isinstance(node, SyntaxNode):
-            return node
-        inner = {name: inside(getattr(node, name)) for name in node.__struct_fields__}
-        return change(replace(node, **inner))
-
-    return cast(Tree, inside(tree))
+    return transformed(program, lambda node: new if node == old else node)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal
 
 import msgspec
 
 from prolocutor.almond.thingtalk.manifests import Class, Function
-from prolocutor.almond.thingtalk.nodes import SyntaxNode
+from prolocutor.almond.thingtalk.nodes import SyntaxNode, Tree, transformed
 from prolocutor.almond.thingtalk.tree import Expression, Invocation, Program, Statement
 from prolocutor.almond.thingtalk.types import Type
 from prolocutor.almond.thingtalk.values import UndefinedValue, Value
@@ -104,19 +103,16 @@ _ENTITIES: dict[str, Ask] = {
 }
 
 
-Tree = TypeVar("Tree", bound=SyntaxNode)
-
-
 def count_slots(tree: SyntaxNode) -> int:
     """Count the missing values in a tree."""
     count = 0
 
-    def see(empty: UndefinedValue) -> Value:
+    def see(node: SyntaxNode) -> SyntaxNode:
         nonlocal count
-        count += 1
-        return empty
+        count += isinstance(node, UndefinedValue)
+        return node
 
-    _changed(tree, see)
+    transformed(tree, see, leave=Class)
     return count
 
 
@@ -127,30 +123,14 @@ def fill(tree: Tree, slot: int, value: Value) -> Tree:
     """
     seen = 0
 
-    def put(empty: UndefinedValue) -> Value:
+    def put(node: SyntaxNode) -> SyntaxNode:
         nonlocal seen
+        if not isinstance(node, UndefinedValue):
+            return node
         seen += 1
-        return value if seen == slot + 1 else empty
+        return value if seen == slot + 1 else node
 
-    filled = cast(Tree, _changed(tree, put))
+    filled = transformed(tree, put, leave=Class)
     if not 0 <= slot < seen:
         raise IndexError(f"there is no slot {slot} among {seen}")
     return filled
-
-
-def _changed(node: Any, put: Callable[[UndefinedValue], Value]) -> Any:
-    """Return a tree with `put` applied to each missing value, in source order."""
-    if isinstance(node, UndefinedValue):
-        return put(node)
-    if isinstance(node, tuple):
-        return tuple(_changed(each, put) for each in node)
-    if not isinstance(node, SyntaxNode) or isinstance(node, Class):
-        return node
-    changed = {}
-    for name in node.__struct_fields__:
-        inner = getattr(node, name)
-        if isinstance(inner, SyntaxNode | tuple):
-            after = _changed(inner, put)
-            if after != inner:
-                changed[name] = after
-    return msgspec.structs.replace(node, **changed) if changed else node

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -29,6 +30,31 @@ class SyntaxNode(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field=
     """A node of a tree, with the position of its characteristic word."""
 
     position: SourcePosition = NOWHERE
+
+
+Tree = TypeVar("Tree", bound=SyntaxNode)
+
+
+def transformed(
+    tree: Tree,
+    change: Callable[[SyntaxNode], SyntaxNode],
+    *,
+    leave: type[SyntaxNode] | None = None,
+) -> Tree:
+    """Return a tree with `change` applied to each node, from the leaves up, in source order.
+
+    Nodes of the type `leave` stay as they are, with all that is in them.
+    """
+
+    def inside(node: Any) -> Any:
+        if isinstance(node, tuple):
+            return tuple(inside(each) for each in node)
+        if not isinstance(node, SyntaxNode) or (leave is not None and isinstance(node, leave)):
+            return node
+        inner = {name: inside(getattr(node, name)) for name in node.__struct_fields__}
+        return change(msgspec.structs.replace(node, **inner))
+
+    return cast(Tree, inside(tree))
 
 
 def fault(what: str, position: SourcePosition, do: str = "") -> ThingTalkError:
