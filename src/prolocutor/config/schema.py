@@ -88,6 +88,7 @@ SERVICE: Final = TableField(
         "max_in_flight": _number(Service, "max_in_flight", "calls"),
         "rerun": FlagField(),
         "inline": FlagField(),
+        "together": FlagField(),
         "process": FlagField(),
         "breaker": TableField(
             keys={

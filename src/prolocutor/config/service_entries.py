@@ -147,7 +147,7 @@ def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> Ser
     values = SERVICE.values(YamlNode(entries, node.steps, node.line, node.column), findings)
     if selector is not None:
         target = selector.within(values.get("timeout"))
-    _check_together(target, values, entries, findings)
+    _check_settings(stage, target, values, entries, findings)
     values = _with_files(values, Path(findings.file).absolute().parent)
     service = Service(values.pop("name", name), target, **values)
     return ServiceEntry(stage, service, node, call or method or node)
@@ -251,8 +251,12 @@ def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
 
 
-def _check_together(
-    target: object, values: dict[str, Any], entries: dict[str, YamlNode], findings: Findings
+def _check_settings(
+    stage: Stage,
+    target: object,
+    values: dict[str, Any],
+    entries: dict[str, YamlNode],
+    findings: Findings,
 ) -> None:
     """Record settings of one service that do not go together."""
     elsewhere = target != "" and (function_of(target) is None or "connector" in values)
@@ -260,6 +264,11 @@ def _check_together(
         ("process", elsewhere, "only a module:function can run in a process of its own"),
         ("inline", elsewhere, "only a module:function can be called inline"),
         ("inline", values.get("process"), "a service is inline or has a process, not both"),
+        (
+            "together",
+            stage is not Stage.CANDIDATE_ANNOTATOR,
+            "only candidate annotators are asked together",
+        ),
         ("fan_out", "formatter" not in entries, "fan_out needs a formatter that gives a list"),
     ]
     for key, broken, what in rules:

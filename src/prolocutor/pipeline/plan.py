@@ -188,6 +188,7 @@ class ServiceOptions(TypedDict, total=False):
     max_in_flight: int
     rerun: bool
     inline: bool
+    together: bool
     card: Card | JsonObject | None
     icon: str | None
     fan_out: bool

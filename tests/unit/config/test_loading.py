@@ -11,7 +11,7 @@ from prolocutor.config.loading import load
 from prolocutor.config.schema import LIMITS, PROCESS, SERVICE, TOP
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.errors import ConfigError
-from prolocutor.pipeline.plan import Breaker, Pipeline, Service, Stage
+from prolocutor.pipeline.plan import Breaker, Pipeline, Service, ServiceOptions, Stage
 from prolocutor.processes.supervisor import ProcessCommand
 
 FOLDER = Path(__file__).parents[2] / "data" / "config"
@@ -40,6 +40,13 @@ def test_every_key_of_a_service_is_a_setting_of_the_plan() -> None:
 def test_every_key_at_the_top_is_a_setting() -> None:
     beside = {"pipeline", "file", "folder", "max_text", "queue_limit", "switch_confidence"}
     assert set(TOP) | beside == set(Settings.__struct_fields__)
+
+
+def test_every_setting_of_a_service_is_a_key() -> None:
+    fields = set(Service.__struct_fields__) - {"target"}
+
+    assert set(SERVICE.keys) == fields
+    assert fields - set(ServiceOptions.__annotations__) == {"process", "connector", "wire"}
 
 
 def test_the_full_file_is_read_to_the_letter() -> None:
