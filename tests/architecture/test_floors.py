@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "prolocutor"
 FILES = [str(file.relative_to(PACKAGE)) for file in sorted(PACKAGE.rglob("*.py"))]
-HEAVY = ["aiohttp", "click", "opentelemetry", "prometheus_client", "rich", "sqlite3", "starlette"]
+HEAVY = ["aiohttp", "click", "opentelemetry", "prometheus_client", "rich", "sqlite3", "uvicorn"]
 
 Import = ast.Import | ast.ImportFrom
 

@@ -1,4 +1,4 @@
-"""Lines: uvicorn's protocols with bounds for connections that send too much head or none at all."""
+"""uvicorn's protocols, with bounds on heads and connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOO_LARGE: Final = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection over HTTP; a head has to come in time and within its size."""
+    """One HTTP connection; a head has to arrive in time and within its size."""
 
     def __init__(self, *args: Any, limits: ListenerLimits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -28,7 +28,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._refusal = ErrorResponse(400, "this is not HTTP", "bad_request")
 
     def connection_made(self, transport: Any) -> None:
-        """Take a connection if there is room for one more."""
+        """Take a connection unless too many are open."""
         super().connection_made(transport)
         if len(self.connections) > self._limits.connections:
             self._refusal = ErrorResponse(503, "too many connections are open", "overloaded")
@@ -37,12 +37,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(self._limits.patience, self._give_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of the connection."""
+        """Release the connection."""
         self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; a head that is not complete after it has to hurry."""
+        """Feed the parser; a head that is incomplete after it gets a time limit."""
         super().data_received(data)
         if self._reading_head and not self.transport.is_closing():
             self._head += len(data)
@@ -52,12 +52,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self._timer = self.loop.call_later(self._limits.patience, self._give_up)
 
     def on_message_begin(self) -> None:
-        """Begin to read a head."""
+        """Start to read a head."""
         self._reading_head, self._head = True, 0
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Refuse a head that is too large; else let it be answered."""
+        """Refuse a head that is too large, and have the app answer any other."""
         self._reading_head = False
         self._stop_timer()
         size = len(self.url)
@@ -69,7 +69,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, as JSON, and hang up."""
+        """Refuse what is no request, as JSON, and close the connection."""
         del msg
         body = self._refusal.encoded()
         self.transport.write(
@@ -96,10 +96,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
 
 class AbortableWebSocketProtocol(WebSocketsSansIOProtocol):
-    """One WebSocket; whoever serves it can cut it at once."""
+    """One WebSocket that the app can abort, by an ASGI extension."""
 
     def handle_connect(self, event: Any) -> None:
-        """Begin the handshake."""
+        """Start the handshake, with the extension in its scope."""
         super().handle_connect(event)
         if hasattr(self, "scope"):
             extensions = cast("dict[str, Any]", self.scope["extensions"])
