@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from prolocutor.parlai.agents import RepeatLabelAgent
-from prolocutor.parlai.catalog import open_teacher, open_writer
+from prolocutor.parlai.data_catalog import open_teacher, open_writer
 from prolocutor.parlai.metrics import BleuMetric, F1Metric, TeacherMetrics, normalize_answer
 from prolocutor.parlai.worlds import DialogPartnerWorld
 

@@ -37,7 +37,7 @@ from bench.turns import machine
 from bench.turns.report import PAIRING, WIRE, number, table
 from prolocutor.contracts.pairing import Answer, Card, Question, Training
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
-from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
+from prolocutor.pairing.method_catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
 from prolocutor.pairing.model_files import save_model, training_card
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.knn import KnnRouter

@@ -39,7 +39,7 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
-from prolocutor.stores.catalog import open_store
+from prolocutor.stores.store_catalog import open_store
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from prolocutor.catalog import Catalog, CatalogEntry
-from prolocutor.connectors.catalog import CONNECTORS
+from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.programs import Programs

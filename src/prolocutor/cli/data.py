@@ -23,8 +23,8 @@ from prolocutor.cli.data_options import (
 from prolocutor.cli.options import SEED_OPTION
 from prolocutor.cli.progress import watched
 from prolocutor.errors import BadData
-from prolocutor.parlai.catalog import WRITERS, open_teacher, open_writer, split
 from prolocutor.parlai.csv_table import columns_of
+from prolocutor.parlai.data_catalog import WRITERS, open_teacher, open_writer, split
 from prolocutor.parlai.datatype import FOLDS
 from prolocutor.parlai.statistics import Statistics, bbai_counts
 

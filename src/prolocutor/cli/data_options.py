@@ -10,8 +10,8 @@ import click
 
 from prolocutor.contracts.teacher import Source
 from prolocutor.evaluation.dialog_source import dialogs_of
-from prolocutor.parlai.catalog import DATA, open_source, open_teacher, split
 from prolocutor.parlai.conversations import LABEL_TURNS
+from prolocutor.parlai.data_catalog import DATA, open_source, open_teacher, split
 from prolocutor.parlai.multitask import MultiTaskTeacher
 from prolocutor.parlai.teacher import DialogTeacher
 

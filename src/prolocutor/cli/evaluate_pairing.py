@@ -29,7 +29,7 @@ from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPl
 from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data, only_agents
 from prolocutor.evaluation.pairing.pairing_page import page_of
-from prolocutor.pairing.catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
+from prolocutor.pairing.method_catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
 
 BUDGETS: Final = ("top:1", "top:2", "top:3", "top:5", "sure:0.1", "sure:0.2", "sure:0.3")
 _NONE: Final = "none"

@@ -18,7 +18,7 @@ from prolocutor.evaluation.dialog_source import dialogs_of
 from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from prolocutor.evaluation.pairing.store_questions import labelled_of, turns_of_store
-from prolocutor.parlai.catalog import split
+from prolocutor.parlai.data_catalog import split
 from prolocutor.pipeline.plan import Stage
 
 _STORE: Final = "store"

@@ -14,7 +14,7 @@ import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import run
-from prolocutor.channels.catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.options import STORE_OPTION

@@ -13,7 +13,7 @@ from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import NotFound
 from prolocutor.evaluation.dialog_source import check_exists
-from prolocutor.stores.catalog import open_store
+from prolocutor.stores.store_catalog import open_store
 
 ID_LENGTH = 32
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.connectors.catalog import CONNECTORS, ENDPOINTS
+from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
 from prolocutor.connectors.python import PythonConnector
 from prolocutor.contracts.connector import Request
 from prolocutor.dialog.ids import new_id

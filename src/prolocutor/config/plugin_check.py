@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from prolocutor.channels.catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.endpoints import connector_of
 from prolocutor.config.fields import Findings
 from prolocutor.config.loading import Survey
 from prolocutor.config.selector_settings import SelectorSettings, check_method
 from prolocutor.config.service_entries import ServiceEntry
-from prolocutor.connectors.catalog import CONNECTORS
+from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.pairing.catalog import needs_of
+from prolocutor.pairing.method_catalog import needs_of
 from prolocutor.pairing.unsure import CLARIFY, FALLBACK
 from prolocutor.pipeline.plan import Addressed, Stage
-from prolocutor.stores.catalog import STORES
+from prolocutor.stores.store_catalog import STORES
 
 
 def check_plugins(loaded: Survey, findings: Findings) -> None:

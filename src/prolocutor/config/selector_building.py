@@ -15,9 +15,9 @@ from prolocutor.config.selector_settings import SelectorSettings, check_method, 
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, Training
 from prolocutor.errors import ConfigError
-from prolocutor.pairing import catalog
-from prolocutor.pairing.catalog import Role
+from prolocutor.pairing import method_catalog
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.question_agent.journal import LessonJournal
 from prolocutor.pairing.question_agent.loading import load_router_model
@@ -116,7 +116,7 @@ class _Maker:
     def _router(self, selecting: SelectorSettings) -> Source[Router]:
         folder, cards = selecting.model, self._cards
         if folder is None:
-            return self._unlearned(selecting, catalog.load_router(selecting.method))
+            return self._unlearned(selecting, method_catalog.load_router(selecting.method))
         if learns_online(selecting):
             return self._pupil(selecting, folder)
 
@@ -135,11 +135,11 @@ class _Maker:
             router: Any
             if folder.exists():
                 model = load_model(folder)
-                reader = catalog.load_reader(model.method, "router")
+                reader = method_catalog.load_reader(model.method, "router")
                 router, version = reader.of_model(model, self._cards), model.id
             else:
                 training = Training(cards=self._cards)
-                router = _fitted(catalog.load_router(selecting.method)(training))
+                router = _fitted(method_catalog.load_router(selecting.method)(training))
                 version = selecting.method
             router.learn_all(journal.read())
             return Ready(router, version)
@@ -151,11 +151,11 @@ class _Maker:
     def _ranker_of(self, selecting: SelectorSettings) -> Source[Ranker]:
         folder, cards = selecting.model, self._cards
         if folder is None:
-            return self._unlearned(selecting, catalog.load_ranker(selecting.method))
+            return self._unlearned(selecting, method_catalog.load_ranker(selecting.method))
 
         def load() -> Ready[Ranker]:
             model = load_model(folder)
-            reader = catalog.load_reader(model.method, "ranker")
+            reader = method_catalog.load_reader(model.method, "ranker")
             return Ready(reader.of_model(model, cards), model.id)
 
         return Kept(folder, load)
@@ -164,7 +164,7 @@ class _Maker:
         """Make a method from cards, and from the model that it asks."""
         role, training = selecting.role, Training(cards=self._cards, seconds=selecting.seconds)
         if selecting.encoder is not None:
-            encoder = catalog.load_model_class("onnx")(selecting.encoder)
+            encoder = method_catalog.load_model_class("onnx")(selecting.encoder)
             self._ends[role] = encoder.aclose
             training = msgspec.structs.replace(training, encoder=encoder)
         elif selecting.endpoint is not None:
@@ -178,7 +178,7 @@ class _Maker:
     ) -> dict[str, Any]:
         """Reach an endpoint, and give what it is to those who learn."""
         role = selecting.role
-        if "chat" in catalog.needs_of(selecting.method, role):
+        if "chat" in method_catalog.needs_of(selecting.method, role):
             chat = ChatEndpoint(connector, endpoint, name=role)
             self._ends[role] = chat.connector.aclose
             return {"complete": chat.complete}

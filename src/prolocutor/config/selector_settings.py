@@ -10,9 +10,9 @@ from msgspec import Meta
 
 from prolocutor.bounds import Cost, Count, Share
 from prolocutor.errors import ConfigError
-from prolocutor.pairing import catalog
+from prolocutor.pairing import method_catalog
 from prolocutor.pairing.budget import All, Capped, ExpectedGain, Hedged, Policy, TopK, UntilSure
-from prolocutor.pairing.catalog import Role
+from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Addressed, PendingTarget
@@ -92,11 +92,11 @@ _ASKING: Final = 0.75
 def check_method(selecting: SelectorSettings) -> None:
     """Raise what keeps a method from being used: an unknown name, a missing model, a bad one."""
     role, method = selecting.role, selecting.method
-    known = catalog.routers() if role == "router" else catalog.rankers()
+    known = method_catalog.routers() if role == "router" else method_catalog.rankers()
     if method not in known:
-        load = catalog.load_router if role == "router" else catalog.load_ranker
+        load = method_catalog.load_router if role == "router" else method_catalog.load_ranker
         load(method)
-    needs = catalog.needs_of(method, role)
+    needs = method_catalog.needs_of(method, role)
     if "chat" in needs and selecting.endpoint is None:
         what = "connector: openai_chat, call: {url: ..., model: ...}"
         raise ConfigError(f"the {role} {method!r} asks a chat endpoint: give {what}")
@@ -127,7 +127,7 @@ def learns_online(selecting: SelectorSettings) -> bool:
     if selecting.role != "router" or selecting.model is None:
         return False
     try:
-        reader = catalog.load_reader(selecting.method, "router")
+        reader = method_catalog.load_reader(selecting.method, "router")
     except ConfigError:
         return False
     return hasattr(reader, "learn_all")

@@ -25,7 +25,7 @@ from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.pairing.catalog import Role
+from prolocutor.pairing.method_catalog import Role
 from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
 
 FUNCTION: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")

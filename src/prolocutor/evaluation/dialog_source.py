@@ -10,8 +10,8 @@ from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.store import Store
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.errors import StoreError
-from prolocutor.stores.catalog import open_store
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.store_catalog import open_store
 
 
 def dialogs_of(

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.content_hash import content_of
 from prolocutor.evaluation.episodes import Message
-from prolocutor.parlai.catalog import FILES, file_of, open_teacher, split
+from prolocutor.parlai.data_catalog import FILES, file_of, open_teacher, split
 from prolocutor.parlai.datatype import Datatype
 
 STORE: Final = "store"

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
-from prolocutor.stores.catalog import open_store
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.ownership import owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.store_catalog import open_store
 from prolocutor.testing.sample_turns import a_closing, an_opening, begin, talk
 
 OWN = """

@@ -11,7 +11,7 @@ import pytest
 import prolocutor
 from prolocutor import Assistant, Breaker, Pipeline, Service, errors
 from prolocutor.almond.door.door import Almond
-from prolocutor.channels.catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
@@ -19,7 +19,7 @@ from prolocutor.config.fields import TableField
 from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
-from prolocutor.connectors.catalog import CONNECTORS
+from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.channel import NotFoundText, Route
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.dialog import agent_state

@@ -12,7 +12,7 @@ MOST = 20 << 20
 
 READ = """
 import resource, sys
-from prolocutor.parlai.catalog import open_teacher
+from prolocutor.parlai.data_catalog import open_teacher
 teacher = open_teacher(f"parlai:{sys.argv[1]}", sys.argv[2])
 number = sum(1 for _ in teacher)
 usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

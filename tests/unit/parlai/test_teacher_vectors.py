@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from prolocutor.parlai.catalog import open_teacher
+from prolocutor.parlai.data_catalog import open_teacher
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.teacher import DialogTeacher
 

@@ -25,7 +25,7 @@ from prolocutor.errors import BadInput, Conflict
 from prolocutor.evaluation.owned_folder import check_new, owned, write_json
 from prolocutor.evaluation.pairing.agent_asker import AgentReplies
 from prolocutor.evaluation.pairing.pairing_data import Message, question_of
-from prolocutor.parlai.catalog import FILES, split
+from prolocutor.parlai.data_catalog import FILES, split
 
 ASKED: Final = "asked.jsonl"
 RECORD: Final = "record.json"

@@ -29,7 +29,7 @@ from prolocutor.evaluation.pairing.agent_asker import (
 )
 from prolocutor.evaluation.pairing.answer_record import AnswerRecord
 from prolocutor.evaluation.pairing.pairing_data import messages_of, question_of
-from prolocutor.parlai.catalog import split
+from prolocutor.parlai.data_catalog import split
 from prolocutor.pipeline.plan import Service, Stage
 
 

@@ -25,8 +25,8 @@ from prolocutor.contracts.pairing import (
     Training,
 )
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.pairing.catalog import load_ranker, load_router, needs_of
 from prolocutor.pairing.groups import folds_of, near_duplicates
+from prolocutor.pairing.method_catalog import load_ranker, load_router, needs_of
 
 Made = TypeVar("Made")
 Method = TypeVar("Method", Router, Ranker)

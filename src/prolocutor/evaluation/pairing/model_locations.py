@@ -10,8 +10,8 @@ import msgspec
 from prolocutor.config.endpoints import ChatEndpoint
 from prolocutor.connectors.openai_embeddings import OpenAiEmbeddings
 from prolocutor.evaluation.pairing.fitting import PairingModels
-from prolocutor.pairing.catalog import Need, load_model_class
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
+from prolocutor.pairing.method_catalog import Need, load_model_class
 from prolocutor.pipeline.plan import Addressed
 
 

@@ -27,8 +27,8 @@ from prolocutor.evaluation.pairing.fitting import (
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodRow, PairingStage
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.pairing.catalog import load_reader
 from prolocutor.pairing.groups import near_duplicates
+from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import save_model, training_card
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}

@@ -13,7 +13,7 @@ from prolocutor.contracts.pairing import Call, Card, Labelled, Question
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.evaluation.pairing.store_questions import labelled_of_store
 from prolocutor.parlai.bbai import Bbai
-from prolocutor.parlai.catalog import open_source, split
+from prolocutor.parlai.data_catalog import open_source, split
 
 BBAI: Final = "bbai"
 STORE: Final = "store"

@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, Question
 from prolocutor.errors import ConfigError
-from prolocutor.pairing.catalog import load_reader
+from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import TextScorer, pairings

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from prolocutor.errors import ConfigError, NotFound
-from prolocutor.pairing.catalog import load_model_class
+from prolocutor.pairing.method_catalog import load_model_class
 from tests.unit.pairing.encoders.made import write_encoder, write_pair_scorer, write_tokenizer
 
 pytest.importorskip("onnxruntime", reason="onnxruntime (the extra encoder)")

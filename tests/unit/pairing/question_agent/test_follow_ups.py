@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from prolocutor.contracts.pairing import Question, Training
-from prolocutor.pairing.catalog import ROUTERS, load_router, needs_of
+from prolocutor.pairing.method_catalog import ROUTERS, load_router, needs_of
 from prolocutor.pairing.question_agent.follow_ups import continuation
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 

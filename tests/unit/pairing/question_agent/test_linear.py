@@ -7,7 +7,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, Labelled, Question, Training
 from prolocutor.errors import BadInput, ConfigError
-from prolocutor.pairing.catalog import load_router
+from prolocutor.pairing.method_catalog import load_router
 from prolocutor.pairing.model_files import Model, save_model, training_card
 from prolocutor.pairing.question_agent.loading import load_router_model
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED

@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Card, Pairing, Question, Training
 from prolocutor.errors import BadInput, ServiceRefused
-from prolocutor.pairing.catalog import load_router, needs_of
+from prolocutor.pairing.method_catalog import load_router, needs_of
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.llm import LlmRouter
 from tests.unit.pairing.question_agent.made import CARDS

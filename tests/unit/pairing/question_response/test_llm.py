@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Answer, Pairing, Question, Training
 from prolocutor.errors import BadInput
-from prolocutor.pairing.catalog import load_ranker
+from prolocutor.pairing.method_catalog import load_ranker
 from prolocutor.pairing.question_response.llm import LlmRanker
 from prolocutor.pairing.question_response.unsupervised import Unsupervised
 

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from prolocutor import catalog
-from prolocutor.connectors.catalog import CONNECTORS
+from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.connectors.process import ProcessConnector
 from prolocutor.connectors.python import PythonConnector
@@ -55,7 +55,7 @@ def test_a_connector_whose_library_is_missing_names_it(monkeypatch: pytest.Monke
 
 
 def test_the_catalog_alone_loads_no_connector() -> None:
-    code = "import sys, prolocutor.connectors.catalog; print('aiohttp' in sys.modules)"
+    code = "import sys, prolocutor.connectors.connector_catalog; print('aiohttp' in sys.modules)"
 
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadData, BadInput, NotFound
-from prolocutor.parlai.catalog import DATA, open_source, open_teacher, open_writer
+from prolocutor.parlai.data_catalog import DATA, open_source, open_teacher, open_writer
 
 LINE = "text:a\tlabels:b\n"
 

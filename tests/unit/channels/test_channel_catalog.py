@@ -3,7 +3,7 @@
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.errors import ConfigError
 from prolocutor.testing.channel_kit import Gate, pipeline
 
