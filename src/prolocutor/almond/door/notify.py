@@ -26,14 +26,14 @@ class NotifyParams(msgspec.Struct, frozen=True):
 
 
 class PermissionRequest(msgspec.Struct, frozen=True):
-    """Who would like to do what."""
+    """A request for permission: who wants to do what."""
 
     person: Annotated[str, Meta(min_length=1)]
     what: Annotated[str, Meta(min_length=1)]
 
 
 class AlmondNotification(msgspec.Struct, frozen=True, rename="camel"):
-    """What a person is told, or asked on behalf of a skill."""
+    """A message to a person, or an ask on behalf of a skill."""
 
     user: Annotated[str, Meta(min_length=1, description="A user of this door.")]
     messages: Annotated[

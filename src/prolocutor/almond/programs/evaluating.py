@@ -74,10 +74,10 @@ class Evaluation:
             case Index(source, indices):
                 rows = await self.rows(source, scope)
                 numbers = [self._whole(index, scope) for index in indices]
-                return [rows[place] for place in map(_place(len(rows)), numbers) if place >= 0]
+                return [rows[index] for index in map(_index_of(len(rows)), numbers) if index >= 0]
             case Slice(source, base, count):
                 rows = await self.rows(source, scope)
-                first = _place(len(rows))(self._whole(base, scope))
+                first = _index_of(len(rows))(self._whole(base, scope))
                 return rows[first : first + max(0, self._whole(count, scope))] if first >= 0 else []
             case Aggregate():
                 return self._aggregated(expression, await self.rows(expression.source, scope))
@@ -100,12 +100,12 @@ class Evaluation:
     async def _filtered(
         self, rows: list[ResultRow], condition: Condition, scope: Fields
     ) -> list[ResultRow]:
-        kept = []
+        left = []
         for row in rows:
             await self._calls.pause()
             if holds(condition, {**scope, **row.fields}, self._resolver):
-                kept.append(row)
-        return kept
+                left.append(row)
+        return left
 
     def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
         arguments = call.call.arguments
@@ -149,18 +149,18 @@ class Evaluation:
 
 
 def _projected(row: ResultRow, fields: Sequence[str]) -> ResultRow:
-    kept = {name: field_of(row.fields, name) for name in fields}
-    return ResultRow(fields=kept, call=row.call, whole=False)
+    projected = {name: field_of(row.fields, name) for name in fields}
+    return ResultRow(fields=projected, call=row.call, whole=False)
 
 
-def _place(length: int) -> Any:
+def _index_of(length: int) -> Any:
     """Return a function from numbers (1 the first, -1 the last) to indices from 0; -1 for none."""
 
-    def place(number: int) -> int:
+    def index(number: int) -> int:
         found = number - 1 if number > 0 else length + number
         return found if number and 0 <= found < length else -1
 
-    return place
+    return index
 
 
 def _total(values: list[Any], field: str, parts: int) -> Any:

@@ -72,21 +72,21 @@ class SlotFilling:
         resolver = ValueResolver(self._person)
         what = " and ".join(described(each, resolver) for each in checked.statements)
         question = yes_or_no(f"Okay, so you want me to {what}. Is that right?")
-        half = PartialProgram(code=show(checked.program), wants="yes")
-        return _asked(question, half, checked.program)
+        partial = PartialProgram(code=show(checked.program), wants="yes")
+        return _asked(question, partial, checked.program)
 
     def go_on(self, context: Any, answer: Any) -> Checked | ProgramRun:
         """Put in an answer and ask for the next value."""
-        half = msgspec.convert(context, PartialProgram)
-        program = program_in(half.code)
-        if half.wants == "yes":
+        partial = msgspec.convert(context, PartialProgram)
+        program = program_in(partial.code)
+        if partial.wants == "yes":
             if answer is True:
                 return self.begin(program, confirmed=True)
             return ProgramRun(words=own_words.says(own_words.CANNOT_HELP))
-        if half.wants == "place":
+        if partial.wants == "place":
             return self._placed(program, answer)
         slots = check(program, self._manifests).slots
-        return self._filled(program, slots[0], half, answer) if slots else self.begin(program)
+        return self._filled(program, slots[0], partial, answer) if slots else self.begin(program)
 
     def _placed(self, program: Program, answer: Any) -> Checked | ProgramRun:
         personal = unknown_personal_value(program, self._person)
@@ -99,21 +99,21 @@ class SlotFilling:
         return self.begin(replaced(program, personal, value))
 
     def _filled(
-        self, program: Program, slot: Slot, half: PartialProgram, answer: Any
+        self, program: Program, slot: Slot, partial: PartialProgram, answer: Any
     ) -> Checked | ProgramRun:
         """Put an answer into a slot; a list is asked for element by element."""
         is_list = slot.type.name == "Array"
-        if is_list and half.wants == "more":
+        if is_list and partial.wants == "more":
             if answer is True:
-                return self._ask(program, slot, "slot", items=half.items)
-            values = [value_of(slot.type, one) for one in half.items]
+                return self._ask(program, slot, "slot", items=partial.items)
+            values = [value_of(slot.type, one) for one in partial.items]
             known = tuple(value for value in values if value is not None)
             return self.begin(fill(program, 0, ArrayValue(known)))
         value = value_of(slot.type, answer)
         if value is None:
-            return self._ask(program, slot, "slot", items=half.items, again=True)
+            return self._ask(program, slot, "slot", items=partial.items, again=True)
         if is_list:
-            more = PartialProgram(code=half.code, wants="more", items=[*half.items, answer])
+            more = PartialProgram(code=partial.code, wants="more", items=[*partial.items, answer])
             return _asked(yes_or_no(ANY_MORE), more, program)
         return self.begin(fill(program, 0, value))
 
@@ -127,13 +127,13 @@ class SlotFilling:
         again: bool = False,
     ) -> ProgramRun:
         hint = hint_for(slot.type) if again else ""
-        half = PartialProgram(code=show(program), wants=wants, items=list(items))
-        return _asked(question_for(slot, hint), half, program)
+        partial = PartialProgram(code=show(program), wants=wants, items=list(items))
+        return _asked(question_for(slot, hint), partial, program)
 
 
-def _asked(words: DirectReply, half: PartialProgram, program: Program) -> ProgramRun:
+def _asked(words: DirectReply, partial: PartialProgram, program: Program) -> ProgramRun:
     code, entities = show_tokens(program)
-    context = msgspec.to_builtins(half)
+    context = msgspec.to_builtins(partial)
     return ProgramRun(words=words, context=context, code=code, entities=entities)
 
 

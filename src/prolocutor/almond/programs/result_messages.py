@@ -47,9 +47,9 @@ def messages_of(row: ResultRow) -> list[Message]:
         if formatted is None:
             result = function.text("result")
             formatted = result[:1] if isinstance(result, list) else result
-        told = _formatted(formatted, row.fields, _types(function))
-        if told:
-            return told
+        messages = _formatted(formatted, row.fields, _types(function))
+        if messages:
+            return messages
     return _plainly(row, function)
 
 

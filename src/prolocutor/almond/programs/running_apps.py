@@ -100,8 +100,8 @@ def notified(app: AppState, done: StatementOutcome) -> list[Message]:
     title = f"Notification from {app.name}"
     if messages and len(texts) == len(messages) == 1:
         said = texts[0]["text"]
-        told = {**found, "text": said}
-        messages = [{**messages[0], "text": f"{title}: {said}", NOTIFICATION: told}]
+        notification = {**found, "text": said}
+        messages = [{**messages[0], "text": f"{title}: {said}", NOTIFICATION: notification}]
     elif messages:
         messages = [
             {**result_messages.text(title), "icon": app.icon, NOTIFICATION: found},
@@ -149,8 +149,8 @@ def _function_of(done: StatementOutcome) -> str | None:
 
 
 def _failed(app: AppState, error: str) -> Message:
-    told = {"appId": app.id, "error": error}
-    return {**result_messages.text(error), "icon": app.icon, NOTIFICATION: told}
+    notification = {"appId": app.id, "error": error}
+    return {**result_messages.text(error), "icon": app.icon, NOTIFICATION: notification}
 
 
 def _result(app: AppState, done: StatementOutcome) -> StatementResult:

@@ -111,10 +111,10 @@ def _watched(statement: CheckedStatement) -> list[Any]:
 
 def _digest(monitor: Monitor, row: ResultRow) -> str:
     if monitor.fields:
-        told: dict[str, Any] = {name: field_of(row.fields, name) for name in monitor.fields}
+        watched: dict[str, Any] = {name: field_of(row.fields, name) for name in monitor.fields}
     else:
-        told = {name: one for name, one in row.fields.items() if not name.startswith(EVENT)}
-    return hashlib.blake2b(plain.encode(sorted(told.items())), digest_size=8).hexdigest()
+        watched = {name: one for name, one in row.fields.items() if not name.startswith(EVENT)}
+    return hashlib.blake2b(plain.encode(sorted(watched.items())), digest_size=8).hexdigest()
 
 
 def _moment(value: Value, resolver: ValueResolver, usual: float) -> float:

@@ -110,10 +110,10 @@ class _Checker:
                 return _around(found, expression, condition=checked)
             case Projection(source, fields):
                 found = self._source(source, expression)
-                kept = {
+                projected = {
                     name: field_type(name, found.fields, expression.position) for name in fields
                 }
-                return msgspec.structs.replace(_around(found, expression), fields=kept)
+                return msgspec.structs.replace(_around(found, expression), fields=projected)
             case Sort(source, field):
                 found = self._query(source, expression)
                 _countable(field, found.fields, expression.position, _ORDERED | {"String"})

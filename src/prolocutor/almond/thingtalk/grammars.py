@@ -117,12 +117,12 @@ class Grammar:
             return "expected a value or a field" if "TRUE" in kinds else "expected a value"
         if "REF" in kinds:
             return "expected a call such as @class.function()"
-        told = [_KINDS.get(kind) or f"'{self._written.get(kind, kind)}'" for kind in sorted(kinds)]
-        if "';'" in told:
-            told = ["';'", *(each for each in ("'=>'", "'filter'") if each in told)]
-        if "a name" in told:
-            told = ["a name", *(each for each in ("')'", "']'") if each in told)]
-        return f"expected {' or '.join(told[:6])}"
+        named = [_KINDS.get(kind) or f"'{self._written.get(kind, kind)}'" for kind in sorted(kinds)]
+        if "';'" in named:
+            named = ["';'", *(each for each in ("'=>'", "'filter'") if each in named)]
+        if "a name" in named:
+            named = ["a name", *(each for each in ("')'", "']'") if each in named)]
+        return f"expected {' or '.join(named[:6])}"
 
 
 _KINDS = {

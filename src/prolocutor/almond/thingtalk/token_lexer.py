@@ -112,10 +112,9 @@ def _date(given: Any, position: SourcePosition) -> Value:
     parts = [given.get(name) for name in ("year", "month", "day")]
     day = [None if part in (None, -1) else int(part) for part in parts]
     clock = [given.get(name) for name in ("hour", "minute", "second")]
-    told = any(part not in (None, -1) for part in clock)
-    hours = (
-        time([0 if part in (None, -1) else int(part) for part in clock], position) if told else None
-    )
+    if all(part in (None, -1) for part in clock):
+        return calendar_date(day, None, position)
+    hours = time([0 if part in (None, -1) else int(part) for part in clock], position)
     return calendar_date(day, hours, position)
 
 
