@@ -62,6 +62,7 @@ def connect(service: Service) -> Connector:
             name=service.name,
             batched=batched,
             inline=service.inline,
+            together=service.together,
             max_threads=service.max_in_flight,
         )
     if not isinstance(target, Addressed | PendingTarget) and hasattr(target, "send"):

@@ -16,7 +16,7 @@ from typing import Any
 from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of, text_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
-from prolocutor.dialog.plain import Plain, check
+from prolocutor.dialog.plain import Plain, PlainItems, check
 from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 
@@ -27,9 +27,10 @@ class PythonConnector:
     """The way to a function `target(request)`, async or plain.
 
     `batched`: the target takes a list of requests and gives a list of replies. `inline`: a plain
-    function is quick, call it in the event loop itself. `max_threads`: most threads at once for a
-    plain function; further calls wait for a free one, and fail at once when all are held by calls
-    that were given up and never ended.
+    function is quick, call it in the event loop itself. `together`: a reply is a list about several
+    things, whose items are checked one by one (`PlainItems`). `max_threads`: most threads at once
+    for a plain function; further calls wait for a free one, and fail at once when all are held by
+    calls that were given up and never ended.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class PythonConnector:
         name: str,
         batched: bool = False,
         inline: bool = False,
+        together: bool = False,
         max_threads: int = 64,
     ) -> None:
         self.name = name
@@ -46,6 +48,7 @@ class PythonConnector:
         self._batched = batched
         self._awaited = _is_async(target)
         self._inline = inline
+        self._check = _checked_items if together else _checked
         self._plainly = self._awaited and not batched
         immediate = inline and not self._awaited and not batched
         self.answer: ImmediateAnswer | None = self._answer if immediate else None
@@ -55,13 +58,15 @@ class PythonConnector:
         """Call the function and check what it gives; whatever it raises is `ServiceRaised`."""
         try:
             if self._plainly:
-                return (_checked(await self._target(requests[0].value())),)
+                return (self._check(await self._target(requests[0].value())),)
             if self._batched:
                 asked: Any = [request.value() for request in requests]
-                read: Callable[[Any], Replies] = functools.partial(_many, count=len(asked))
+                read: Callable[[Any], Replies] = functools.partial(
+                    _many, count=len(asked), check=self._check
+                )
             else:
                 asked = requests[0].value()
-                read = _one
+                read = self._one
             if self._awaited:
                 return read(await self._target(asked))
             if self._inline:
@@ -84,11 +89,14 @@ class PythonConnector:
 
     def _answer(self, request: Request) -> Plain | ServiceError:
         try:
-            return _checked(self._target(request.value()))
+            return self._check(self._target(request.value()))
         except ServiceError as error:
             return error
         except BaseException as error:
             return failure_of(error, self.name)
+
+    def _one(self, result: Any) -> Replies:
+        return (self._check(result),)
 
     async def aclose(self) -> None:
         """Let idle threads end; those at work end when their function does."""
@@ -113,33 +121,39 @@ def _is_in_a_task() -> bool:
         return False
 
 
-def _one(result: Any) -> Replies:
-    return (_checked(result),)
-
-
 def _later(read: Callable[[Any], Replies]) -> Callable[[Any], Any]:
     """Check a result, but hand back to the loop what is to be awaited there first."""
     return lambda result: result if isinstance(result, Awaitable) else read(result)
 
 
-def _many(results: Any, count: int) -> Replies:
+def _many(results: Any, count: int, check: Callable[[Any], Plain]) -> Replies:
     if not isinstance(results, list | tuple):
         _close_unawaited(results)
         raise BadReply(f"a batch wants a list of {count} replies, not a {type(results).__name__}")
     if len(results) != count:
         raise BadReply(f"{len(results)} replies to a batch of {count} requests")
-    return [_item(result) for result in results]
+    return [_item(result, check) for result in results]
 
 
-def _item(result: Any) -> Plain | ServiceError:
+def _item(result: Any, check: Callable[[Any], Plain]) -> Plain | ServiceError:
     if isinstance(result, ServiceError):
         return result
     if isinstance(result, BaseException):
         return ServiceRaised(text_of(result))
     try:
-        return _checked(result)
+        return check(result)
     except BadReply as error:
         return error
+
+
+def _checked_items(result: Any) -> Plain:
+    """Check a list; where that fails, its items one by one, so that a bad one fails alone."""
+    try:
+        return _checked(result)
+    except BadReply:
+        if not isinstance(result, list | tuple):
+            raise
+        return PlainItems([_item(item, _checked) for item in result])
 
 
 def _checked(result: Any) -> Plain:

@@ -102,6 +102,7 @@ def compile_graph(pipeline: Pipeline) -> Graph:
     for node in nodes:
         check_bounds(node.service, path=node.path)
         check_bounds(node.service.breaker, path=f"{node.path}.breaker")
+        _check_together(node)
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
@@ -121,6 +122,17 @@ def _refuse_doubles(nodes: list[PlanNode]) -> None:
         if not node.name:
             raise ConfigError("a service needs a name", key=str(node.stage))
         seen.add((node.stage, node.name))
+
+
+def _check_together(node: PlanNode) -> None:
+    """Refuse `together` where there are no hypotheses to be asked about at once."""
+    if not node.service.together:
+        return
+    key = f"{node.path}.together"
+    if node.stage is not Stage.CANDIDATE_ANNOTATOR:
+        raise ConfigError("only a candidate annotator is asked about hypotheses", key=key)
+    if node.service.fan_out:
+        raise ConfigError("together makes one call, fan_out one for each: not both", key=key)
 
 
 def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterator[PlanNode]:

@@ -1,18 +1,6 @@
 """One turn: it starts what the ledger says is ready, feeds back what settled, ends in time.
 
-The way of a hypothesis, from its skill to the store:
- 1. `Turn._enter`: all that the skill waits for has settled, and it is selected
- 2. `requests.requests_for` cuts what it is asked out of `Draft.snapshot`
- 3. `calling.ask_once` calls it by `Guard.call` (or `Guard.answer`, where it never waits)
- 4. the connector sends, and checks what comes back (`plain.check` or `plain.parse`)
- 5. `RunningCalls.settled`: what came back, or why nothing did
- 6. `CallGroup.take`: the response formatter; all calls of the service are through
- 7. `replies.hypotheses`: what a skill may answer
- 8. `Draft.hypothesize`: into the skill's slot
- 9. `Ledger.settle`: others may start
-10. the candidate annotators and the response selector likewise; `Draft.choose`
-11. `Draft.utterances`, asked for by the assistant's journal
-12. the store's `close_turn`
+Where a hypothesis passes on its way to the store stands in docs/explanation/architecture.md.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.selection import Enough, Selection, enough
+from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
 from tests.unit.pipeline.talk import (
@@ -304,6 +305,82 @@ async def test_tasks_for_all_hypotheses_are_cut_to_the_wave() -> None:
         {"toxic": "A"},
         {"toxic": "B"},
     ]
+
+
+@pytest.mark.parametrize("inline", [True, False])
+async def test_a_candidate_annotator_may_be_asked_about_a_whole_wave_at_once(inline: bool) -> None:
+    def loud(request: dict[str, Any]) -> list[str]:
+        seen.append(names(request["hypotheses"]))
+        return [one["text"].upper() for one in request["hypotheses"]]
+
+    def more(hypotheses: list[dict[str, Any]], seconds: float) -> list[str]:
+        return ["c"] if "c" not in names(hypotheses) else []
+
+    seen: list[list[str]] = []
+    pipeline = Pipeline(
+        skill_selector=selects(["b", "a"], more),
+        skills=[skill("a", "x"), skill("b", "y"), skill("c", "z")],
+        candidate_annotators=[Service("loud", loud, together=True, inline=inline)],
+    )
+    turn = await take(pipeline)
+    assert seen == [["a", "b"], ["c"]]
+    assert [one["annotations"]["loud"] for one in turn.draft.hypotheses()] == ["X", "Y", "Z"]
+    assert [one.calls for one in turn.records() if one.name == "loud"] == [2]
+
+
+async def test_of_a_list_about_a_wave_a_bad_item_fails_alone() -> None:
+    def odd(request: dict[str, Any]) -> list[Any]:
+        return [1, object(), float("nan")]
+
+    pipeline = Pipeline(
+        skills=[skill("a"), skill("b"), skill("c")],
+        candidate_annotators=[Service("odd", odd, together=True)],
+    )
+    turn = await take(pipeline)
+    assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"odd": 1}, {}, {}]
+    assert outcomes(turn)["odd"] == "done"
+    assert turn.faults == [
+        {"service": "odd", "what": "item 1: $: a object is nothing JSON can say"},
+        {"service": "odd", "what": "item 2: $: nan is not a number JSON can say"},
+    ]
+
+
+@pytest.mark.parametrize("reply", [[1], [1, 2, 3], {"a": 1}, None, "ab", float("nan")])
+async def test_what_is_no_list_about_a_wave_is_the_candidate_annotators_failure(reply: Any) -> None:
+    pipeline = Pipeline(
+        skills=[skill("a"), skill("b")],
+        candidate_annotators=[says("odd", reply, together=True)],
+    )
+    turn = await take(pipeline)
+    assert (spoke(turn), outcomes(turn)["odd"]) == (["a", "b"], "failed")
+    assert all(one["annotations"] == {} for one in turn.draft.hypotheses())
+
+
+async def test_requests_about_waves_may_go_out_in_batches() -> None:
+    def each(requests: list[dict[str, Any]]) -> list[Any]:
+        return [[len(one["hypotheses"])] * len(one["hypotheses"]) for one in requests]
+
+    pipeline = Pipeline(
+        skills=[skill("a"), skill("b")],
+        candidate_annotators=[Service("each", each, together=True, batch_size=4)],
+    )
+    turn = await take(pipeline)
+    assert [one["annotations"]["each"] for one in turn.draft.hypotheses()] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        Pipeline(skills=[says("a", hypothesis(), together=True)]),
+        Pipeline(
+            skills=[skill("a")],
+            candidate_annotators=[says("b", [], together=True, fan_out=True, formatter=str)],
+        ),
+    ],
+)
+def test_together_where_it_means_nothing_is_refused(pipeline: Pipeline) -> None:
+    with pytest.raises(ConfigError, match="together"):
+        Talk(pipeline)
 
 
 async def test_candidate_annotators_that_wait_for_each_other_do_so_in_each_wave() -> None:
