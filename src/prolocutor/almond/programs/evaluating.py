@@ -73,12 +73,14 @@ class Evaluation:
                 return self._sorted(await self.rows(source, scope), field, direction == "desc")
             case Index(source, indices):
                 rows = await self.rows(source, scope)
-                numbers = [self._whole(index, scope) for index in indices]
-                return [rows[index] for index in map(_index_of(len(rows)), numbers) if index >= 0]
+                numbers = [self._whole(value, scope) for value in indices]
+                found = [_index_of(number, len(rows)) for number in numbers]
+                return [rows[index] for index in found if index is not None]
             case Slice(source, base, count):
                 rows = await self.rows(source, scope)
-                first = _index_of(len(rows))(self._whole(base, scope))
-                return rows[first : first + max(0, self._whole(count, scope))] if first >= 0 else []
+                first = _index_of(self._whole(base, scope), len(rows))
+                length = max(0, self._whole(count, scope))
+                return [] if first is None else rows[first : first + length]
             case Aggregate():
                 return self._aggregated(expression, await self.rows(expression.source, scope))
 
@@ -153,14 +155,10 @@ def _projected(row: ResultRow, fields: Sequence[str]) -> ResultRow:
     return ResultRow(fields=projected, call=row.call, whole=False)
 
 
-def _index_of(length: int) -> Any:
-    """Return a function from numbers (1 the first, -1 the last) to indices from 0; -1 for none."""
-
-    def index(number: int) -> int:
-        found = number - 1 if number > 0 else length + number
-        return found if number and 0 <= found < length else -1
-
-    return index
+def _index_of(number: int, length: int) -> int | None:
+    """Return the index of the result with a number, 1 the first and -1 the last; None if none."""
+    index = number - 1 if number > 0 else length + number
+    return index if number and 0 <= index < length else None
 
 
 def _total(values: list[Any], field: str, parts: int) -> Any:
