@@ -14,10 +14,8 @@ from rich.console import Console
 
 from prolocutor.cli import transcripts
 from prolocutor.cli.options import STORE_OPTION
-from prolocutor.cli.owner import OwnerDoor
 from prolocutor.cli.param_types import AgeParam, TimeParam
 from prolocutor.cli.store_access import change, full_id
-from prolocutor.cli.store_access import rate as rate_in
 from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.dialog.dialog import Dialog
@@ -191,25 +189,13 @@ def delete(user: str | None, before: str | None, yes: bool, store: str | None) -
 
 
 async def _delete(user: str | None, before: str | None, given: str | None) -> str:
-    async with change(given) as place:
+    async with change(given) as store:
         if user is not None:
-            if not await _delete_person(place, user):
+            if not await store.delete_person(user):
                 raise NotFound(f"nobody is called {user}")
             return f"{user} is deleted, with all that was theirs."
-        number = await _delete_older(place, before or "")
+        number = await store.delete_older(before or "")
         return "1 dialog is deleted." if number == 1 else f"{number} dialogs are deleted."
-
-
-async def _delete_person(place: OwnerDoor | Store, user: str) -> bool:
-    if isinstance(place, OwnerDoor):
-        return bool(place.post("/owner/delete", {"user": user})["deleted"])
-    return await place.delete_person(user)
-
-
-async def _delete_older(place: OwnerDoor | Store, before: str) -> int:
-    if isinstance(place, OwnerDoor):
-        return int(place.post("/owner/delete", {"before": before})["deleted"])
-    return await place.delete_older(before)
 
 
 @dialogs.command(short_help="Rate a dialog or an utterance.")
@@ -232,11 +218,8 @@ def rate(id_: str, rating: str, store: str | None) -> None:
 async def _rate(id_: str, rating: Any, given: str | None) -> str:
     async with read_from(given) as store:
         id_ = await full_id(store, id_)
-    async with change(given) as place:
-        if isinstance(place, OwnerDoor):
-            what = place.post("/owner/rate", {"id": id_, "rating": rating})["rated"]
-        else:
-            what = await rate_in(place, id_, rating)
+    async with change(given) as changed:
+        what = await changed.rate(id_, rating)
     return f"The {what} {id_} is rated {rating}."
 
 

@@ -24,7 +24,7 @@ from prolocutor.evaluation.evaluation_data import options_of
 from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, overlap_of
 from prolocutor.evaluation.pairing.answer_record import cards_of_data
 from prolocutor.evaluation.pairing.answer_recording import QuestionSet, RecordedAgents
-from prolocutor.evaluation.pairing.learning_curve import LearningPoint, curve_of, results_of
+from prolocutor.evaluation.pairing.learning_curve import LearningPoint, curve_of
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.model_locations import ModelLocations, open_models
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data, only_agents
@@ -150,11 +150,11 @@ def pairing(
     its = RecordedAgents(assistant) if assistant is not None else None
     if its is not None and folder is not None:
         try:
-            told = _record(its, data, folder, concurrency, retry_failed)
+            lines = _record(its, data, folder, concurrency, retry_failed)
         except KeyboardInterrupt:
             click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
             return INTERRUPTED
-        for line in told:
+        for line in lines:
             click.echo(line, err=json_file == "-" or report == "-")
         data = f"jsonl:{folder}"
     known = its.cards if its is not None and folder is None else cards_of_data(data, cards)
@@ -168,7 +168,7 @@ def pairing(
         return 0
     found = run(_measured(questions, plan, places))
     if json_file is not None:
-        write_json(json_file, results_of(found))
+        write_json(json_file, found.results)
     if json_file != "-":
         for line in pairing_lines(found):
             click.echo(line)
@@ -196,7 +196,7 @@ def _record(
                         found.questions,
                         concurrency=concurrency,
                         retry_failed=retry_failed,
-                        told=_FailureCount(show),
+                        on_question=_FailureCount(show),
                     )
                 )
         record.complete(found.parts, agents.cards)
@@ -224,14 +224,14 @@ async def _measured(
     questions: PairingData, plan: MeasurementPlan, places: ModelLocations
 ) -> Measurement:
     async with open_models(places) as models:
-        return await measure(questions, plan, models=models, told=_tell)
+        return await measure(questions, plan, models=models, on_step=_show_step)
 
 
 async def _curve(
     questions: PairingData, plan: MeasurementPlan, places: ModelLocations
 ) -> dict[str, list[LearningPoint]]:
     async with open_models(places) as models:
-        return await curve_of(questions, plan, models=models, told=_tell)
+        return await curve_of(questions, plan, models=models, on_step=_show_step)
 
 
 def _names(
@@ -273,6 +273,6 @@ def _split(given: Sequence[str]) -> list[str]:
     return [part.strip() for one in given for part in one.split(",") if part.strip()]
 
 
-def _tell(what: str) -> None:
+def _show_step(what: str) -> None:
     if sys.stderr.isatty():
         click.echo(f"{what} ...", err=True)

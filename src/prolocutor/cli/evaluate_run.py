@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import click
+import msgspec
 
 from prolocutor.cli.options import SEED_OPTION, concurrency_option
 from prolocutor.cli.param_types import BoundParam, SettingParam
@@ -13,7 +14,7 @@ from prolocutor.cli.progress import ScoreProgress, progress_bar
 from prolocutor.cli.result_tables import report_lines
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.harness import EvaluationSettings, PreparedEvaluation
-from prolocutor.evaluation.run_report import FIGURES, Aggregate, RunReport
+from prolocutor.evaluation.run_report import FIGURES, RunReport
 from prolocutor.evaluation.scoring import foreseen
 from prolocutor.evaluation.targets import may_report_metrics
 from prolocutor.parlai.metrics.names import ALL_METRICS
@@ -46,7 +47,7 @@ INTERRUPTED: Final = 130
 )
 @click.option(
     "--data-opt",
-    "data_settings",
+    "data_options",
     type=SettingParam(),
     multiple=True,
     help="An option of the kind of data. May be given more than once.",
@@ -92,7 +93,7 @@ INTERRUPTED: Final = 130
 @click.option("--retry-failed", is_flag=True, help="Ask again what failed.")
 @click.option(
     "--opt",
-    "settings",
+    "options",
     type=SettingParam(),
     multiple=True,
     help="An option of the agent. May be given more than once.",
@@ -106,21 +107,9 @@ INTERRUPTED: Final = 130
 def run(
     subject: str,
     specs: tuple[str, ...],
-    datatype: str,
-    mutators: str | None,
-    candidates: Literal["labels"] | None,
-    data_settings: tuple[tuple[str, Any], ...],
-    metrics: str,
-    aggregate: Aggregate,
-    limit: int | None,
-    seed: int,
-    concurrency: int,
-    repeat: int,
-    time_limit: float | None,
     bounds: tuple[tuple[str, float], ...],
-    retry_failed: bool,
-    settings: tuple[tuple[str, Any], ...],
     out: Path | None,
+    **settings: Any,
 ) -> int:
     """Measure an assistant or an agent on data.
 
@@ -145,33 +134,24 @@ def run(
       prolocutor evaluate run assistant.yaml --data jsonl:cases.jsonl --concurrency 8 --out runs/a
       prolocutor evaluate run my_agents:Mine --data fbdialog:qa.txt --time-limit 10
     """
-    _check(bounds, metrics, subject)
-    evaluation = PreparedEvaluation(
-        subject,
-        specs,
-        EvaluationSettings(
-            metrics=metrics,
-            datatype=datatype,
-            mutators=mutators,
-            candidates=candidates,
-            data_options=dict(data_settings),
-            aggregate=aggregate,
-            limit=limit,
-            seed=seed,
-            concurrency=concurrency,
-            repeat=repeat,
-            time_limit=time_limit,
-            retry_failed=retry_failed,
-            options=dict(settings),
-        ),
+    # The other options have the names of the settings; pairs of names and values become objects.
+    given = msgspec.convert(
+        {
+            **settings,
+            "options": dict(settings["options"]),
+            "data_options": dict(settings["data_options"]),
+        },
+        EvaluationSettings,
     )
+    _check(bounds, given.metrics, subject)
+    evaluation = PreparedEvaluation(subject, specs, given)
     folder = out or evaluation.default_folder()
     name = evaluation.target.name
     try:
         with progress_bar(evaluation.number, name) as show:
-            told = ScoreProgress(show)
-            report = evaluation.run(folder, told)
-            told.show()
+            scores = ScoreProgress(show)
+            report = evaluation.run(folder, scores)
+            scores.show()
     except KeyboardInterrupt:
         click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
         return INTERRUPTED

@@ -44,6 +44,18 @@ class OwnerDoor(msgspec.Struct, frozen=True):
 
     note: OwnerNote
 
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person; return False if there is none of the name."""
+        return bool(self.post("/owner/delete", {"user": user})["deleted"])
+
+    async def delete_older(self, before: str) -> int:
+        """Delete the dialogs last used before a moment and return their number."""
+        return int(self.post("/owner/delete", {"before": before})["deleted"])
+
+    async def rate(self, id_: str, rating: Any) -> str:
+        """Rate a dialog or an utterance and return which it is."""
+        return str(self.post("/owner/rate", {"id": id_, "rating": rating})["rated"])
+
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Send one request and give the answer; what the owner refuses is raised here."""
         status, data = self._exchange(path, plain.encode(body))

@@ -59,7 +59,7 @@ def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
 def pairing_lines(found: Measurement) -> Iterator[str]:
     """Return every method a line, beside the published ones, and the best ones by domain."""
     yield (
-        f"{found.n} agents, {len(found.questions):,} questions in {found.groups:,} groups of near "
+        f"{found.n} agents, {found.questions:,} questions in {found.groups:,} groups of near "
         f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"
     )
     names, published = ([one.method for one in found.rows], [one.method for one in found.published])

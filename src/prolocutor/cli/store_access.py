@@ -18,8 +18,21 @@ from prolocutor.stores.store_catalog import open_store
 ID_LENGTH = 32
 
 
+class DirectChanges:
+    """Changes of a store that no process owns."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.delete_person = store.delete_person
+        self.delete_older = store.delete_older
+
+    async def rate(self, id_: str, rating: Any) -> str:
+        """Rate a dialog or an utterance and return which it is."""
+        return await rate(self._store, id_, rating)
+
+
 @asynccontextmanager
-async def change(given: str | None) -> AsyncIterator[OwnerDoor | Store]:
+async def change(given: str | None) -> AsyncIterator[OwnerDoor | DirectChanges]:
     """Open the store for changes: the door of its owner if it has one, else the store itself."""
     url = store_url(given)
     file = sqlite_file(url)
@@ -31,7 +44,7 @@ async def change(given: str | None) -> AsyncIterator[OwnerDoor | Store]:
     store = open_store(url)
     await store.open()
     try:
-        yield store
+        yield DirectChanges(store)
     finally:
         await store.aclose()
 

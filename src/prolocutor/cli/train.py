@@ -84,10 +84,10 @@ def train(
     with progress_bar(lambda: steps, "training") as show:
         begun = count()
 
-        def told(what: str) -> None:
+        def on_step(what: str) -> None:
             show(next(begun), [what])
 
-        trained = run(learn(questions, wanted, out, told=told))
+        trained = run(learn(questions, wanted, out, on_step=on_step))
         show(steps, [])
     for line in lines_of(trained):
         click.echo(line)

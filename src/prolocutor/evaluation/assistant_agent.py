@@ -13,6 +13,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Self, cast
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.evaluated_assistant import candidates_of
@@ -191,6 +193,28 @@ class AssistantAgent:
         partner = AssistantPartner(self._loop.opened, id=self.id)
         partner.observe(observation)
         return partner
+
+
+class FileAgent(AssistantAgent):
+    """The assistant that `assistant_file` describes; its dialogs are kept in memory.
+
+    With `assistant_store`, such as `sqlite:///dialogs.db`, they are kept there.
+    """
+
+    @classmethod
+    def add_cmdline_args(cls, parser: Any, partial_opt: Any = None) -> Any:
+        """Tell ParlAI's parser of the options."""
+        group = parser.add_argument_group("Prolocutor")
+        group.add_argument("--assistant-file", help="the YAML file of the assistant")
+        group.add_argument("--assistant-store", default="memory:", help="where dialogs are kept")
+        return parser
+
+    def open_assistant(self, opt: Mapping[str, Any]) -> AbstractAsyncContextManager[Assistant]:
+        """Return the assistant of the file, its processes included."""
+        file = opt.get("assistant_file")
+        if not file:
+            raise BadInput("--assistant-file names the file of the assistant", field="opt")
+        return assistant_from(load(file), store=opt.get("assistant_store") or "memory:")
 
 
 class _Observed(Message):

@@ -30,7 +30,7 @@ from prolocutor.evaluation.targets import find_target
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _FOLDER: Final = "runs"
 
-Told = Callable[[int, list[ExampleRow]], None]
+RowsCallback = Callable[[int, list[ExampleRow]], None]
 """Called with the rows of each episode: their number, and the rows where they are new."""
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
@@ -176,17 +176,17 @@ class PreparedEvaluation:
         """Count the examples that the run will have."""
         return (self.settings.limit or self.data.number()) * self.settings.repeat
 
-    def run(self, folder: Path, told: Told | None = None) -> RunReport:
+    def run(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Ask what has no row in the folder yet, and report all rows."""
         with self._opened(folder) as kept:
-            self.target.run(self._runner(kept, told), self._episodes())
+            self.target.run(self._runner(kept, on_rows), self._episodes())
             return self._completed(kept)
 
-    async def run_async(self, folder: Path, told: Told | None = None) -> RunReport:
+    async def run_async(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Do the same in the running event loop."""
         with self._opened(folder) as kept:
             episodes = await asyncio.to_thread(self._episodes)
-            await self.target.run_async(self._runner(kept, told), episodes)
+            await self.target.run_async(self._runner(kept, on_rows), episodes)
             return self._completed(kept)
 
     def _opened(self, folder: Path) -> RunFolder:
@@ -200,7 +200,7 @@ class PreparedEvaluation:
         }
         return RunFolder(folder, self.configuration, given)
 
-    def _runner(self, kept: RunFolder, told: Told | None) -> Runner:
+    def _runner(self, kept: RunFolder, on_rows: RowsCallback | None) -> Runner:
         settings = self.settings
         options = RunOptions(
             seed=settings.seed,
@@ -209,7 +209,7 @@ class PreparedEvaluation:
             time_limit=settings.time_limit,
             retry_failed=settings.retry_failed,
         )
-        return Runner(kept, self._scorer, options, told)
+        return Runner(kept, self._scorer, options, on_rows)
 
     def _episodes(self) -> Iterator[Episode]:
         return episodes_of_tasks(self.data.messages(), self.settings.limit)

@@ -53,7 +53,7 @@ class EpisodeRun(msgspec.Struct):
 
 
 class Runner:
-    """Asks a subject what has no row yet; `told` gets the rows of each episode, new or old.
+    """Asks a subject what has no row yet; `on_rows` gets the rows of each episode, new or old.
 
     Of those that were there it gets only their number.
     """
@@ -63,10 +63,10 @@ class Runner:
         folder: RunFolder,
         scorer: ExampleScorer,
         options: RunOptions,
-        told: Callable[[int, list[ExampleRow]], None] | None = None,
+        on_rows: Callable[[int, list[ExampleRow]], None] | None = None,
     ) -> None:
         self._folder, self._scorer, self._options = folder, scorer, options
-        self._told = told or (lambda number, rows: None)
+        self._on_rows = on_rows or (lambda number, rows: None)
 
     def run_agent(self, agent: EvaluatedAgent, episodes: Iterable[Episode]) -> None:
         """Ask an agent; without concurrency and time limit in this very thread, the quickest."""
@@ -127,7 +127,7 @@ class Runner:
         for episode in episodes:
             for repeat in range(self._options.repeat):
                 if self._folder.has(episode, repeat, retry_failed=again):
-                    self._told(len(episode), [])
+                    self._on_rows(len(episode), [])
                 else:
                     yield EpisodeRun(episode, repeat)
 
@@ -184,7 +184,7 @@ class Runner:
 
     def _keep(self, rows: list[ExampleRow]) -> None:
         self._folder.write(rows)
-        self._told(len(rows), rows)
+        self._on_rows(len(rows), rows)
 
 
 def _kept(message: Message) -> dict[str, Any]:

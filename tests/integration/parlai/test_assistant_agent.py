@@ -9,8 +9,7 @@ import pytest
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.errors import BadInput
-from prolocutor.evaluation.assistant_agent import AssistantAgent, AssistantPartner
-from prolocutor.evaluation.file_agent import FileAgent
+from prolocutor.evaluation.assistant_agent import AssistantAgent, AssistantPartner, FileAgent
 from prolocutor.parlai.batch_world import BatchWorld
 from prolocutor.parlai.shared_teacher import SharedTeacher
 from prolocutor.parlai.worlds import DialogPartnerWorld, SelfChatWorld

@@ -16,8 +16,7 @@ from parlai.core.worlds import BatchWorld, DialogPartnerWorld
 from parlai.tasks.fromfile.agents import ParlaiformatTeacher
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.evaluation.assistant_agent import AssistantAgent
-from prolocutor.evaluation.file_agent import FileAgent
+from prolocutor.evaluation.assistant_agent import AssistantAgent, FileAgent
 from prolocutor.pipeline.plan import Pipeline, Service
 
 TASK = """\

@@ -82,8 +82,8 @@ class AnswerOverlap(msgspec.Struct, frozen=True, kw_only=True):
 def overlap_of(heard: Sequence[AnsweredQuestion], agents: Sequence[str] = ()) -> AnswerOverlap:
     """Compare all agents that answered, and those named in `agents`, who may not have been."""
     heard = [one for one in heard if one.labelled.answers or one.labelled.gold]
-    told = _are_labelled([one.labelled for one in heard])
-    good = _good_answers([one.labelled for one in heard], told)
+    labelled_there = _are_labelled([one.labelled for one in heard])
+    good = _good_answers([one.labelled for one in heard], labelled_there)
     names = dict.fromkeys(agents)
     for one in heard:
         names.update(dict.fromkeys((*one.labelled.answers, *sorted(one.labelled.gold))))
@@ -92,7 +92,7 @@ def overlap_of(heard: Sequence[AnsweredQuestion], agents: Sequence[str] = ()) ->
     nobody = [one.labelled.question.text for one, its in zip(heard, good, strict=True) if not its]
     return AnswerOverlap(
         questions=len(heard),
-        labelled=sum(told),
+        labelled=sum(labelled_there),
         nobody=len(nobody),
         agents=shares,
         pairs=pairs[:_MOST_PAIRS],
@@ -106,12 +106,14 @@ def _are_labelled(labelled: Sequence[Labelled]) -> list[bool]:
     return [some and one.weight > 0 for one in labelled]
 
 
-def _good_answers(labelled: Sequence[Labelled], told: Sequence[bool]) -> list[frozenset[str]]:
+def _good_answers(
+    labelled: Sequence[Labelled], labelled_there: Sequence[bool]
+) -> list[frozenset[str]]:
     """Return for each question the agents whose answer is good."""
     ranker = fit(Training(labelled=labelled))
     return [
         _right(one) if known else _likely(one, ranker)
-        for one, known in zip(labelled, told, strict=True)
+        for one, known in zip(labelled, labelled_there, strict=True)
     ]
 
 

@@ -66,7 +66,7 @@ class RecordedAgents:
         *,
         concurrency: int = 1,
         retry_failed: bool = False,
-        told: Callable[[int], None] = lambda failed: None,
+        on_question: Callable[[int], None] = lambda failed: None,
     ) -> None:
         """Ask what is not on record; see `record_answers`."""
         agents, pipeline = AskedAgents(), self._settings.pipeline
@@ -84,7 +84,7 @@ class RecordedAgents:
                 questions,
                 concurrency=concurrency,
                 retry_failed=retry_failed,
-                told=told,
+                on_question=on_question,
             )
 
 
@@ -108,9 +108,9 @@ async def record_answers(
     *,
     concurrency: int = 1,
     retry_failed: bool = False,
-    told: Callable[[int], None] = lambda failed: None,
+    on_question: Callable[[int], None] = lambda failed: None,
 ) -> None:
-    """Ask every agent every question once; `told` is called with how many failed at each.
+    """Ask every agent every question once; `on_question` is called with how many failed at each.
 
     A question is on record when all agents have answered it, or failed to. One that is interrupted
     is asked again.
@@ -121,7 +121,7 @@ async def record_answers(
         for question in left:
             if agents := record.missing(question, retry_failed=retry_failed):
                 record.add(question, await asker.ask(question, agents))
-            told(record.failed(question))
+            on_question(record.failed(question))
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""Results: what was measured as plain data, and how it grows with the labels."""
+"""The learning curve: how right routers are by the number of questions that they learned from."""
 
 from __future__ import annotations
 
@@ -9,27 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.evaluation.pairing.fitting import NO_MODELS, PairingModels
-from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
-from prolocutor.evaluation.pairing.method_rows import MethodRow
+from prolocutor.evaluation.pairing.measurement import MeasurementPlan, measure
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.evaluation.pairing.published import PublishedResult
 
 _SHARES: Final = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
-
-
-class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
-    """What `--json` writes: `rows` of all methods, `published` figures beside them."""
-
-    n: int
-    data: str
-    learned: int
-    questions: int
-    answerable: int
-    groups: int
-    folds: int
-    seed: int
-    rows: list[MethodRow]
-    published: list[PublishedResult]
 
 
 class LearningPoint(msgspec.Struct, frozen=True):
@@ -41,28 +24,12 @@ class LearningPoint(msgspec.Struct, frozen=True):
     high: float
 
 
-def results_of(found: Measurement) -> PairingResults:
-    """Return the figures without the single choices."""
-    return PairingResults(
-        n=found.n,
-        data=found.data,
-        learned=found.learned,
-        questions=len(found.questions),
-        answerable=found.answerable,
-        groups=found.groups,
-        folds=found.folds,
-        seed=found.seed,
-        rows=found.rows,
-        published=found.published,
-    )
-
-
 async def curve_of(
     data: PairingData,
     plan: MeasurementPlan,
     *,
     models: PairingModels = NO_MODELS,
-    told: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> dict[str, list[LearningPoint]]:
     """Measure each router on growing parts of what is to be learned from; {} if that is none."""
     order = list(range(len(data.learn)))
@@ -70,7 +37,7 @@ async def curve_of(
     curves: dict[str, list[LearningPoint]] = {}
     for share in _SHARES if order else ():
         part = [data.learn[place] for place in order[: max(2, round(share * len(order)))]]
-        told(f"learning curve, {len(part):,} questions")
+        on_step(f"learning curve, {len(part):,} questions")
         bare: dict[str, Any] = {"rankers": [], "budgets": []}
         found = await measure(
             msgspec.structs.replace(data, learn=part),

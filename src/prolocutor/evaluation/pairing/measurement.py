@@ -57,20 +57,38 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
     permuted: bool = False
 
 
-class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found. `choices` by stage and method stand in the order of `questions`."""
+class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures: `n` agents, counts of questions, `rows` of all methods, published figures.
 
-    data: str
+    `learned` questions were there to learn from, `answerable` of those measured on have a right
+    agent, `groups` are of near duplicates.
+    """
+
     n: int
+    data: str
     learned: int
+    questions: int
     answerable: int
     groups: int
     folds: int
     seed: int
     rows: list[MethodRow]
     published: list[PublishedResult]
-    questions: list[Labelled]
+
+
+class Measurement(PairingResults, frozen=True, kw_only=True):
+    """The figures with what they were made of.
+
+    `choices` by stage and method stand in the order of the questions in `test`.
+    """
+
+    test: list[Labelled]
     choices: dict[tuple[PairingStage, str], list[MethodChoice]]
+
+    @property
+    def results(self) -> PairingResults:
+        """The figures alone."""
+        return msgspec.convert(self, PairingResults, from_attributes=True)
 
     def best(self, stage: PairingStage) -> MethodRow | None:
         """Return the row of a stage with the highest precision@1."""
@@ -83,11 +101,11 @@ async def measure(
     plan: MeasurementPlan,
     *,
     models: PairingModels = NO_MODELS,
-    told: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> Measurement:
-    """Measure the methods of a plan; `told` is called with a text as each begins."""
+    """Measure the methods of a plan; `on_step` is called with a text as each begins."""
     data = _permuted(checked(data), plan.seed) if plan.permuted else checked(data)
-    measuring = _Measuring(data, plan, models, told)
+    measuring = _Measuring(data, plan, models, on_step)
     await measuring.run()
     return Measurement(
         data=data.name,
@@ -99,7 +117,8 @@ async def measure(
         seed=plan.seed,
         rows=measuring.rows,
         published=published_for(len(data.cards)) if data.published else [],
-        questions=data.test,
+        questions=len(data.test),
+        test=data.test,
         choices=measuring.choices,
     )
 
@@ -112,9 +131,9 @@ class _Measuring:
         data: PairingData,
         plan: MeasurementPlan,
         models: PairingModels,
-        told: Callable[[str], None],
+        on_step: Callable[[str], None],
     ) -> None:
-        self._data, self._plan, self._told = data, plan, told
+        self._data, self._plan, self._on_step = data, plan, on_step
         self.methods = FoldedMethods(
             data,
             prior=plan.routers[0] if plan.routers else None,
@@ -135,7 +154,7 @@ class _Measuring:
         self._route_baselines()
         priors: Priors = [{} for _ in self._data.test]
         for place, name in enumerate(self._plan.routers):
-            self._told(f"router {name}")
+            self._on_step(f"router {name}")
             routed = await self.methods.routed(name)
             if place == 0:
                 priors = _probabilities(routed)
@@ -151,12 +170,12 @@ class _Measuring:
         if _has_cards(self._data):
             free = _probabilities(await self.methods.routed(_FREE))
         for name in self._plan.rankers:
-            self._told(f"ranker {name}")
+            self._on_step(f"ranker {name}")
             rankers = await self.methods.rankers(name, priors)
             given = free if needs_no_labels(name, "ranker") else priors
             self._add(name, "rank", await self._ranked(rankers, given))
             for budget in self._plan.budgets if name == self._plan.rankers[-1] else ():
-                self._told(f"budget {budget}")
+                self._on_step(f"budget {budget}")
                 choices = await self._budgeted(budget, rankers, given)
                 self._add(f"{name}, {budget}", "budget", choices, against=name)
 

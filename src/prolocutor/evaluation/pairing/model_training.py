@@ -83,11 +83,11 @@ async def train(
     wanted: TrainingPlan,
     folder: Path,
     *,
-    told: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> TrainingResult:
     """Measure by folds, learn from everything, write the model's folder.
 
-    `told` hears each of the `steps_of` steps as it begins. `BadInput` if there is too little to
+    `on_step` hears each of the `steps_of` steps as it begins. `BadInput` if there is too little to
     learn from.
     """
     load_reader(wanted.method, wanted.role)
@@ -99,12 +99,12 @@ async def train(
     if not right:
         what = "no question has a right agent (agents, labels), so nothing can be learned"
         raise BadInput(f"{data.name}: {what}", field="data")
-    measured, unmeasured = await _measured(data, learned, wanted, told)
-    told("learning from everything")
+    measured, unmeasured = await _measured(data, learned, wanted, on_step)
+    on_step("learning from everything")
     made = await _fitted(data, learned, wanted)
     rows = [] if measured is None else _rows(measured, wanted)
     gain, against = (None, None) if measured is None else _gain(measured, rows, wanted)
-    tested = await _tested(data, wanted, told)
+    tested = await _tested(data, wanted, on_step)
     card = training_card(
         len(learned),
         data=data.name,
@@ -154,7 +154,7 @@ def hash_of(data: PairingData, learned: Sequence[Labelled]) -> str:
 
 
 async def _measured(
-    data: PairingData, learned: list[Labelled], wanted: TrainingPlan, told: Callable[[str], None]
+    data: PairingData, learned: list[Labelled], wanted: TrainingPlan, on_step: Callable[[str], None]
 ) -> tuple[Measurement | None, str | None]:
     """Measure by folds; say what is wrong, if there is not enough for that."""
     methods = list(dict.fromkeys((wanted.method, LABEL_FREE[wanted.role])))
@@ -168,7 +168,7 @@ async def _measured(
     apart = _apart(data) if ranks else []
     bench = msgspec.structs.replace(data, learn=apart, test=learned, published=False)
     try:
-        return await measure(bench, plan, models=wanted.models, told=told), None
+        return await measure(bench, plan, models=wanted.models, on_step=on_step), None
     except BadInput as error:
         return None, f"not measured by {wanted.folds} folds: {error}"
 
@@ -198,14 +198,14 @@ def _is_tested_apart(data: PairingData, wanted: TrainingPlan) -> bool:
 
 
 async def _tested(
-    data: PairingData, wanted: TrainingPlan, told: Callable[[str], None]
+    data: PairingData, wanted: TrainingPlan, on_step: Callable[[str], None]
 ) -> list[MethodRow]:
     if not _is_tested_apart(data, wanted):
         return []
     plan = MeasurementPlan(routers=[wanted.method, LABEL_FREE["router"]], seed=wanted.seed)
     bare = [msgspec.structs.replace(one, answers={}) for one in data.test]
     bench = msgspec.structs.replace(data, test=bare)
-    return _rows(await measure(bench, plan, models=wanted.models, told=told), wanted)
+    return _rows(await measure(bench, plan, models=wanted.models, on_step=on_step), wanted)
 
 
 def _rows(measured: Measurement, wanted: TrainingPlan) -> list[MethodRow]:
@@ -226,10 +226,10 @@ def _gain(
     if not others:
         return None, None
     best = max(others, key=lambda one: one.precision_at_1)
-    asked = [place for place, one in enumerate(measured.questions) if one.gold]
+    asked = [place for place, one in enumerate(measured.test) if one.gold]
     mine = measured.choices[stage, wanted.method]
     its = measured.choices[best.stage, best.method]
     gains = [mine[place].right - its[place].right for place in asked]
-    groups = near_duplicates([measured.questions[place].question.text for place in asked])
+    groups = near_duplicates([measured.test[place].question.text for place in asked])
     low, high = BootstrapSamples(groups, wanted.seed).interval(gains)
     return (sum(gains) / len(gains), low, high), best.method

@@ -37,7 +37,7 @@ def page_of(found: Measurement, curve: Mapping[str, Sequence[LearningPoint]]) ->
 
 def _summary(found: Measurement) -> str:
     return (
-        f"{found.n} agents; {len(found.questions):,} questions in {found.groups:,} groups of near "
+        f"{found.n} agents; {found.questions:,} questions in {found.groups:,} groups of near "
         f"duplicates, {found.answerable:,} with a right agent, on which all figures but AUROC are; "
         f"{found.learned:,} to learn from; {found.folds} folds, seed {found.seed}"
     )
@@ -123,7 +123,7 @@ def _matrices(found: Measurement) -> str:
     gold: Counter[str] = Counter()
     both: Counter[tuple[str, str]] = Counter()
     chosen: Counter[tuple[str, str]] = Counter()
-    for one, made in zip(found.questions, found.choices[best.stage, best.method], strict=True):
+    for one, made in zip(found.test, found.choices[best.stage, best.method], strict=True):
         for agent in one.gold:
             gold[agent] += 1
             chosen[agent, made.agent] += 1
@@ -151,7 +151,7 @@ def _errors(found: Measurement) -> str:
         return ""
     wrong = [
         (one, made)
-        for one, made in zip(found.questions, found.choices[best.stage, best.method], strict=True)
+        for one, made in zip(found.test, found.choices[best.stage, best.method], strict=True)
         if one.gold and not made.right
     ]
     wrong.sort(key=lambda pair: -(pair[1].probability or 0.0))

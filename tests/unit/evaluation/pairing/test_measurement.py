@@ -77,7 +77,7 @@ def test_no_ranker_is_scored_on_what_it_was_trained_on(spy: bool, learn: int) ->
 
     assert row(found, "spy").precision_at_1 == 1
     assert len(Spy.trained) == 4
-    assert set().union(*Spy.trained) == {one.question.text for one in found.questions}
+    assert set().union(*Spy.trained) == {one.question.text for one in found.test}
 
 
 def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them(
@@ -248,6 +248,6 @@ def test_steps_are_waited_for_one_after_the_other() -> None:
 def test_whoever_says_to_be_surest_is_a_baseline_where_that_is_recorded() -> None:
     found = measured(recorded(), rankers=["unsupervised"])
 
-    share = sum("music" in one.gold for one in found.questions) / found.answerable
+    share = sum("music" in one.gold for one in found.test) / found.answerable
     assert row(found, "everybody, highest confidence").precision_at_1 == pytest.approx(share)
     assert all("highest confidence" not in one.method for one in measured().rows)

@@ -30,7 +30,7 @@ def trained(
 ) -> TrainingResult:
     hears = (lambda what: None) if told is None else told.append
     wish = TrainingPlan(**{"role": "router", "method": "knn", "prior": "knn", "folds": 3, **wanted})
-    return asyncio.run(train(questions, wish, folder / "model", told=hears))
+    return asyncio.run(train(questions, wish, folder / "model", on_step=hears))
 
 
 def test_a_router_learns_and_is_measured_beside_what_it_has_to_beat(tmp_path: Path) -> None:
