@@ -1,1 +1,1 @@
-"""The command line: words typed by a person become settings, assistants and what they say."""
+"""The command line: one file for each command, and what they share."""

@@ -27,11 +27,10 @@ from prolocutor.cli.output import write_json
 def ask(text: str, file: Path | None, user: str, store: str | None, json_file: str | None) -> None:
     """Ask one question and print the reply.
 
-    TEXT is what you say; - reads it from stdin. The reply goes to stdout, and nothing else does.
-    What was said is kept: the next question goes on in the same dialog.
+    TEXT is your input; - reads it from stdin. Only the reply goes to stdout. The dialog is stored:
+    the next question goes on in it.
 
-    If `prolocutor serve` has the store to itself, the question goes to the assistant that it
-    serves.
+    While `prolocutor serve` owns the store, the question goes to the assistant that it serves.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ class AssistantAccess(Protocol):
     """Access to an assistant, wherever it runs."""
 
     async def say(self, text: str, user: str) -> TurnOutput:
-        """Say something and get the whole turn."""
+        """Send an input and return the whole turn."""
 
     async def close_dialog(self, user: str) -> None:
         """End the person's dialog, so that the next words begin another one."""
@@ -38,7 +38,7 @@ class LocalAssistant:
         self._assistant = assistant
 
     async def say(self, text: str, user: str) -> TurnOutput:
-        """Say something and get the whole turn."""
+        """Send an input and return the whole turn."""
         return turn_output(text, await self._assistant.turn(text, user=user, channel="cmd_client"))
 
     async def close_dialog(self, user: str) -> None:
@@ -53,7 +53,7 @@ class ServedAssistant:
         self._door = door
 
     async def say(self, text: str, user: str) -> TurnOutput:
-        """Say something and get the whole turn."""
+        """Send an input and return the whole turn."""
         said = {"user": user, "text": text}
         turn = await asyncio.to_thread(self._door.post, "/owner/turn", said)
         return msgspec.convert(turn, TurnOutput)
@@ -67,7 +67,7 @@ class ServedAssistant:
 async def open_access(
     command: str, given: Path | None, store: str | None
 ) -> AsyncIterator[AssistantAccess]:
-    """Find the partner: the store's owner if somebody serves it, else the assistant of the file."""
+    """Open the store's owner if it serves the assistant of the file, else that assistant itself."""
     settings = load_assistant(given)
     url = store_url(store, settings.store)
     if (door := door_of(url, Path(settings.file))) is not None:
@@ -79,6 +79,6 @@ async def open_access(
 
 
 def leave_note(store: Store, note: OwnerNote) -> None:
-    """Leave a note for those who find the store owned, if it is one that has an owner."""
+    """Leave a note for processes that find the store owned; a store without an owner takes none."""
     if isinstance(store, SqliteStore):
         store.note_owner(note.text())

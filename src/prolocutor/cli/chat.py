@@ -1,4 +1,4 @@
-"""`prolocutor chat`: a talk in the terminal, or with words from a pipe."""
+"""`prolocutor chat`: a dialog in the terminal, or with input from a pipe."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ HELP: Final = """\
 def chat(file: Path | None, user: str, store: str | None) -> int:
     """Talk to the demo assistant, or to the one that FILE describes.
 
-    What you typed before is kept in your data folder: the arrow keys bring it back. If `prolocutor
-    serve` has the store to itself, you talk to the assistant that it serves. Words may also come
-    from a pipe, one input a line; then only the replies are printed, and the exit status is 1 if
-    one of them could not be had.
+    The history of your inputs is in your data folder: the arrow keys bring it back. While
+    `prolocutor serve` owns the store, you talk to the assistant that it serves. Input may also come
+    from a pipe, one line each; then only the replies are printed, and the exit status is 1 if there
+    was no reply to one of them.
 
     \b
     In the chat:
@@ -63,7 +63,7 @@ def chat(file: Path | None, user: str, store: str | None) -> int:
 
 
 class ChatSession:
-    """One person talking to one partner, line by line."""
+    """One user's chat with an assistant, line by line."""
 
     def __init__(
         self, thread: LoopThread[AssistantAccess], user: str, *, is_terminal: bool = False

@@ -45,8 +45,8 @@ def data() -> None:
     """Show, count, check and convert data sets of dialogs.
 
     Data are named KIND:PATH. The kinds are bbai, parlai (ParlAI dialog text), fbdialog,
-    conversations (ParlAI's logs), jsonl, csv, and store: dialogs that people really had. Files may
-    be larger than the memory.
+    conversations (ParlAI's logs), jsonl, csv, and store (stored dialogs). Files may be larger than
+    the memory.
 
     \b
     Examples:
@@ -178,7 +178,7 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
     """Read data sets from end to end and list what is wrong with them.
 
     Each fault is one line, `file:line: field: what`, and the exit status is 1. Warnings are things
-    that can be read and are probably not meant.
+    that can be read and are probably mistakes.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The options that say which data a command means, and the teachers made of them."""
+"""Options that name data sets, and the teachers made of them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def format_options(command: Command) -> Command:
 
 
 def options_of(data: str, given: Options) -> Options:
-    """Choose of the options of single kinds those that were given; usage error for others'."""
+    """Return the given options of a data set's kind; usage error for those of other kinds."""
     kind, path = split(data)
     options = {name: value for name, value in given.items() if value}
     for name in options:
@@ -82,14 +82,14 @@ def options_of(data: str, given: Options) -> Options:
 
 
 def source_of(data: str, fold: str, given: Options, **more: Any) -> Source:
-    """Make the data set that is meant."""
+    """Return the data set of `KIND:PATH`."""
     return open_source(data, fold, **options_of(data, given), **more)
 
 
 def teachers_of(
     data: tuple[str, ...], datatype: str, given: Options, *, seed: int, weights: str, **more: Any
 ) -> DialogTeacher | MultiTaskTeacher:
-    """Make the teacher that is meant, of one data set or several."""
+    """Return the teacher of one data set, or of several."""
     if weights and len(data) == 1:
         raise click.UsageError("--weights is for several data, and there is one --data")
     chance = Random(seed)

@@ -1,4 +1,4 @@
-"""`prolocutor dialogs`: what was said, looked up, exported, rated and deleted."""
+"""`prolocutor dialogs`: list, show, export, rate and delete stored dialogs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _PAGE: Final = 1000
 _NUMBER: Final = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
 
-@click.group(short_help="Look up, export, rate and delete dialogs.")
+@click.group(short_help="List, show, export, rate and delete dialogs.")
 def dialogs() -> None:
-    """Look up, export, rate and delete what was said.
+    """List, show, export, rate and delete stored dialogs.
 
-    `list`, `show` and `export` read the store beside whoever writes to it. `rate` and `delete` go
-    through the door of `prolocutor serve` while that has the store to itself.
+    `list`, `show` and `export` read the store beside its owner. `rate` and `delete` go through the
+    door of `prolocutor serve` while that owns the store.
 
     \b
     Examples:

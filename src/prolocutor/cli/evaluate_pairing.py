@@ -90,7 +90,7 @@ _LABEL_THEM: Final = (
 )
 @model_options
 @SEED_OPTION
-@click.option("--permuted", is_flag=True, help="Deal the labels out anew: what still wins, leaks.")
+@click.option("--permuted", is_flag=True, help="Assign labels at random: what still wins, leaks.")
 @click.option("--json", "json_file", metavar="FILE", help="Write all figures as JSON; - is stdout.")
 @click.option("--report", metavar="FILE", help="Write one page to read, with drawings and errors.")
 def pairing(
@@ -113,7 +113,7 @@ def pairing(
     json_file: str | None,
     report: str | None,
 ) -> int:
-    """Measure who chooses the right agent: before any is asked, after all are, and with few calls.
+    """Measure how often the right agent is chosen: before any call, after all calls, and with few.
 
     The measure is precision@1: the share of questions with a right agent for which a right one is
     chosen. Intervals are 95 %, bootstrap over groups of near duplicates, which no fold cuts.
@@ -122,8 +122,9 @@ def pairing(
     rankers, answers (an object, or fields answer_NAME); domain, if any.
 
     With --assistant and --record every agent is asked every question once. Interrupted at any
-    point, the same command goes on; where all is asked, it asks nobody, and takes the labels as
-    they are now. Without labels it tells which agents answer the same things, and what nobody does.
+    point, the same command goes on; once everything is on record, it asks no agent, and takes the
+    labels as they are now. Without labels it shows which agents answer the same questions, and
+    which questions have no answer.
 
     \b
     Exit status: 0 done, 130 if interrupted.
@@ -183,7 +184,7 @@ def pairing(
 def _record(
     agents: RecordedAgents, data: str, folder: Path, concurrency: int, retry_failed: bool
 ) -> list[str]:
-    """Ask what is not on record, complete the record, and return lines that tell of it."""
+    """Ask what is not on record, complete the record, and return a summary as lines."""
     found = QuestionSet(data)
     questions = {*found.questions}
     with agents.open(folder) as record:
@@ -237,8 +238,10 @@ async def _curve(
 def _names(
     given: Sequence[str], which: Literal["router", "ranker"], places: ModelLocations
 ) -> list[str]:
-    """Return those that were named, else all that can be had here, and tell of those that
-    cannot."""
+    """Return the methods that were named, else all that can be had here.
+
+    What is left out is printed with the reason.
+    """
     if names := _split(given):
         for name in names:
             _load(name, which)

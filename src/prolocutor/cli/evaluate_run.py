@@ -102,7 +102,7 @@ INTERRUPTED: Final = 130
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Where the run is kept.  [default: a folder in runs/ named after what is run]",
+    help="The folder of the run.  [default: a folder in runs/ named after what is run]",
 )
 def run(
     subject: str,
@@ -163,7 +163,7 @@ def run(
 
 
 def _check(bounds: tuple[tuple[str, float], ...], metrics: str, subject: str) -> None:
-    """Refuse a bound on what no run can have; an agent of one's own may give any other metric."""
+    """Refuse a bound on a metric that the run cannot have; an agent may report any of its own."""
     known = foreseen(metrics) | FIGURES
     for name, _ in bounds:
         own = name.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""`prolocutor evaluate rescore|compare|report`: what can be done with runs that are there."""
+"""`prolocutor evaluate rescore|compare|report`: commands on runs that exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from prolocutor.evaluation.run_report import Aggregate, aggregate_of, report_of
 PAGE = "report.html"
 
 
-@click.command(short_help="Score a run anew, asking nobody.")
+@click.command(short_help="Score a run again, without asking.")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--metrics", metavar="NAMES", help="What is measured.  [default: as before]")
 @click.option(
@@ -34,7 +34,7 @@ PAGE = "report.html"
     help="Over several data sets: the mean of theirs, or of all examples.  [default: as before]",
 )
 def rescore(run: Path, metrics: str | None, aggregate: Aggregate | None) -> None:
-    """Score a run's rows anew, by other metrics or a changed one of your own, asking nobody.
+    """Score a run's rows again, by other metrics or a changed one of your own, without asking.
 
     \b
     Examples:

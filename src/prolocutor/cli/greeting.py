@@ -1,4 +1,4 @@
-"""What `prolocutor serve` says when its doors are open: where, and three things to try."""
+"""What `prolocutor serve` prints when its doors are open."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ OTHERS: Final = ("hello", "what can you do?")
 def greeting(
     name: str, url: str, kept: str, *, file: Path | None, store: str | None, page: bool = False
 ) -> str:
-    """Say where an assistant listens, where it keeps dialogs, and what to try.
+    """Return where an assistant listens, where it stores dialogs, and what to try.
 
-    `kept`: the store's URL. `file` and `store`: as they were given on the command line.
-    `page`: whether there is a page to open in a browser.
+    `kept` is the store's URL; `file` and `store` are as given on the command line. `page`: whether
+    there is a page to open in a browser.
     """
     first, second = OTHERS if file else DEMO
     path = sqlite_file(kept)

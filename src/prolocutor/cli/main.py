@@ -17,12 +17,12 @@ COMMANDS: Final = {
     "chat": ("prolocutor.cli.chat:chat", "Talk to an assistant in the terminal."),
     "serve": ("prolocutor.cli.serve:serve", "Open an assistant's doors to the network."),
     "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
-    "new": ("prolocutor.cli.new:new", "Write a small assistant of one's own."),
-    "dialogs": ("prolocutor.cli.dialogs:dialogs", "Look up, export, rate and delete dialogs."),
+    "new": ("prolocutor.cli.new:new", "Write a small assistant of your own."),
+    "dialogs": ("prolocutor.cli.dialogs:dialogs", "List, show, export, rate and delete dialogs."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
-    "train": ("prolocutor.cli.train:train", "Let a router or a ranker learn from labels."),
-    "overlap": ("prolocutor.cli.overlap:overlap", "Find agents that answer the same things."),
-    "replay": ("prolocutor.cli.replay:replay", "Say stored dialogs again to a changed assistant."),
+    "train": ("prolocutor.cli.train:train", "Train a router or a ranker on labels."),
+    "overlap": ("prolocutor.cli.overlap:overlap", "Find agents that answer the same questions."),
+    "replay": ("prolocutor.cli.replay:replay", "Send stored dialogs to a changed assistant."),
     "data": ("prolocutor.cli.data:data", "Show, count, check and convert data sets of dialogs."),
 }
 """Name -> the command and its short help; the overview imports no command."""
@@ -49,9 +49,9 @@ def prolocutor() -> None:
       prolocutor serve
       prolocutor new my-assistant
 
-    Dialogs are kept in prolocutor.db in your data folder (~/.local/share/prolocutor on Linux),
-    unless --store or the assistant's file says otherwise. `prolocutor COMMAND --help` tells all
-    about a command.
+    Dialogs are stored in prolocutor.db in your data folder (~/.local/share/prolocutor on Linux),
+    unless --store or the assistant's file says otherwise. `prolocutor COMMAND --help` explains a
+    command.
 
     \b
     Exit status: 0 if all went well, 1 if not (with the reason on stderr), 2 if the command was
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit status."""
+    """Run the command line and return its exit status."""
     try:
         status: Any = prolocutor.main(arguments, prog_name="prolocutor", standalone_mode=False)
     except click.ClickException as error:

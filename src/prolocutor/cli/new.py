@@ -16,13 +16,13 @@ TEMPLATE: Final = Path(__file__).with_name("template")
 SUFFIX: Final = ".template"
 
 
-@click.command(short_help="Write a small assistant of one's own.")
+@click.command(short_help="Write a small assistant of your own.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def new(folder: Path) -> None:
     """Write a small assistant that runs at once into DIR, which must be empty or new.
 
-    It has two skills in skills.py, put together in assistant.yaml; a test; and a README.md that
-    says how to go on. Its dialogs are kept in dialogs.db beside them.
+    It has two skills in skills.py, put together in assistant.yaml; a test; and a README.md with
+    the next steps. Its dialogs are stored in dialogs.db beside them.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def new(folder: Path) -> None:
 
 
 def write(folder: Path, name: str) -> list[str]:
-    """Write the files of the template for an assistant of this name; give their names."""
+    """Write the template's files for an assistant of this name and return their names."""
     files = []
     for template in sorted(TEMPLATE.glob(f"*{SUFFIX}")):
         file = folder / template.name.removesuffix(SUFFIX)
@@ -50,6 +50,6 @@ def write(folder: Path, name: str) -> list[str]:
 
 
 def name_of(folder: Path) -> str:
-    """Make a name for the assistant out of its folder's: `my-assistant` is `My assistant`."""
+    """Return a name for the assistant of a folder: `my-assistant` is `My assistant`."""
     words = " ".join(re.findall(r"\w+", folder.absolute().name)) or "My assistant"
     return words[0].upper() + words[1:]

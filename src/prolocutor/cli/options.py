@@ -25,7 +25,7 @@ USER: Final = "local"
 STORE_OPTION: Final = click.option(
     "--store",
     metavar="URL",
-    help="Where dialogs are kept: a SQLite file, sqlite:///FILE, or memory: for nowhere.  "
+    help="Where dialogs are stored: a SQLite file, sqlite:///FILE, or memory: for nowhere.  "
     f"[default: the file's, else {STORE_NAME} in your data folder]",
 )
 
@@ -34,7 +34,7 @@ USER_OPTION: Final = click.option(
     default=USER,
     show_default=True,
     metavar="USER",
-    help="Who speaks. Each person has dialogs, lists and timers of their own.",
+    help="The user. Each has dialogs, lists and timers of their own.",
 )
 
 SEED_OPTION: Final = click.option(

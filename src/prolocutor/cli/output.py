@@ -16,13 +16,13 @@ def write_json(file: str, value: Any) -> None:
 
 
 def figure(value: float) -> str:
-    """Write a number in as many digits as say something."""
+    """Write a number with four decimals, or in four digits if it is very large or small."""
     if value == 0 or 0.0001 <= abs(value) < 1000:
         return f"{value:.4f}"
     return f"{value:.4g}"
 
 
 def clean(text: str, longest: int = 160) -> str:
-    """Return a text in one line that a terminal can be shown; `-` for none."""
+    """Return a text in one printable line of at most `longest` characters; `-` for none."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
     return (shown if len(shown) <= longest else f"{shown[: longest - 1]}…") or "-"

@@ -1,4 +1,4 @@
-"""`prolocutor overlap`: agents that answer the same things or never win, and what nobody knows."""
+"""`prolocutor overlap`: agents that answer the same questions, agents that never win, and gaps."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from prolocutor.pipeline.plan import Stage
 _STORE: Final = "store"
 
 
-@click.command(short_help="Find agents that answer the same things.")
+@click.command(short_help="Find agents that answer the same questions.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--data", metavar="KIND:PATH", help="Questions with answers, instead of a store.")
 @STORE_OPTION
 @json_option("All as JSON.")
 def overlap(file: Path | None, data: str | None, store: str | None, json_file: str | None) -> None:
-    """Find which agents answer the same things, which never win, and what nobody answers well.
+    """Find agents that answer the same questions, agents that never win, and unanswered questions.
 
     It reads what the skills of an assistant answered in the dialogs of its store (all hypotheses,
-    not only what was said), or questions with answers as jsonl, csv or bbai. Where questions are
-    labelled or rated, that tells which answers are good; else it is a guess.
+    not only the replies), or questions with answers as jsonl, csv or bbai. Where questions are
+    labelled or rated, that says which answers are good; elsewhere it is a guess.
 
     \b
     Examples:

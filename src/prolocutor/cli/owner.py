@@ -1,4 +1,4 @@
-"""Owner: the process that has a SQLite store to itself, and the way to its door."""
+"""The process that owns a SQLite store, and the HTTP door through which others use it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
 
 
 class OwnerNote(msgspec.Struct, frozen=True):
-    """What an owner leaves for others: its command and, if it has a door, the door's address.
+    """What an owner leaves in the store's lock: its command and, if it has one, its door's address.
 
-    `file`: the assistant's. `key`: what to show at the door, null where loopback needs none.
+    `file`: the assistant's. `key`: the key to send to the door, None where loopback needs none.
     """
 
     command: str
@@ -35,12 +35,12 @@ class OwnerNote(msgspec.Struct, frozen=True):
     key: str | None = None
 
     def text(self) -> str:
-        """Write the note as `note_owner` takes it."""
+        """Return the note as `note_owner` takes it."""
         return plain.encode(self).decode()
 
 
 class OwnerDoor(msgspec.Struct, frozen=True):
-    """The door of a store's owner, as `cli/owner_channel.py` opens it."""
+    """The door of a store's owner, which `cli/owner_channel.py` serves."""
 
     note: OwnerNote
 
@@ -57,7 +57,7 @@ class OwnerDoor(msgspec.Struct, frozen=True):
         return str(self.post("/owner/rate", {"id": id_, "rating": rating})["rated"])
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Send one request and give the answer; what the owner refuses is raised here."""
+        """Send one request and return the decoded answer; raise what the owner refuses."""
         status, data = self._exchange(path, plain.encode(body))
         answer = plain.decode(data) if data else None
         if status < 400:
@@ -86,14 +86,14 @@ class OwnerDoor(msgspec.Struct, frozen=True):
 
 
 class StoreOwner(msgspec.Struct, frozen=True):
-    """The process that has a store to itself now."""
+    """The process that owns a store now."""
 
     file: Path
     pid: int | None
     note: OwnerNote
 
     def locked(self, way_out: str = "end it, or choose another store with --store") -> StoreLocked:
-        """Say that nobody else can have the store."""
+        """Return the error that says who owns the store and what to do."""
         who = f"process {self.pid or '?'}"
         if self.note.command:
             who += f" (prolocutor {self.note.command})"
@@ -102,10 +102,10 @@ class StoreOwner(msgspec.Struct, frozen=True):
 
 
 def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> OwnerDoor | None:
-    """Return the door of the store's owner; None if nobody owns it.
+    """Return the door of the store's owner; None if the store has no owner.
 
-    `file`: the assistant that is wanted, if it matters which. `StoreLocked` where the owner has no
-    door, or serves another assistant.
+    `file`: the assistant that is wanted, if it matters which. Raise `StoreLocked` where the owner
+    has no door, or serves another assistant.
     """
     owner = _owner(url, patience)
     if owner is None:
@@ -118,13 +118,13 @@ def door_of(url: str, file: Path | None = None, patience: float = PATIENCE) -> O
 
 
 def check_free(url: str, patience: float = PATIENCE) -> None:
-    """Raise `StoreLocked` if somebody owns the store."""
+    """Raise `StoreLocked` if another process owns the store."""
     if (owner := _owner(url, patience)) is not None:
         raise owner.locked()
 
 
 def _owner(url: str, patience: float) -> StoreOwner | None:
-    """Return the owner; one without a door has some time to open one, or to be done."""
+    """Return the owner; wait a moment for one without a door to open it or to end."""
     path = sqlite_file(url)
     until = time.monotonic() + patience
     while path is not None and (found := _found(path)) is not None:

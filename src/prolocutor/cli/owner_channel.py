@@ -1,7 +1,7 @@
-"""The door for other commands of the same user: whole turns, ratings and deletion, operators only.
+"""The owner's door: turns, ratings and deletion for the same user's commands, operators only.
 
-`prolocutor serve` has its store to itself; `ask`, `chat` and `dialogs` come in here meanwhile.
-Users are named in full, with the prefix of the door that they came in by.
+`prolocutor serve` owns its store; `ask`, `chat` and `dialogs` come in here meanwhile. Users have
+full names, with the prefix of the door that they came in by.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class OwnerChannel:
         ]
 
     async def open(self) -> None:
-        """Need nothing."""
+        """Do nothing."""
 
     async def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing."""
 
     async def owner_turn(self, request: TypedRequest[None, OwnerTurn]) -> TurnOutput:
         """Make a turn and return it as a whole (for our own commands)."""

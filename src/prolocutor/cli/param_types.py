@@ -18,9 +18,9 @@ _SPAN: Final = re.compile(r"(\d{1,6})([mhdw])")
 
 
 class TimeParam(click.ParamType[str]):
-    """A moment: `2026-11-20`, `2026-11-20 18:30` (local time), or how long ago: 12h, 30d, 2w.
+    """A time: `2026-11-20`, `2026-11-20 18:30` (local time), or an age: 12h, 30d, 2w.
 
-    Read as a time of the agent state, in UTC.
+    Converted to a time of the agent state, in UTC.
     """
 
     name = "when"
@@ -35,7 +35,7 @@ class TimeParam(click.ParamType[str]):
 
 
 class AgeParam(click.ParamType[str]):
-    """How old something is: 12h, 30d, 2w. Read as the moment that long ago, in UTC."""
+    """An age: 12h, 30d, 2w. Converted to the time that long ago, in UTC."""
 
     name = "age"
 
@@ -47,7 +47,7 @@ class AgeParam(click.ParamType[str]):
 
 
 class BoundParam(click.ParamType[tuple[str, float]]):
-    """`METRIC=VALUE`: below that a run has failed."""
+    """`METRIC=VALUE`: a run with a lower value fails."""
 
     name = "METRIC=VALUE"
 

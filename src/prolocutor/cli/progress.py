@@ -74,7 +74,7 @@ def drawn_bar(total: int, what: str) -> Iterator[Show]:
 
 
 class ScoreProgress:
-    """Counts rows and their mean scores, and shows them now and then."""
+    """Counts rows and their mean scores, and shows them ten times a second at most."""
 
     def __init__(self, show: Show) -> None:
         self._show = show
@@ -132,7 +132,7 @@ def watched(
 
 
 def _fitting(notes: Sequence[str], room: int) -> str:
-    """Return as many notes, from the first on, as there is room for."""
+    """Return the first notes, as many as fit into `room` columns."""
     number = len(notes)
     while number and len(_GAP.join(notes[:number])) > room:
         number -= 1

@@ -1,4 +1,4 @@
-"""`prolocutor replay`: stored dialogs said again to a changed assistant."""
+"""`prolocutor replay`: the inputs of stored dialogs are sent to a changed assistant."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WORDS: Final = {
 _JSONL: Final = (".jsonl", ".json", ".ndjson")
 
 
-@click.command(short_help="Say stored dialogs again to a changed assistant.")
+@click.command(short_help="Send stored dialogs to a changed assistant.")
 @click.argument("source", metavar="STORE|JSONL")
 @assistant_option("The changed assistant's file, or its folder.  [default: the demo]", "file")
 @click.option("--user", metavar="USER", help="Only this person's dialogs.")
@@ -49,10 +49,10 @@ def replay(
     seed: int,
     json_file: str | None,
 ) -> None:
-    """Say what people once said again to a changed assistant, and show what would be different.
+    """Send the inputs of stored dialogs to a changed assistant, and show which replies differ.
 
-    STORE is a store as --store takes it; JSONL a file as `dialogs export` writes it. Each dialog is
-    said by a new user, in order; nothing is kept, and the store is only read.
+    STORE is a store as --store takes it; JSONL a file as `dialogs export` writes it. Each dialog
+    has a new user, and its inputs come in order. The store is only read; nothing is stored.
 
     \b
     Examples:

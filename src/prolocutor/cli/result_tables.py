@@ -28,7 +28,7 @@ _HEAD: Final = (
 
 
 def report_lines(report: RunReport) -> Iterator[str]:
-    """Return a report line by line."""
+    """Return the report of a run as lines."""
     failed = f", {report.failed:,} failed" if report.failed else ""
     yield f"{report.examples:,} examples in {report.episodes:,} episodes{failed}"
     yield from estimate_lines({**report.metrics, **report.figures})
@@ -57,7 +57,7 @@ def estimate_lines(estimates: Mapping[str, Estimate]) -> Iterator[str]:
 
 
 def pairing_lines(found: Measurement) -> Iterator[str]:
-    """Return every method a line, beside the published ones, and the best ones by domain."""
+    """Return a line for every method, beside the published ones, and the best ones by domain."""
     yield (
         f"{found.n} agents, {found.questions:,} questions in {found.groups:,} groups of near "
         f"duplicates, {found.answerable:,} with a right agent, {found.learned:,} to learn from"
@@ -76,7 +76,7 @@ def pairing_lines(found: Measurement) -> Iterator[str]:
 
 
 def overlap_lines(found: AnswerOverlap) -> Iterator[str]:
-    """Tell what was found as tables and sentences."""
+    """Return the overlap of agents as tables and hints."""
     if not found.questions:
         yield "Nobody was asked anything yet."
         return
@@ -106,7 +106,7 @@ def overlap_lines(found: AnswerOverlap) -> Iterator[str]:
 
 
 def record_lines(record: AnswerRecord) -> Iterator[str]:
-    """Return of each agent how often it answered and failed, how long it took, what it cost."""
+    """Return for each agent how many questions it answered or failed, its time and its cost."""
     width = max(len("agent"), *(len(clean(name)) for name in record.agents))
     head = "".join(f"  {name:>8}" for name in ("answers", "nothing", "failed", "median s"))
     yield f"{'agent':<{width}}{head}  cost"

@@ -53,7 +53,7 @@ class ServePlan(msgspec.Struct, frozen=True):
     store_given: str | None
 
     def doors(self) -> dict[str, dict[str, Any]]:
-        """Return the options of the doors to open, by name."""
+        """Return the doors to open: their options by name."""
         doors = self.settings.doors
         return {name: {} for name in USUAL_DOORS} if doors is None else doors
 
@@ -86,10 +86,10 @@ def serve(
     It starts the processes that the file names, opens the doors, prints the URL and three things
     to try, and serves until Ctrl-C or SIGTERM. Then no new turns are taken, running ones end, and
     the processes are stopped. `POST /` answers as DeepPavlov Agent does; /openapi.json describes
-    all addresses, /metrics, /health/live and /health/ready are for those who watch.
+    all addresses, /metrics, /health/live and /health/ready are for monitoring.
 
-    Whoever sits at this machine needs no key. For any other address set auth.keys or auth.tokens
-    in the file. Meanwhile `ask`, `chat` and `dialogs` work as ever: they come in by a door.
+    Clients on this machine need no key. For any other address set auth.keys or auth.tokens in the
+    file. Meanwhile `ask`, `chat` and `dialogs` work as usual: they come in by a door.
 
     \b
     Examples:
@@ -121,7 +121,7 @@ def _log_to_stderr(level: int, *, as_json: bool) -> None:
 
 
 def _check_free(plan: ServePlan) -> None:
-    """Find out before anything is started what cannot be had: a door, the store, the port."""
+    """Check before anything is started that doors, store and port can be had."""
     for name in plan.doors():
         CHANNELS.load(name)
     check_free(plan.store)
@@ -183,7 +183,7 @@ def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str
 
 
 def _leave_note(assistant: Assistant, plan: ServePlan, url: str) -> None:
-    """Tell other commands of this user where the door is, and how they get in."""
+    """Leave a note for the other commands of this user: the door's address and a key for it."""
     key = None if _on_loopback(plan.host) else next(iter(plan.settings.auth.keys), None)
     note = OwnerNote("serve", plan.settings.file, url, key)
     leave_note(assistant.store, note)

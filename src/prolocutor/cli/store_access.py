@@ -50,9 +50,9 @@ async def change(given: str | None) -> AsyncIterator[OwnerDoor | DirectChanges]:
 
 
 async def full_id(store: Store, id_: str) -> str:
-    """Return the whole id of a dialog of which the beginning is given; other ids as they are.
+    """Return the whole id of a dialog whose first characters are given; other ids as they are.
 
-    `NotFound` if several dialogs begin so.
+    Raise `NotFound` if several dialogs match.
     """
     if len(id_) >= ID_LENGTH:
         return id_
@@ -66,9 +66,9 @@ async def full_id(store: Store, id_: str) -> str:
 async def rate(
     store: ArchiveStore, id_: str, rating: Any, assistant: Assistant | None = None
 ) -> Literal["dialog", "utterance"]:
-    """Rate the dialog or the utterance of this id and tell which; `NotFound` if it is neither's.
+    """Rate the dialog or the utterance of this id and return which it is; `NotFound` if neither.
 
-    `assistant` is the one that runs on the store, if one does: it learns from ratings.
+    `assistant`: the one that runs on the store, if any; it learns from ratings.
     """
     user = await store.owner_of(id_)
     try:

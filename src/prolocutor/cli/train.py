@@ -1,4 +1,4 @@
-"""`prolocutor train`: a router or ranker learns from labels, and becomes a model's folder."""
+"""`prolocutor train`: a router or a ranker is trained on labels and written to a folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from prolocutor.pipeline.plan import Stage
 _ENSEMBLE: Final = "ensemble"
 
 
-@click.command(short_help="Let a router or a ranker learn from labels.")
+@click.command(short_help="Train a router or a ranker on labels.")
 @click.argument("role", type=click.Choice(["router", "ranker"]), metavar="router|ranker")
 @click.option("--data", required=True, metavar="KIND:PATH", help="The labels; see below.")
 @click.option(
@@ -62,15 +62,15 @@ def train(
     folds: int,
     seed: int,
 ) -> None:
-    """Let a router or a ranker learn from labels, and tell what it is worth.
+    """Train a router or a ranker on labels, and report how well it does.
 
-    It is measured by folds on the questions that it learns from, beside what does without labels
-    and the best single agent, and tells plainly if training does not help yet. The model is a
-    folder without code, with a card that says what it was made from; one that is there is replaced.
+    It is measured by folds on the questions that it learns from, beside the method without labels
+    and the best single agent, and the report says if training does not help yet. The model is a
+    folder without code, with a card that says what it was made from; an existing one is replaced.
 
     Data are questions as jsonl or csv: text, agents (a list, or a|b), and, for a ranker, answers
     (an object, or fields answer_NAME); a folder of BBAI; or a store of dialogs, whose ratings are
-    the labels (`store:` is your own): thumbs up, the skill that spoke is right, with half the
+    the labels (`store:` is your own): thumbs up, the selected skill is right, with half the
     weight of a label; thumbs down, it is wrong, with a quarter.
 
     \b
@@ -103,7 +103,7 @@ def _cards(data: str, assistant: Path | None) -> list[Card]:
 
 
 def lines_of(trained: TrainingResult) -> Iterator[str]:
-    """Tell what was learned and what it is worth."""
+    """Return what was learned and how well it does as lines."""
     yield (
         f"{trained.agents} agents, {trained.questions:,} questions in {trained.groups:,} groups of "
         f"near duplicates, {trained.labelled:,} with a right agent"

@@ -1,4 +1,4 @@
-"""Transcripts: dialogs as a person reads them, in a table or whole."""
+"""Dialogs as text: a table of several, or the transcript of one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DialogListRow(msgspec.Struct, frozen=True):
 
 
 def list_row(dialog: Dialog) -> DialogListRow:
-    """Sum a dialog up."""
+    """Return a dialog as a row of a list."""
     said = [one for one in dialog.utterances if isinstance(one, HumanUtterance)]
     spoke = Counter(
         one.active_skill
@@ -52,7 +52,7 @@ HEADS = ("id", "started", "user", "turns", "answered", "rating", "first words")
 
 
 def table(rows: list[DialogListRow], console: Console) -> None:
-    """Show dialogs as a table."""
+    """Print dialogs as a table."""
     shown = Table(box=None, pad_edge=False, header_style="dim")
     for head in HEADS:
         last = head == HEADS[-1]
@@ -68,12 +68,12 @@ def table(rows: list[DialogListRow], console: Console) -> None:
 
 
 def plain(rows: list[DialogListRow]) -> list[str]:
-    """Write dialogs as lines, the columns apart by tabs."""
+    """Return dialogs as lines with tabs between the columns."""
     return ["\t".join(" ".join(cell.split()) for cell in _cells(row)) for row in rows]
 
 
 def head(dialog: Dialog) -> str:
-    """Say what dialog it is."""
+    """Return a dialog's id, user, start, channel and state in one line."""
     parts = [
         f"dialog {dialog.dialog_id} of {dialog.human.user_external_id}",
         f"started {local(dialog.date_start)}",
@@ -86,7 +86,7 @@ def head(dialog: Dialog) -> str:
 
 
 def transcript(dialog: Dialog, *, ids: bool = False) -> list[Text]:
-    """Write all that was said: when, who, what; `ids` puts the utterances' ids in front."""
+    """Return a line for each utterance: time, speaker, text; `ids` adds the utterances' ids."""
     names = [_speaker(one) for one in dialog.utterances]
     width = min(max(map(len, names), default=0), 24)
     return [
@@ -126,7 +126,7 @@ def _cells(row: DialogListRow) -> tuple[str, ...]:
 
 
 def local(moment: str | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """Write a time of the agent state for a person here; nothing for none."""
+    """Return a time of the agent state as local time; "" for None."""
     if not moment:
         return ""
     return datetime.fromtimestamp(parse_time(moment)).astimezone().strftime(form)

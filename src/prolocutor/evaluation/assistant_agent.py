@@ -1,7 +1,7 @@
-"""The assistant as an agent that observes and acts: it runs unchanged in ParlAI's worlds.
+"""An assistant as an agent that observes and acts: it runs unchanged in ParlAI's worlds.
 
 Source: ParlAI 1.7.2, `parlai.core.agents.Agent` and `parlai.core.worlds` (`BatchWorld` calls
-`batch_act` of the first agent with what its clones' `observe` gave back). ParlAI is not needed.
+`batch_act` of the first agent with what its clones' `observe` returned). ParlAI is not needed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Observation = Mapping[str, Any]
 class AssistantPartner:
     """An assistant in one dialog, for async worlds: `observe` a message, await an `act`.
 
-    Every episode is told by a person who was never there. What is observed before an act is put
-    together, line by line. Padding, or nothing at all said, is answered with an act without text.
+    Every episode has a new user. Texts observed before an act are joined, a line each. Padding, or
+    no text at all, is answered with an act without text.
     """
 
     def __init__(self, assistant: Assistant, *, id: str = "assistant") -> None:
@@ -43,7 +43,7 @@ class AssistantPartner:
         self.reset()
 
     def observe(self, observation: Observation) -> Observation:
-        """Take note of a message and give it back; after an episode's last one begin anew."""
+        """Take note of a message and return it; after an episode's last one a new dialog begins."""
         if self._episode_done:
             self.reset()
         self._observed = True
@@ -54,7 +54,7 @@ class AssistantPartner:
         return observation
 
     async def act(self) -> Message:
-        """Return the assistant's reply: `text`, `confidence`, and what else there was to say."""
+        """Return the reply: `text`, `confidence`, and all hypotheses as `text_candidates`."""
         heard, self._heard = self._heard, []
         if not self._observed:
             heard = [OPENING]
@@ -70,19 +70,18 @@ class AssistantPartner:
         )
 
     def reset(self) -> None:
-        """Let somebody new come."""
+        """Begin a dialog with a new user."""
         self._user = f"parlai-{new_id()}"
         self._heard = []
         self._observed = self._episode_done = False
 
 
 class AssistantAgent:
-    """An assistant as ParlAI's worlds want an agent: `AssistantAgent.of(Assistant(...))`.
+    """An assistant as ParlAI's worlds use an agent: `AssistantAgent.of(Assistant(...))`.
 
-    `open_assistant(opt)` is what a subclass overrides that is made by ParlAI itself, as
-    `Class(opt)` and, for clones, `Class(opt, shared)`. Clones share the assistant, each has a
-    dialog of its own. It runs in a thread of its own until `shutdown` of the first agent, or the
-    end of the interpreter.
+    A subclass that ParlAI itself makes, as `Class(opt)` and, for clones, `Class(opt, shared)`,
+    overrides `open_assistant(opt)`. Clones share the assistant; each has a dialog of its own. It
+    runs in a thread of its own until `shutdown` of the first agent or the end of the interpreter.
     """
 
     def __init__(
@@ -111,11 +110,11 @@ class AssistantAgent:
         return cls(opt, {"assistant": LoopThread(assistant, "assistant")})._as_owner()
 
     def open_assistant(self, opt: Mapping[str, Any]) -> AbstractAsyncContextManager[Assistant]:
-        """Return the assistant that these options mean, not started yet."""
+        """Return the assistant of these options, not started yet."""
         raise BadInput("make the agent of an assistant with AssistantAgent.of(assistant)")
 
     def observe(self, observation: Observation) -> Message:
-        """Take note of a message; gives a copy by which `batch_act` knows whose it is."""
+        """Take note of a message and return a copy by which `batch_act` finds the clone."""
         observed = _Observed(observation)
         observed.partner = self._partner
         self._partner.observe(observation)
@@ -128,7 +127,7 @@ class AssistantAgent:
     def batch_act(self, observations: Sequence[Observation]) -> list[Message]:
         """Answer what several clones observed, all at once.
 
-        An observation that no clone made stands for a dialog of its own.
+        An observation that no clone made gets a dialog of its own.
         """
         partners = [self._partner_of(observation) for observation in observations]
         return self._loop.call(_all(partner.act() for partner in partners))
@@ -146,7 +145,7 @@ class AssistantAgent:
         return [str(act.get("text", "")) for act in self.batch_act(observed)]
 
     def reset(self) -> None:
-        """Begin a new dialog with somebody new."""
+        """Begin a dialog with a new user."""
         self._partner.reset()
 
     def share(self) -> dict[str, Any]:
@@ -164,15 +163,15 @@ class AssistantAgent:
             self._closing()
 
     def getID(self) -> str:  # noqa: N802 - ParlAI's name
-        """Return the name by which it speaks."""
+        """Return the agent's name."""
         return self.id
 
     def epoch_done(self) -> bool:
-        """Return whether its data is at an end: it has none."""
+        """Return False: it has no data."""
         return False
 
     def reset_metrics(self) -> None:
-        """Do nothing: it counts nothing."""
+        """Do nothing: it has no metrics."""
 
     def save(self, path: str | None = None) -> None:
         """Do nothing: an assistant is its file."""
@@ -196,14 +195,15 @@ class AssistantAgent:
 
 
 class FileAgent(AssistantAgent):
-    """The assistant that `assistant_file` describes; its dialogs are kept in memory.
+    """The assistant of the option `assistant_file`; its dialogs are in memory.
 
-    With `assistant_store`, such as `sqlite:///dialogs.db`, they are kept there.
+    With `assistant_store`, such as `sqlite:///dialogs.db`, they are stored there. For ParlAI's own
+    commands: `-m prolocutor.evaluation.assistant_agent:FileAgent --assistant-file FILE`.
     """
 
     @classmethod
     def add_cmdline_args(cls, parser: Any, partial_opt: Any = None) -> Any:
-        """Tell ParlAI's parser of the options."""
+        """Add the options to ParlAI's parser."""
         group = parser.add_argument_group("Prolocutor")
         group.add_argument("--assistant-file", help="the YAML file of the assistant")
         group.add_argument("--assistant-store", default="memory:", help="where dialogs are kept")
@@ -218,7 +218,7 @@ class FileAgent(AssistantAgent):
 
 
 class _Observed(Message):
-    """An observation that knows in which dialog it was made."""
+    """An observation that knows the dialog that it belongs to."""
 
     partner: AssistantPartner
 

@@ -1,4 +1,4 @@
-"""Content: hashes of files, by which a changed one is noticed whatever its name and time."""
+"""Content hashes: they notice a changed file whatever its name and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Episodes: what a teacher says, turn by turn, and the hash by which an example is known again."""
+"""Episodes: a teacher's messages dialog by dialog, and hashes by which examples are found again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GROUP_FIELDS: Final = ("domain", "task", "intent")
 class Episode(msgspec.Struct):
     """The teacher's messages of one dialog, in order.
 
-    `first` is the place of the first of them in the data; `hashes` are over each message and all
+    `first` is the position of the first of them in the data; `hashes` are over each message and all
     before it. `task` is the data set, where there are several.
     """
 
@@ -35,7 +35,7 @@ class Episode(msgspec.Struct):
 
 
 def episodes_of(messages: Iterable[Message], limit: int | None = None) -> Iterator[Episode]:
-    """Put messages together into episodes, up to `limit` messages in all.
+    """Group messages into episodes, up to `limit` messages in all.
 
     An episode ends where `episode_done` is true, and at the end of the data.
     """
@@ -76,7 +76,7 @@ def episodes_of_tasks(
 
 
 def group_of(message: Message, task: str = "") -> str:
-    """Return what an example belongs to: its `domain`, `task`, `intent`, or else its data set."""
+    """Return the group of an example: its `domain`, `task` or `intent`, else its data set."""
     for field in _GROUP_FIELDS:
         if group := message.get(field):
             return str(group)

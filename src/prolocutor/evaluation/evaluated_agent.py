@@ -1,7 +1,7 @@
-"""Agents that observe and act, as ParlAI's do, as the subject of an evaluation.
+"""Agents that observe and act, as ParlAI's do, as evaluated systems.
 
-Each dialog in flight has a clone of the agent and a thread of its own, so that one that takes its
-time, or never answers, holds up nobody. A clone whose answer was given up is left to itself.
+Each dialog in flight has a clone of the agent and a thread of its own, so that a slow agent delays
+no other dialog. A clone whose answer was given up is left to its thread.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from prolocutor.evaluation.evaluated_system import Message, SystemDialog, System
 
 
 class ObserveActAgent(Protocol):
-    """What an agent has to have; `reset`, `clone` and `seed` are used where they are there."""
+    """What an agent needs; `reset`, `clone` and `seed` are used where it has them."""
 
     def observe(self, observation: Any) -> Any:
-        """Take note of what was said."""
+        """Take note of a message."""
 
     def act(self) -> Any:
-        """Say something: a dictionary with the field `text`."""
+        """Return an act: a dictionary with the field `text`."""
 
 
 ThreadJob = tuple[
@@ -32,7 +32,7 @@ ThreadJob = tuple[
 
 
 class EvaluatedAgent:
-    """An agent; `make` gives a new one where the first has no `clone`."""
+    """An agent; `make` returns a new one where the first has no `clone`."""
 
     def __init__(self, make: Callable[[], ObserveActAgent]) -> None:
         self._make = make
@@ -40,7 +40,7 @@ class EvaluatedAgent:
         self._free: list[_AgentThread] = [_AgentThread(self._first)]
 
     def begin_now(self, seed: int) -> AgentDialog:
-        """Open the one dialog of somebody who never has two at once, in the caller's thread."""
+        """Open a dialog in the caller's thread, for a caller that has one dialog at a time."""
         return _dialog(self._first, seed)
 
     async def begin(self, seed: int) -> SystemDialog:
@@ -57,7 +57,7 @@ class EvaluatedAgent:
                 self._free.append(respondent.place)
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         for place in self._free:
             place.leave()
 
@@ -76,7 +76,7 @@ class AgentDialog:
         self._agent = agent
 
     def answer_now(self, message: Message) -> SystemReply:
-        """Show the agent a copy of the message and let it act; `BadReply` if that is no act."""
+        """Show the agent a copy of the message; return its act, `BadReply` if that is no dict."""
         self._agent.observe(message.copy() if isinstance(message, dict) else dict(message))
         act = self._agent.act()
         if not isinstance(act, dict):
@@ -85,7 +85,7 @@ class AgentDialog:
 
 
 def _dialog(agent: ObserveActAgent, seed: int) -> AgentDialog:
-    """Make the agent forget the last dialog."""
+    """Reset an agent and set its seed."""
     if callable(reset := getattr(agent, "reset", None)):
         reset()
     if callable(own := getattr(agent, "seed", None)):
@@ -96,7 +96,7 @@ def _dialog(agent: ObserveActAgent, seed: int) -> AgentDialog:
 
 
 class _ThreadedDialog:
-    """One dialog in the thread of its place."""
+    """One dialog in the thread of its agent."""
 
     def __init__(self, place: _AgentThread, seed: int) -> None:
         self.place = place
@@ -113,7 +113,7 @@ class _ThreadedDialog:
 
 
 class _AgentThread:
-    """An agent with a thread that is started when it is first needed."""
+    """An agent with a thread, started when it is first needed."""
 
     def __init__(self, agent: ObserveActAgent) -> None:
         self.agent: Final = agent
@@ -159,7 +159,7 @@ def _settle(
 
 
 class AgentRaised(Exception):
-    """Carries what an agent raised, `StopIteration` and `SystemExit` too, to who waits for it."""
+    """What an agent raised, `StopIteration` and `SystemExit` too, which a future cannot carry."""
 
     def __init__(self, fault: BaseException | None) -> None:
         self.fault = fault

@@ -30,14 +30,14 @@ class AssistantTarget:
         self.content: str | None = None
 
     def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode, in an event loop of its own."""
+        """Ask it every episode, in an event loop of its own."""
         if getattr(self._assistant, "ready", False):
             what = "is started already, in another event loop: use await evaluate_async(...)"
             raise BadInput(f"the assistant {self.name} {what}", field="subject")
         asyncio.run(self.run_async(runner, episodes))
 
     async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode."""
+        """Ask it every episode."""
         if isinstance(self._assistant, Assistant) and self._assistant.ready:
             await self._ask(self._assistant, runner, episodes)
             return
@@ -54,7 +54,7 @@ class AssistantTarget:
 
 
 class FileTarget(AssistantTarget):
-    """The assistant of a file, whose dialogs are forgotten at the end."""
+    """The assistant of a file, with its dialogs in memory."""
 
     def __init__(self, path: Path) -> None:
         settings = load_assistant(path)

@@ -1,4 +1,4 @@
-"""Subjects: who is evaluated, seen from the one who asks."""
+"""The evaluated system, as the runner sees it: dialogs that answer messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Message = Mapping[str, Any]
 
 
 class SystemReply(msgspec.Struct):
-    """What came back for one message: the act, who answered, how many services were called."""
+    """The answer to one message: the act, which agent gave it, how many services were called."""
 
     act: dict[str, Any]
     by: str = ""
@@ -21,24 +21,24 @@ class SystemReply(msgspec.Struct):
 
 
 def set_seed(seed: int) -> None:
-    """Let chance begin anew, in Python's own generator and in NumPy's if that is loaded."""
+    """Set the seed of Python's generator, and of NumPy's if it is loaded."""
     random.seed(seed)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(seed % 2**32)
 
 
 class SystemDialog(Protocol):
-    """A subject in one dialog."""
+    """An evaluated system in one dialog."""
 
     async def answer(self, message: Message) -> SystemReply:
         """Answer one message of the teacher."""
 
 
 class EvaluatedSystem(Protocol):
-    """Who is evaluated; several dialogs may be open at once."""
+    """What is evaluated; several dialogs may be open at once."""
 
     async def begin(self, seed: int) -> SystemDialog:
-        """Open a dialog in which all is new."""
+        """Open a new dialog."""
 
     def end(self, respondent: SystemDialog, *, stuck: bool) -> None:
-        """Close a dialog; `stuck` if an answer of it is still awaited by nobody."""
+        """Close a dialog; `stuck` if an answer was given up that may still come."""

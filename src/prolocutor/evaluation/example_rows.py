@@ -17,13 +17,13 @@ MOMENT: Final = 0.1
 
 
 class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One example: what was asked, what came back, who answered, how it scored.
+    """One example: the message, the answer, which agent gave it, its scores.
 
-    `n` is the example's place in the data, `turn` its place in the episode, `repeat` which time it
-    was asked. `task` is the data set, where there are several. `example` is a hash over the example
-    and what was said before it in its episode.
-    `input` and `act` are messages as JSON; `seconds` is the latency; `metrics` are the agent's own
-    (class and parts). What failed has an `error` and scores as an empty answer.
+    `n` is the example's position in the data, `turn` its position in the episode, `repeat` the
+    number of times it was asked before. `task` is the data set, where there are several. `example`
+    is a hash over the example and all before it in its episode. `input` and `act` are messages as
+    JSON; `seconds` is the latency; `metrics` are the agent's own (class and parts). A failed
+    example has an `error` and scores as an empty answer.
     """
 
     n: int
@@ -45,18 +45,18 @@ class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Where the row stands among all of its run."""
+        """The position of the row among all of its run."""
         return self.episode, self.repeat, self.turn
 
     @property
     def answer(self) -> str:
-        """What was answered, as text."""
+        """The text of the answer."""
         text = self.act.get("text")
         return text if isinstance(text, str) else ""
 
     @property
     def labels(self) -> list[str]:
-        """What would have been right."""
+        """The right answers."""
         labels = self.input.get("eval_labels") or self.input.get("labels") or []
         return [labels] if isinstance(labels, str) else [str(label) for label in labels]
 
@@ -66,7 +66,7 @@ _DECODER: Final = msgspec.json.Decoder(ExampleRow)
 
 
 def encode(row: ExampleRow) -> bytes:
-    """Write a row as JSON; what JSON cannot say is written as its `repr`."""
+    """Return a row as JSON; values that JSON has no form for become their `repr`."""
     try:
         return _ENCODER.encode(row)
     except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
@@ -81,7 +81,7 @@ def decode(line: bytes) -> ExampleRow:
 
 
 def as_json(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON can say it: lone surrogates replaced, odd things as their `repr`."""
+    """Return a value as JSON can hold it: lone surrogates replaced, other objects as `repr`."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if value is None or isinstance(value, bool | float):
@@ -97,7 +97,7 @@ def as_json(value: Any, depth: int = 0) -> Any:
 
 
 def read_rows(file: Path) -> Iterator[ExampleRow]:
-    """Return the rows of a file one by one; a torn last line is passed over."""
+    """Read the rows of a file one by one; a torn last line is skipped."""
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.endswith(b"\n"):
@@ -110,7 +110,7 @@ def read_rows(file: Path) -> Iterator[ExampleRow]:
 
 
 class RowWriter:
-    """Appends rows to a file: at once where the work was long, else a moment's rows together."""
+    """Appends rows to a file: at once after a pause, else those of a tenth of a second together."""
 
     def __init__(self, file: Path) -> None:
         self._descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -118,13 +118,13 @@ class RowWriter:
         self._written = time.monotonic()
 
     def write(self, rows: Iterable[ExampleRow]) -> None:
-        """Take the rows of one episode."""
+        """Append the rows of one episode."""
         self._waiting += map(encode, rows)
         if time.monotonic() - self._written >= MOMENT:
             self.flush()
 
     def flush(self) -> None:
-        """Hand all that waits to the system, which keeps it whatever becomes of this process."""
+        """Write all rows that wait; from then on they survive the end of this process."""
         waiting, self._waiting = self._waiting, []
         if waiting:
             data = memoryview(b"\n".join(waiting) + b"\n")
@@ -133,7 +133,7 @@ class RowWriter:
         self._written = time.monotonic()
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write the rows that wait, and close the file."""
         try:
             self.flush()
         finally:
@@ -141,7 +141,7 @@ class RowWriter:
 
 
 def rewriting(file: Path, rows: Iterable[ExampleRow]) -> Iterator[ExampleRow]:
-    """Put other rows in the place of a file's, all at once as the last is taken; give each."""
+    """Replace a file's rows, and return each; the file is replaced when the last one is taken."""
     new = file.with_name(f"{file.name}.new")
     with new.open("wb") as out:
         for row in rows:

@@ -77,9 +77,9 @@ class EvaluationOptions(TypedDict, total=False):
 
 
 class EvaluationResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What an evaluation found: the report, and the rows in order, one an example.
+    """The outcome of an evaluation: the report, and the rows in order, one an example.
 
-    `folder` is where both are kept, None if they are not.
+    `folder` is the run's folder, None if there is none.
     """
 
     report: RunReport
@@ -99,7 +99,7 @@ def evaluate(
     `subject` is an assistant (its file, or an object that is not started yet); an agent that
     observes and acts (a name as on the command line, a class, or an object); or a function from
     text to text, plain or async, which may also return an act as a dictionary. `data` is
-    `KIND:PATH`, several of these, or messages. With `out` the run is kept in that folder, and goes
+    `KIND:PATH`, several of these, or messages. With `out` the run is stored in that folder, and goes
     on from there the next time. Further arguments are the fields of `EvaluationSettings`.
 
     Raise `BadInput` for arguments that cannot be, `ConfigError` for a subject that cannot be made,
@@ -125,10 +125,7 @@ async def evaluate_async(
 
 
 class PreparedEvaluation:
-    """A target, data and settings, checked before anything is asked.
-
-    `subject` and `data` are named in `run.json` as they were given.
-    """
+    """A target, data and settings, checked before anything is asked."""
 
     def __init__(self, subject: object, data: DataInput, settings: EvaluationSettings) -> None:
         self._scorer = TeacherScorer(settings.metrics)
@@ -235,7 +232,7 @@ def _prepared(subject: object, data: DataInput, options: EvaluationOptions) -> P
 
 @contextmanager
 def _kept_in(out: str | Path | None) -> Iterator[Path]:
-    """Give the folder of a run; without `out` one that is removed at the end."""
+    """Return the folder of a run; without `out` a temporary one."""
     if out is not None:
         yield Path(out)
         return

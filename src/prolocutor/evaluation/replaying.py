@@ -1,4 +1,4 @@
-"""Replaying: what people once said is said again to a changed assistant, and both replies kept."""
+"""Replaying: the inputs of stored dialogs are sent to a changed assistant, and replies compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANGES: Final = ("same", "text", "skill", "both", "failed")
 
 
 class ComparedReply(msgspec.Struct, frozen=True):
-    """A reply: its text, who gave it, how sure."""
+    """A reply: its text, the skill that gave it, its confidence."""
 
     text: str
     skill: str
@@ -29,7 +29,7 @@ class ComparedReply(msgspec.Struct, frozen=True):
 
 
 class ReplayedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One human utterance, said again. `before` is None if it was never answered."""
+    """One human utterance, sent again. `before` is None if it was never answered."""
 
     dialog: str
     turn: int
@@ -41,7 +41,7 @@ class ReplayedTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Replay:
-    """Says the dialogs again, each as a new user, several at once."""
+    """Sends dialogs again, each as a new user, several at once."""
 
     def __init__(self, assistant: Assistant, *, concurrency: int = 1) -> None:
         self._assistant = assistant
@@ -95,7 +95,7 @@ class Replay:
 
 
 def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, ComparedReply | None]]:
-    """Return each human utterance with what the bot said right after it."""
+    """Return each human utterance with the bot utterance right after it."""
     for place, utterance in enumerate(dialog.utterances):
         if isinstance(utterance, HumanUtterance):
             following = dialog.utterances[place + 1 : place + 2]
@@ -104,7 +104,7 @@ def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, ComparedReply | 
 
 
 def change_of(before: ComparedReply | None, after: ComparedReply | None) -> Change:
-    """Say how a reply changed."""
+    """Return how a reply changed."""
     if after is None:
         return "failed"
     if before is None:

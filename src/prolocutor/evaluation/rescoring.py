@@ -1,4 +1,4 @@
-"""Rescoring: the rows of a run get their scores anew, and nobody is asked."""
+"""Rescoring: the rows of a run get new scores, without asking again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rescore(
 ) -> RunReport:
     """Score a run's rows by these metrics, or by its own, and write its report.
 
-    The run goes on with them: its configuration names them from now on.
+    The run goes on with them: its configuration names them from then on.
     """
     load_run(path)
     with owned(path):

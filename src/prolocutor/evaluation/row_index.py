@@ -1,7 +1,6 @@
 """The index of a file of rows: which examples have one, and where each row begins.
 
-A file may hold millions of rows, so an episode costs one small object here, and nothing of what was
-said is kept.
+A file may hold millions of rows: an episode costs one small object here, a row a few bytes.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class EpisodeRows(msgspec.Struct, gc=False):
 
 
 class RowIndex:
-    """The rows of a file by repeat and episode. `in_order`: whether they stand in order."""
+    """The rows of a file by repeat and episode. `in_order`: whether the file is in order."""
 
     def __init__(self) -> None:
         self.in_order = True
@@ -102,7 +101,7 @@ class RowIndex:
         self._found.clear()
 
     def _add(self, file: Path, key: RowKey) -> None:
-        """Take note of a row. A first turn begins the episode anew: it was asked again."""
+        """Add a row. A first turn begins the episode again: it was asked once more."""
         episodes = self._found.setdefault(key.repeat, {})
         rows = episodes.get(key.episode)
         if rows is None or key.turn == 0:
@@ -112,7 +111,7 @@ class RowIndex:
 
 
 def starts_in_order(file: Path) -> list[int] | None:
-    """Return where the rows of a file begin, in order; None if they stand in order already.
+    """Return where the rows of a file begin, in order; None if the file is in order.
 
     Of several rows of the same turn only the last is among them.
     """

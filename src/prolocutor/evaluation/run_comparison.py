@@ -1,4 +1,4 @@
-"""Comparing: two runs over the same examples, pair by pair."""
+"""Comparison: two runs over the same examples, pair by pair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cluster = tuple[float, int]
 
 
 class MetricDifference(msgspec.Struct, frozen=True):
-    """One metric over the pairs: both means, and the second's less the first's.
+    """One metric over the pairs: both means, and the second minus the first.
 
     `better` and `worse` count the pairs in which the second scored higher and lower.
     """
@@ -69,10 +69,10 @@ class RunComparison(msgspec.Struct, kw_only=True):
 def compare(
     first: Sequence[ExampleRow], second: Sequence[ExampleRow], by: str | None = None
 ) -> RunComparison:
-    """Compare two runs' rows; `BadInput` if they have no example in common.
+    """Compare two runs' rows; raise `BadInput` if they have no example in common.
 
-    Examples are the same by what was asked, not by where they stand. `by`: the metric by which
-    examples flip; accuracy if there is one, else the first.
+    Examples are matched by their content, not by their position. `by`: the metric by which
+    examples flip; by default accuracy if there is one, else the first.
     """
     pairs, only_first, only_second = paired(first, second)
     if not pairs:
@@ -100,9 +100,9 @@ def compare(
 def paired(
     first: Iterable[ExampleRow], second: Iterable[ExampleRow]
 ) -> tuple[list[RowPair], int, int]:
-    """Pair the rows of the same example, and count those that have no partner on either side.
+    """Pair the rows of the same example, and count those without a counterpart on either side.
 
-    The first of several equal examples goes with the first, the second with the second.
+    The first of several equal examples is paired with the first, the second with the second.
     """
     waiting: dict[tuple[str, int, int], ExampleRow] = dict(_keyed(first))
     pairs, alone = [], 0
@@ -177,7 +177,7 @@ def _difference(name: str, pairs: Sequence[RowPair]) -> MetricDifference | None:
 
 
 def _estimate(scored: Sequence[tuple[int, float, float]]) -> Estimate:
-    """Estimate the mean difference, drawing whole episodes, whose turns belong together."""
+    """Estimate the mean difference by drawing whole episodes, whose turns are not independent."""
     clusters: dict[int, Cluster] = {}
     for episode, before, after in scored:
         total, count = clusters.get(episode, (0.0, 0))

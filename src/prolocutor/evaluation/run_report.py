@@ -1,4 +1,4 @@
-"""Reporting: what the rows of a run come to, in all and group by group, with intervals."""
+"""The report of a run: its metrics in all, by data set and by group, with intervals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FEW_ENOUGH: Final = 200
 
 
 class RunReport(msgspec.Struct, kw_only=True):
-    """What a run comes to. `metrics` are scores, `figures` latency, calls, abstention, errors.
+    """The report of a run. `metrics` are scores, `figures` latency, calls, abstention, errors.
 
     `tasks`: the metrics of each data set, where there are several; `aggregate` says whether
     `metrics` are then the mean of theirs (macro) or that of all examples (micro). `groups`: the
@@ -75,7 +75,7 @@ class RunReport(msgspec.Struct, kw_only=True):
 def report_of(
     rows: Iterable[ExampleRow], metrics: str = "default", aggregate: Aggregate = "macro"
 ) -> RunReport:
-    """Make the report of a run's rows, which come in order, are read once and not kept."""
+    """Return the report of a run's rows; they come in order and are read once."""
     count = _RunTally(metrics)
     figures = measure_rows(count.counted(rows))
     tasks: dict[str, Estimates] = {}
@@ -106,7 +106,7 @@ def report_of(
 
 
 def aggregate_of(run: RunDescription) -> Aggregate:
-    """Tell how a run was last reported over several data sets."""
+    """Return how a run over several data sets was last reported."""
     return "micro" if run.options.get("aggregate") == "micro" else "macro"
 
 
@@ -119,7 +119,7 @@ def clustered_mean(pairs: Sequence[tuple[int, float]], *, difference: bool = Fal
 
 
 class _Tally:
-    """The sums of one task, one group, or all."""
+    """The sums of one task, of one group, or of all."""
 
     def __init__(self, metrics: str | None = None) -> None:
         self.examples = 0
@@ -141,7 +141,7 @@ class _Tally:
             self._corpus.score(row.input, row.act if row.error is None else {"text": ""})
 
     def estimates(self) -> Estimates:
-        """Estimate the scores, and give the number of examples."""
+        """Return the estimates of the scores, and the number of examples."""
         found = {name: sums.estimate() for name, sums in self._sums.items()}
         found[EXAMPLES] = Estimate(float(self.examples), count=self.examples)
         return found
@@ -156,7 +156,7 @@ class _Tally:
 
 
 class _RunTally:
-    """Adds rows up as they pass."""
+    """Adds rows up while they pass."""
 
     def __init__(self, metrics: str) -> None:
         self._metrics = metrics
@@ -169,13 +169,13 @@ class _RunTally:
         self._before = (-1, 0)
 
     def counted(self, rows: Iterable[ExampleRow]) -> Iterator[Mapping[str, Any]]:
-        """Add each row, and give what latency, calls and errors are measured by."""
+        """Add each row, and return what latency, calls and errors are measured by."""
         for row in rows:
             self._add(row)
             yield _measured(row)
 
     def shown_groups(self) -> dict[str, Estimates]:
-        """Return the metrics of each group, if there are several, and fewer than examples."""
+        """Return the metrics of each group, if there are several groups and fewer than examples."""
         groups = self._groups or {}
         several = 1 < len(groups) < min(_FEW_ENOUGH, self.examples)
         if not several or not self._apart:
@@ -206,8 +206,7 @@ class _RunTally:
 
 
 def _macro(tasks: Mapping[str, Estimates], others: Estimates) -> Estimates:
-    """Return the mean of the tasks' scores, of those that have it, and the sum of their
-    examples."""
+    """Return the mean of the tasks' scores, each over the tasks that have it."""
     names = dict.fromkeys(name for found in tasks.values() for name in found)
     means = {
         name: mean_of_estimates([found[name] for found in tasks.values() if name in found])

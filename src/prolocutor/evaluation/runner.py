@@ -1,7 +1,7 @@
-"""Running: every example that has no row yet is asked, and gets one whatever happens.
+"""The runner: every example that has no row yet is asked, and gets one whatever happens.
 
-Episodes are the unit: a subject is told all turns of one in order, several episodes at once. An
-episode that was cut off is told anew, as nobody else knows what was said.
+The unit is the episode: a system is asked all turns of one in order, and several episodes at once.
+An episode that was cut off is asked again from its beginning, as systems keep no state beyond it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _ERRORS_THAT_END_ALL: Final = (KeyboardInterrupt, GeneratorExit, asyncio.Cancell
 
 
 class ExampleScorer(Protocol):
-    """Whoever says how good an answer is."""
+    """What scores answers."""
 
     def score(self, message: Message, act: Mapping[str, Any]) -> dict[str, float | None]:
-        """Return the figures of one example by name."""
+        """Return the scores of one example by name."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,16 +46,17 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EpisodeRun(msgspec.Struct):
-    """One episode to be told, for the `repeat`-th time."""
+    """One episode to ask, with how often it was asked before."""
 
     episode: Episode
     repeat: int
 
 
 class Runner:
-    """Asks a subject what has no row yet; `on_rows` gets the rows of each episode, new or old.
+    """Asks a system what has no row yet.
 
-    Of those that were there it gets only their number.
+    `on_rows` is called for each episode with its number of rows, and with the rows where they are
+    new.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Runner:
         self._on_rows = on_rows or (lambda number, rows: None)
 
     def run_agent(self, agent: EvaluatedAgent, episodes: Iterable[Episode]) -> None:
-        """Ask an agent; without concurrency and time limit in this very thread, the quickest."""
+        """Ask an agent; without concurrency and time limit in the caller's thread (fastest)."""
         if self._options.concurrency > 1 or self._options.time_limit is not None:
             asyncio.run(self.run(agent, episodes))
             return
@@ -89,7 +90,7 @@ class Runner:
             self._keep(rows)
 
     async def run(self, subject: EvaluatedSystem, episodes: Iterable[Episode]) -> None:
-        """Ask a subject, as many episodes at once as the options say."""
+        """Ask a system, as many episodes at once as the options allow."""
         tasks = self._tasks(episodes)
         try:
             async with asyncio.TaskGroup() as group:
@@ -132,7 +133,7 @@ class Runner:
                     yield EpisodeRun(episode, repeat)
 
     def _seed(self, task: EpisodeRun) -> int:
-        """Return an episode a seed of its own, the same whatever was asked before."""
+        """Return the seed of an episode, which does not depend on what was asked before."""
         words = f"{self._options.seed}/{task.episode.number}/{task.repeat}"
         return int.from_bytes(blake2b(words.encode(), digest_size=7).digest(), "big")
 
@@ -188,7 +189,7 @@ class Runner:
 
 
 def _kept(message: Message) -> dict[str, Any]:
-    """Return as much of a message as a row keeps: of long lists of candidates only the first."""
+    """Return a message as its row has it: long lists of candidates are cut."""
     kept = dict(message)
     for field in _CANDIDATES:
         candidates = kept.get(field)
@@ -198,7 +199,7 @@ def _kept(message: Message) -> dict[str, Any]:
 
 
 def error_text(fault: BaseException) -> str:
-    """Say in one text what went wrong."""
+    """Return an error as one text of bounded length."""
     if isinstance(fault, AgentRaised) and fault.fault is not None:
         fault = fault.fault
     return f"{type(fault).__name__}: {fault}"[:LONGEST_ERROR]

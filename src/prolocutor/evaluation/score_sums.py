@@ -1,7 +1,7 @@
-"""Sums: what the mean of one score needs, however many examples there are.
+"""Sums: what the mean and interval of one score need, in constant memory.
 
-Examples of an episode are no independent draws, so totals are kept by episode, each added up as
-the episode ends. Sources: Cochran, Sampling Techniques, section 9A.2 (a ratio of cluster totals);
+Examples of an episode are not independent, so totals are by episode, each added when the episode
+ends. Sources: Cochran, Sampling Techniques, section 9A.2 (a ratio of cluster totals);
 Korn and Graubard 1998 (Wilson's interval on an effective number of draws, which few clusters make
 smaller by the square of z / t); Zou and Donner 2008 (the interval of a mean of estimates).
 """
@@ -27,8 +27,8 @@ _NEXT_TO_NOTHING: Final = 1e-12
 class ScoreSums:
     """The sums of one score over the examples, which come episode by episode.
 
-    `values` are those of the first 2,000 examples, and none once there are more: so many are drawn
-    again for an interval.
+    `values` are those of up to 2,000 examples, and empty for more: they are drawn from again for a
+    bootstrap interval.
     """
 
     __slots__ = (
@@ -46,7 +46,7 @@ class ScoreSums:
         self._open = (0.0, 0)
 
     def add(self, episode: int, value: float) -> None:
-        """Count one example of an episode; those of one episode come one after the other."""
+        """Add one example of an episode; those of one episode come one after the other."""
         if episode != self._episode:
             self._close()
             self._episode, self._open = episode, (0.0, 0)
@@ -63,7 +63,7 @@ class ScoreSums:
             self.values = array("d")
 
     def estimate(self, *, difference: bool = False) -> Estimate:
-        """Estimate the mean, of at least one example; `difference`: values are from -1 to 1."""
+        """Return the mean of at least one example; `difference`: values are from -1 to 1."""
         mean, bounded = self.total / self.count, self.bounded and not difference
         if self.episodes == self.count:
             return self._of_examples(mean, bounded)
@@ -76,7 +76,7 @@ class ScoreSums:
         return _normal(mean, error, self.count)
 
     def _of_examples(self, mean: float, bounded: bool) -> Estimate:
-        """Estimate as if each example were a draw of its own."""
+        """Estimate as if the examples were independent."""
         if self.share and bounded:
             return share_of(round(self.total), self.count)
         if self.values:
@@ -115,7 +115,7 @@ class ScoreSums:
 
 
 def mean_of_estimates(estimates: Sequence[Estimate]) -> Estimate:
-    """Estimate the mean of several independent figures, whatever the number of their examples."""
+    """Return the mean of independent estimates, each with the same weight."""
     number = len(estimates)
     value = sum(one.value for one in estimates) / number
     count = sum(one.count for one in estimates)

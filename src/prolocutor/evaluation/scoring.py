@@ -1,4 +1,4 @@
-"""Scoring: the figures of one example, and what the rows of a run come to."""
+"""Scoring: the scores of one example, and the agents' own metrics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TeacherScorer:
         self._scored = TeacherMetrics(metrics)
 
     def score(self, message: Mapping[str, Any], act: Mapping[str, Any]) -> Scores:
-        """Return the figures of one example by name."""
+        """Return the scores of one example by name; None for what is no finite number."""
         labels = message.get("eval_labels")
         if labels is None:
             labels = message.get("labels")
@@ -44,7 +44,7 @@ class TeacherScorer:
         return scores
 
     def rescored(self, row: ExampleRow) -> ExampleRow:
-        """Return a row its figures anew, from what was kept of it."""
+        """Return a row with new scores."""
         act = row.act if row.error is None else {"text": ""}
         row.scores = self.score(row.input, act)
         return row
@@ -55,9 +55,9 @@ class TeacherScorer:
 
 
 def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an act as a row keeps it, its candidates as a list; `BadReply` if it cannot be scored.
+    """Return an act with its candidates as a list; raise `BadReply` if it cannot be scored.
 
-    What can be read only once is so read before anybody scores it.
+    An iterator of candidates is read here, before it is scored and stored.
     """
     plain = dict(act)
     text, candidates = plain.get("text"), plain.get("text_candidates")
@@ -76,10 +76,7 @@ def plain_act(act: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def own_metrics_of(act: Mapping[str, Any]) -> OwnMetricParts:
-    """Return what an act's field `metrics` holds in a form that a row can keep.
-
-    `BadReply` for what is no number.
-    """
+    """Return the act's field `metrics` as JSON; raise `BadReply` for a value that is no number."""
     given = act.get("metrics")
     if given is None:
         return {}
@@ -98,7 +95,7 @@ def own_metrics_of(act: Mapping[str, Any]) -> OwnMetricParts:
 
 
 def _own_metric(name: str, value: Any) -> Metric:
-    """Read one metric of an agent's own; its parts have to be numbers that JSON can say."""
+    """Return one metric of an agent; its value must be finite."""
     try:
         own = observed_metric(value)
         finite = isfinite(own.value())
@@ -110,7 +107,7 @@ def _own_metric(name: str, value: Any) -> Metric:
 
 
 def _texts(labels: Any) -> list[str] | None:
-    """Return labels as texts, also where the data have numbers."""
+    """Return labels as texts; data may have numbers."""
     if labels is None:
         return None
     if isinstance(labels, str) or not isinstance(labels, Iterable):
@@ -119,13 +116,13 @@ def _texts(labels: Any) -> list[str] | None:
 
 
 class OwnMetrics:
-    """Adds up the metrics that agents gave of themselves."""
+    """The sums of the metrics that agents reported themselves."""
 
     def __init__(self) -> None:
         self.report: Report = {}
 
     def add(self, row: ExampleRow) -> None:
-        """Add what a row kept."""
+        """Add the metrics of a row."""
         for name, (kind, *parts) in row.metrics.items():
             one = _KINDS[kind](*parts)
             known = self.report.get(name)
@@ -133,12 +130,12 @@ class OwnMetrics:
 
 
 def needs_corpus(metrics: str) -> bool:
-    """Return whether some of the metrics are of all answers together."""
+    """Return whether some of the metrics are computed over all answers together."""
     return any(name.startswith(("interdistinct", "distinct", "all")) for name in _names(metrics))
 
 
 def foreseen(metrics: str) -> frozenset[str]:
-    """Return the names of the scores that acts may get by these metrics."""
+    """Return the names of the scores that these metrics can give."""
     wanted = wanted_metrics(metrics)
     orders = {
         "bleu": wanted.bleu,

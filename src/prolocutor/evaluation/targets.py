@@ -33,14 +33,14 @@ class EvaluationTarget(Protocol):
     content: str | None
 
     def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode; not to be called where an event loop runs."""
+        """Ask it every episode through the runner; not to be called where an event loop runs."""
 
     async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode in the running event loop."""
+        """Ask it every episode through the runner, in the running event loop."""
 
 
 def find_target(subject: object, options: Mapping[str, Any], seed: int) -> EvaluationTarget:
-    """Return the target that is meant; `options` are those of an agent.
+    """Return the target of a name, a path or an object; `options` are those of an agent.
 
     Raise `BadInput` for what cannot be evaluated, `ConfigError` for an agent that cannot be made.
     """
@@ -82,12 +82,12 @@ class AgentTarget:
         self._make = make
 
     def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode."""
+        """Ask it every episode."""
         with closing(EvaluatedAgent(self._make)) as agent:
             runner.run_agent(agent, episodes)
 
     async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode, in threads."""
+        """Ask it every episode, in threads."""
         with closing(EvaluatedAgent(self._make)) as agent:
             await runner.run(agent, episodes)
 
@@ -123,15 +123,15 @@ class FunctionTarget:
         self._function = function
 
     def run(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode."""
+        """Ask it every episode."""
         asyncio.run(runner.run(self, episodes))
 
     async def run_async(self, runner: Runner, episodes: Iterable[Episode]) -> None:
-        """Let the runner ask it every episode."""
+        """Ask it every episode."""
         await runner.run(self, episodes)
 
     async def begin(self, seed: int) -> FunctionTarget:
-        """Open a dialog, of which the function is told one message at a time."""
+        """Open a dialog; a function is called with one message at a time."""
         set_seed(seed)
         return self
 
@@ -197,7 +197,7 @@ def _made(name: str, make: Callable[..., Any], options: dict[str, Any]) -> Obser
 
 
 def _only(agent: Any) -> Callable[[], ObserveActAgent]:
-    """Return what gives an agent once: a second dialog beside the first needs a clone of it."""
+    """Return what gives an agent once; a second dialog at the same time needs a clone of it."""
     first = [agent]
 
     def give() -> ObserveActAgent:

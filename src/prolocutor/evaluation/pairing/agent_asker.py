@@ -1,7 +1,7 @@
-"""Asking: agents of an assistant are told a question as in a turn of it, and nobody chooses.
+"""Agents of an assistant are asked a question as in one of its turns, and no answer is selected.
 
-The turn is the engine's: annotators first, every agent under its own guard and time-out, shown what
-it is shown in life. Nothing is kept of it.
+The turn is the engine's: annotators first, every agent with its own guard and time-out, and the
+request that it has in production. Nothing is stored.
 """
 
 from __future__ import annotations
@@ -34,30 +34,29 @@ _NOT_SENT: Final = (BreakerOpen.code, NoPlace.code)
 
 
 class AgentReplies(msgspec.Struct, frozen=True):
-    """What came of one question by agent: the surest answer of those who have one, every call."""
+    """The outcome of one question: each agent's most confident answer, if any, and every call."""
 
     answers: dict[str, str]
     calls: dict[str, Call]
 
 
 class AskedAgents:
-    """Who is to be asked in which turn; as a skill selector it tells the turn."""
+    """The agents to ask, by turn; the skill selector of the pipeline that is asked."""
 
     def __init__(self) -> None:
         self._agents: dict[str, Sequence[str]] = {}
 
     def put(self, turn_id: str, agents: Sequence[str]) -> None:
-        """Note who is to be asked in a turn."""
+        """Set the agents to ask in a turn."""
         self._agents[turn_id] = agents
 
     def select(self, request: dict[str, Any]) -> list[str]:
-        """Name who is to be asked, once."""
+        """Return the agents to ask, once."""
         return list(self._agents.pop(request["turn_id"], ()))
 
 
 def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
-    """Return a pipeline of the same annotators and skills, of which those are asked that are
-    wanted.
+    """Return a pipeline of the same annotators and skills, of which the set agents are asked.
 
     What waited for a service that is left out waits for the selector.
     """
@@ -79,15 +78,15 @@ def pipeline_to_ask(pipeline: Pipeline, wanted: AskedAgents) -> Pipeline:
 
 
 def seconds_to_ask(pipeline: Pipeline) -> float:
-    """Return a deadline within which every service has all of its own time-out."""
+    """Return a deadline within which every service has all of its time-out."""
     return 4 * sum(service.timeout for _, service in pipeline.services()) + 4
 
 
 class AgentAsker:
-    """Asks the agents of an assistant that was made of `pipeline_to_ask`; `prices` are of a call.
+    """Asks the agents of an assistant made of `pipeline_to_ask`; `prices` are those of a call.
 
-    Each question is that of a person who was never there before. What was said before it is in the
-    dialog, said by the agent that it is said to be of.
+    Each question is from a new user. What was said before it is in the dialog, as said by its
+    agent.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class AgentAsker:
         )
 
     async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
-        """Ask these agents; whoever fails or is late has no answer, but a call with an error."""
+        """Ask these agents; one that fails or is late has no answer, but a call with an error."""
         user = f"record-{new_id()}"
         try:
             if question.said_before or question.answered_before:
@@ -115,7 +114,7 @@ class AgentAsker:
             await self._store.delete_person(user)
 
     async def _recall(self, question: Question, user: str) -> None:
-        """Put the turn before into the dialog without asking anybody."""
+        """Add the turn before to the dialog without asking any agent."""
         said = Input(text=question.said_before)
         words = DirectReply(
             messages=[{"type": "text", "text": question.answered_before}],
@@ -165,6 +164,6 @@ class AgentAsker:
 
 
 def check_question(question: Question) -> None:
-    """Raise `BadInput` for what cannot be said to an assistant."""
+    """Raise `BadInput` for a text that an assistant does not take."""
     for text in (question.text, question.said_before, question.answered_before):
         checked_input(text, None, DEFAULTS.max_text)

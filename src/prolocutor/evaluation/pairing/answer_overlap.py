@@ -1,8 +1,8 @@
-"""Overlap: which agents answer the same things, which never win, and what nobody answers well.
+"""Overlap: agents that answer the same questions, agents that never win, unanswered questions.
 
-Where questions are labelled, an answer is good if its agent is right; a label that names nobody
-says that none is. Of other questions (all, if nothing is labelled; those of weight 0) it is a
-guess: the ranker that needs no labels holds the answer for likely to be right.
+Where questions are labelled, an answer is good if its agent is right; a label without agents says
+that none is. For other questions (all, if nothing is labelled; those of weight 0) it is a guess:
+the answer is good if the ranker that needs no labels finds it likely to be right.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _FEW: Final = 10
 
 
 class AnsweredQuestion(msgspec.Struct, frozen=True):
-    """A question with its answers, and who spoke in the end, if that is known."""
+    """A question with its answers, and the agent that was selected, if that is known."""
 
     labelled: Labelled
     spoke: str | None = None
 
 
 class AgentShare(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent: how often it was asked, answered well, alone did so, and won.
+    """One agent: how often it was asked, answered well, was the only one to, and won.
 
-    `won` counts the times it spoke; where nobody knows who spoke, the times it is right.
+    `won` counts the times it was selected; where no selection is known, the times it is right.
     """
 
     agent: str
@@ -47,8 +47,11 @@ class AgentShare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentPair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two agents: of the questions that either answers well, the share that both do, and the share
-    of the `smaller` one's that the `larger` answers well too."""
+    """Two agents: how much they answer well together.
+
+    `alike`: of the questions that either answers well, the share that both do. `covered`: of those
+    that the `smaller` answers well, the share that the `larger` does too.
+    """
 
     smaller: str
     larger: str
@@ -58,16 +61,16 @@ class AgentPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnansweredQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A question that nobody answers well, and how often it, or one like it, was asked."""
+    """A question without a good answer, and how often it, or a near duplicate, was asked."""
 
     text: str
     times: int
 
 
 class AnswerOverlap(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found. `labelled` of the questions have labels, `nobody` no good answer.
+    """The overlap of agents. `labelled` questions have labels, `nobody` ones no good answer.
 
-    `agents` the best first, `pairs` the most alike first, `unanswered` the most frequent first.
+    `agents` come best first, `pairs` most alike first, `unanswered` most frequent first.
     """
 
     questions: int
@@ -80,7 +83,7 @@ class AnswerOverlap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def overlap_of(heard: Sequence[AnsweredQuestion], agents: Sequence[str] = ()) -> AnswerOverlap:
-    """Compare all agents that answered, and those named in `agents`, who may not have been."""
+    """Compare all agents that answered, and those named in `agents`, asked or not."""
     heard = [one for one in heard if one.labelled.answers or one.labelled.gold]
     labelled_there = _are_labelled([one.labelled for one in heard])
     good = _good_answers([one.labelled for one in heard], labelled_there)

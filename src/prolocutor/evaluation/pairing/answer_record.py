@@ -1,12 +1,12 @@
-"""Record: what agents answered, kept in a folder, so that nobody is asked the same thing twice.
+"""The record: what agents answered, in a folder, so that no agent is asked the same twice.
 
     asked.jsonl     a line for each question asked, appended as it is answered
-    record.json     who was asked, with a hash of what each agent is
+    record.json     the agents that were asked, with a hash of each one's definition
     cards.json      the cards of the agents, with the latency that was measured
     test.jsonl      the questions with labels, answers and calls, as data; train.jsonl likewise
 
-A line is never lost once it is written; a last line that was torn is cut. The last two are written
-once everything is asked, and again whenever the labels have changed.
+A line is never lost once it is written; a torn last line is cut off. The last two are written once
+everything is asked, and again when the labels have changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ANSWER: Final = "answer_"
 
 
 class RecordDefinition(msgspec.Struct, kw_only=True):
-    """What `record.json` holds: hashes of the agents by name, and of what is asked before them."""
+    """The content of `record.json`: hashes of the agents by name, and of the annotators."""
 
     format: int = 1
     agents: dict[str, str]
@@ -55,8 +55,8 @@ class RecordedQuestion(msgspec.Struct, frozen=True):
 class AnswerRecord:
     """The folder of a record, owned by this process alone while it is open.
 
-    `agents` are hashes of what each agent is, `annotators` of what is asked before them. New agents
-    may come; `Conflict` where one of those asked before is no longer what it was.
+    `agents` are hashes of the agents' definitions, `annotators` that of what runs before them. New
+    agents may come; raise `Conflict` where an agent changed since it was asked.
     """
 
     def __init__(self, path: Path, agents: Mapping[str, str], annotators: str) -> None:
@@ -76,7 +76,7 @@ class AnswerRecord:
         self._open.close()
 
     def missing(self, question: Question, *, retry_failed: bool = False) -> list[str]:
-        """Name the agents that were not asked a question yet, or failed, if these may retry."""
+        """Return the agents that were not asked a question yet, or failed, if these may retry."""
         calls = self._calls(question)
         return [
             name
@@ -85,7 +85,7 @@ class AnswerRecord:
         ]
 
     def add(self, question: Question, replies: AgentReplies) -> None:
-        """Keep what was answered; the system has it, whatever becomes of this process."""
+        """Append answers; from then on they survive the end of this process."""
         line = msgspec.json.encode(RecordedQuestion(question, replies.answers, replies.calls))
         self._file.write(line + b"\n")
         self._file.flush()
@@ -119,7 +119,7 @@ class AnswerRecord:
         write_json(self.path / CARDS, [self._measured(card) for card in cards])
 
     def _answered(self, message: Message) -> dict[str, Any]:
-        """Return a message with the answers of the agents of now in place of any others."""
+        """Return a message with the recorded answers of the present agents and no others."""
         bare = {
             name: value
             for name, value in message.items()
@@ -153,7 +153,7 @@ def cards_of_data(data: str, file: Path | None = None) -> list[Card]:
 
 
 def read_cards(file: Path) -> list[Card]:
-    """Read a JSON list of cards; `BadInput` says what is wrong with it."""
+    """Read a JSON list of cards; raise `BadInput` for another content."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=list[Card])
     except OSError as error:
@@ -163,7 +163,7 @@ def read_cards(file: Path) -> list[Card]:
 
 
 def _define(path: Path, agents: Mapping[str, str], annotators: str) -> None:
-    """Note who is asked; refuse what was asked otherwise before."""
+    """Write down what is asked; raise `Conflict` for an agent that was asked before and changed."""
     file = path / RECORD
     if not file.exists():
         check_new(path, option=_OPTION)
@@ -206,7 +206,7 @@ def _read(file: Path) -> dict[Question, RecordedQuestion]:
 
 
 def _merge(known: dict[Question, RecordedQuestion], new: RecordedQuestion) -> None:
-    """Add what is new; the answer of an agent that was asked again goes with its call."""
+    """Add a line; the answer of an agent that was asked again goes with its call."""
     before = known.get(new.question)
     if before is not None:
         kept = {name: text for name, text in before.answers.items() if name not in new.calls}

@@ -41,10 +41,7 @@ class QuestionAsker(Protocol):
 
 
 class RecordedAgents:
-    """The agents of an assistant's file, and the questions of some data for them.
-
-    `asked` are the questions that had no answer of some agent when `record` began.
-    """
+    """The agents of an assistant's file, to be asked for a record."""
 
     def __init__(self, file: Path) -> None:
         self._settings = load_assistant(file)

@@ -12,39 +12,41 @@ from prolocutor.pairing.text import Bm25, stems
 
 
 def by_chance(question: Labelled, agents: Sequence[str]) -> MethodChoice:
-    """Choose any agent: what is right on the average."""
+    """Choose any agent; `right` is the expectation."""
     return MethodChoice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
 
 
 def best_single(learned: Sequence[Labelled], agents: Sequence[str]) -> str:
-    """Name the agent that is right most often; the first of equal ones."""
+    """Return the agent that is right most often; the first of equal ones."""
     counts = Counter(agent for one in learned for agent in one.gold)
     return max(agents, key=lambda agent: counts[agent])
 
 
 def first_answer(question: Labelled, agents: Sequence[str]) -> str:
-    """Ask everybody, and take the first in order who says anything."""
+    """Return the first agent in order that has an answer."""
     given = [agent for agent in agents if question.answers.get(agent, "").strip()]
     return given[0] if given else agents[0]
 
 
 def surest_answer(question: Labelled, agents: Sequence[str]) -> str:
-    """Ask everybody, and take who says to be the surest, as an assistant does without a selector;
-    the first of equal ones."""
+    """Return the agent with the highest confidence, as an assistant without a selector does.
+
+    The first of equal ones.
+    """
     sure = {agent: question.calls[agent].confidence for agent in question.calls}
     given = [agent for agent in agents if agent in question.answers] or agents
     return max(given, key=lambda agent: sure.get(agent) or 0.0)
 
 
 class SentenceBm25:
-    """BM25 between a question and the sentences of cards, the best one counts; nothing else."""
+    """BM25 between a question and the sentences of cards; the best sentence of each card counts."""
 
     def __init__(self, cards: Sequence[Card]) -> None:
         self._agents = [card.name for card in cards]
         self._index = Bm25((card.name, stems(text)) for card in cards for text in documents(card))
 
     def choose(self, question: Question) -> str:
-        """Name the agent of the best sentence; the first, if there is none."""
+        """Return the agent of the best sentence; the first agent, if no sentence matches."""
         best = dict.fromkeys(self._agents, 0.0)
         for agent, score in self._index.search(stems(question.text)):
             best[agent] = max(best[agent], score)
@@ -52,7 +54,7 @@ class SentenceBm25:
 
 
 def nearest_answer(question: Question, answers: Sequence[Answer]) -> str:
-    """Name the agent whose answer is nearest to the question by BM25 among the answers."""
+    """Return the agent whose answer is most similar to the question by BM25 among the answers."""
     index = Bm25((one.agent, stems(one.text)) for one in answers)
     found = dict(index.search(stems(question.text)))
     return max((one.agent for one in answers), key=lambda agent: found.get(agent, 0.0))

@@ -1,4 +1,4 @@
-"""Budgets on recorded answers: who would have been asked, and what would have come of it."""
+"""Budgets on recorded answers: which agents a policy asks, and which answer it ends with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rank = Callable[[Sequence[str]], Awaitable[Sequence[Pairing]]]
 def policy_of(text: str) -> Policy:
     """Read `all`, `top:K`, `sure:P` (two, then until so sure) or `gain:C` (C is what a call costs).
 
-    `BadInput` for what is none of them.
+    Raise `BadInput` for other texts.
     """
     name, _, value = text.partition(":")
     try:
@@ -38,10 +38,9 @@ async def spend(
     answering: Sequence[str],
     rank: Rank,
 ) -> tuple[list[list[str]], Sequence[Pairing]]:
-    """Ask as a policy says until it is enough; give who was asked, step by step, and the last
-    ranking.
+    """Ask by a policy until it has enough; return the agents by step, and the last ranking.
 
-    Whoever has no answer recorded has failed.
+    An agent without a recorded answer has failed.
     """
     offers = [
         Offer(

@@ -16,7 +16,7 @@ _SHARES: Final = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 class LearningPoint(msgspec.Struct, frozen=True):
-    """How right a router is that has learned from so many questions, with the interval."""
+    """The precision@1 of a router that learned from `learned` questions, with its interval."""
 
     learned: int
     precision_at_1: float
@@ -31,7 +31,7 @@ async def curve_of(
     models: PairingModels = NO_MODELS,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> dict[str, list[LearningPoint]]:
-    """Measure each router on growing parts of what is to be learned from; {} if that is none."""
+    """Measure each router on growing parts of what is to be learned from; {} if there is none."""
     order = list(range(len(data.learn)))
     random.Random(plan.seed).shuffle(order)
     curves: dict[str, list[LearningPoint]] = {}

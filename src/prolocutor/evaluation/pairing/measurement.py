@@ -42,11 +42,11 @@ _FREE: Final = "cards"
 
 
 class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured. The first router gives rankers and budgets their priors; those that do
-    without labels get them from cards alone.
+    """What is measured. The first router gives rankers and budgets their priors.
 
-    `permuted` deals the labels out to the questions anew: whatever is then better than the best
-    single agent has seen what it should not.
+    Rankers that work without labels get priors from cards alone. `permuted` assigns the labels to
+    other questions at random: a method that is then better than the best single agent has seen what
+    it should not.
     """
 
     routers: list[str]
@@ -77,9 +77,9 @@ class PairingResults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement(PairingResults, frozen=True, kw_only=True):
-    """The figures with what they were made of.
+    """The figures with the choices that they are computed from.
 
-    `choices` by stage and method stand in the order of the questions in `test`.
+    `choices` by stage and method are in the order of the questions in `test`.
     """
 
     test: list[Labelled]
@@ -210,7 +210,7 @@ class _Measuring:
         self._add("answers, plain BM25", "rank", nearest)
 
     def _alone(self, agents: Sequence[str]) -> list[MethodChoice]:
-        """Return choices for which nobody but the chosen agent is asked."""
+        """Return choices for which the chosen agent alone is asked."""
         return [self._scoring.of_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
 
     def _after_all(self, place: int, agent: str, seconds: float = 0.0) -> MethodChoice:

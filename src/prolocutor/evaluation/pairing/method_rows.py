@@ -1,4 +1,4 @@
-"""Figures of one method: precision@1 with its interval, calls, cost, coverage, calibration."""
+"""Rows of a measurement, one a method: precision@1, calls, cost, coverage, calibration."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LOW: Final = 0.025
 
 
 class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """What a method did with one question.
+    """The choice of a method for one question.
 
-    `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` are the
-    agents that were asked, `wait` the seconds until they had answered, `ranked` the best agents
-    with their probabilities.
+    `right` is 1 or 0, or the expectation of a method that chooses by chance. `called` agents were
+    asked, `wait` is the seconds until they had answered, `ranked` the best agents with their
+    probabilities.
     """
 
     agent: str
@@ -36,7 +36,7 @@ class MethodChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CalibrationBin(msgspec.Struct, frozen=True):
-    """Choices whose probability is between two bounds: how many, its mean, and how many right."""
+    """Choices with a probability between two bounds: count, mean probability, share right."""
 
     count: int
     probability: float
@@ -44,13 +44,13 @@ class CalibrationBin(msgspec.Struct, frozen=True):
 
 
 class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the table; shares are 0 to 1, `low` and `high` a 95 % interval.
+    """One method; shares are 0 to 1, `low` and `high` a 95 % interval.
 
     `mean_calls`, `cost`, `wait` (seconds until the agents had answered, where that was recorded)
-    and `ece` are of the questions with a right agent; `ece_all` is of all, where whatever is chosen
+    and `ece` are over the questions with a right agent; `ece_all` is over all, where every choice
     for a question without one is wrong. `ms` is the method's own time. `difference` is the paired
-    one from the method named `than`, with its interval. `coverage`: if only the surest share of the
-    questions is answered, so much is right. `auroc` tells how well the probability tells questions
+    one from the method `than`, with its interval. `coverage`: the share that is right of the
+    questions with the highest probability. `auroc`: how well the probability separates questions
     with a right agent from those without.
     """
 
@@ -74,7 +74,7 @@ class MethodRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BootstrapSamples:
-    """The same samples for all methods: groups of near duplicates, drawn with replacement."""
+    """The same bootstrap samples for all methods: groups of near duplicates, with replacement."""
 
     def __init__(self, groups: Sequence[int], seed: int) -> None:
         members: dict[int, list[int]] = {}
@@ -88,7 +88,7 @@ class BootstrapSamples:
         ]
 
     def interval(self, values: Sequence[float]) -> tuple[float, float]:
-        """Return the interval of a mean by its percentiles."""
+        """Return the percentile interval of a mean."""
         means = sorted(sum(map(values.__getitem__, draw)) / len(draw) for draw in self._draws)
         last = len(means) - 1
         return means[round(_LOW * last)], means[round((1 - _LOW) * last)]
@@ -102,7 +102,7 @@ def row_of(
     draws: BootstrapSamples,
     against: tuple[str, Sequence[MethodChoice]] | None = None,
 ) -> MethodRow:
-    """Make the line of a method; `draws` are of the questions that have a right agent."""
+    """Return the row of a method; `draws` are over the questions that have a right agent."""
     asked = [(one, made) for one, made in zip(questions, choices, strict=True) if one.gold]
     values = [made.right for _, made in asked]
     number = len(values)
@@ -141,7 +141,7 @@ def row_of(
 
 
 def reliability_of(sure: Sequence[tuple[float, float]]) -> list[CalibrationBin]:
-    """Put choices into ten bins by their probability; empty ones are left out."""
+    """Return ten bins of choices by their probability, without the empty ones."""
     bins: list[list[tuple[float, float]]] = [[] for _ in range(_BINS)]
     for probability, right in sure:
         bins[min(_BINS - 1, max(0, int(probability * _BINS)))].append((probability, right))
@@ -161,7 +161,7 @@ def ece_of(bins: Sequence[CalibrationBin]) -> float:
 
 
 def coverage_of(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return how much is right of the surest tenth, two tenths, ... of the choices."""
+    """Return the share that is right of the surest tenth, two tenths, ... of the choices."""
     order = sorted(sure, key=lambda one: -one[0])
     found = []
     for tenth in range(1, 11 if order else 1):
@@ -179,8 +179,7 @@ def _by_domain(asked: Sequence[tuple[Labelled, MethodChoice]]) -> dict[str, floa
 
 
 def _auroc(questions: Sequence[Labelled], choices: Sequence[MethodChoice]) -> float | None:
-    """Return how often a question with a right agent has the higher probability; ties are
-    halves."""
+    """Return how often a question with a right agent has the higher probability (ties: half)."""
     marked = sorted(
         (made.probability, bool(one.gold))
         for one, made in zip(questions, choices, strict=True)

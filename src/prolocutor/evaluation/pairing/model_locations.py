@@ -16,7 +16,7 @@ from prolocutor.pipeline.plan import Addressed
 
 
 class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the models are, as the options say."""
+    """Where the external models are, as the command's options name them."""
 
     encoder: str | None = None
     pair_scorer: str | None = None
@@ -24,7 +24,7 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What methods may need, labels included."""
+        """What methods may need here, labels included."""
         there: dict[Need, str | None] = {
             "encoder": self.encoder,
             "pair_scorer": self.pair_scorer,
@@ -35,7 +35,7 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def open_models(places: ModelLocations) -> AsyncIterator[PairingModels]:
-    """Open the models, and close them again; `ConfigError` or `NotFound` says what is wrong."""
+    """Open the models and close them at the end; `ConfigError` or `NotFound` for a bad one."""
     async with AsyncExitStack() as stack:
         encoder = scorer = complete = None
         if places.encoder is not None and "://" in places.encoder:

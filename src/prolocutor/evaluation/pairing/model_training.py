@@ -1,7 +1,7 @@
-"""Training: a router or ranker learns from labelled questions, is measured, and becomes a model.
+"""Training: a router or ranker learns from labelled questions, is measured, and is saved.
 
-What it scores is found by folds, beside what does without labels, on the very questions that it
-learns from; the model that is kept has then learned from all of them.
+It is measured by folds, beside what needs no labels, on the questions that it learns from. The
+model that is saved has learned from all of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SINGLE: Final = "best single agent"
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be trained. `prior`: the router whose probabilities a ranker learns to weigh."""
+    """What is trained. `prior`: the router whose probabilities a ranker learns to weigh."""
 
     role: Role
     method: str
@@ -51,11 +51,11 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What was learned and what it is worth; shares are 0 to 1, intervals 95 %.
+    """The outcome of training; shares are 0 to 1, intervals 95 %.
 
-    `rows` are the method and what it has to beat, by folds; none, with `unmeasured` telling why, if
-    there were too few labels for folds. `gain` is the paired difference from `against`, the best of
-    the others, with its interval. `tested`: the same on a part that was not learned from.
+    `rows` are the method and what it has to beat, by folds; empty, with the reason in `unmeasured`,
+    if there were too few labels for folds. `gain` is the paired difference from `against`, the best
+    of the others, with its interval. `tested`: the same on a part that was not learned from.
     """
 
     role: Role
@@ -74,7 +74,7 @@ class TrainingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def helps(self) -> bool:
-        """Whether it is surely better than what does without training."""
+        """Whether it is significantly better than the best method without training."""
         return self.gain is not None and self.gain[1] > 0
 
 
@@ -85,10 +85,10 @@ async def train(
     *,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> TrainingResult:
-    """Measure by folds, learn from everything, write the model's folder.
+    """Measure by folds, learn from everything, and write the model's folder.
 
-    `on_step` hears each of the `steps_of` steps as it begins. `BadInput` if there is too little to
-    learn from.
+    `on_step` is called as each of the `steps_of` steps begins. Raise `BadInput` if there is too
+    little to learn from.
     """
     load_reader(wanted.method, wanted.role)
     learned = lessons_of(data, wanted.role)
@@ -130,7 +130,7 @@ async def train(
 
 
 def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
-    """Return how often `train` will tell that it goes on."""
+    """Return the number of steps of `train`."""
     return (4 if wanted.role == "ranker" else 3) + 2 * _is_tested_apart(data, wanted)
 
 
@@ -148,7 +148,7 @@ def lessons_of(data: PairingData, role: Role) -> list[Labelled]:
 
 
 def hash_of(data: PairingData, learned: Sequence[Labelled]) -> str:
-    """Tell data by a hash over the cards and all that was learned from."""
+    """Return a hash over the cards and all questions that are learned from."""
     content = msgspec.json.encode((data.cards, learned), order="deterministic")
     return blake2b(content, digest_size=16).hexdigest()
 
@@ -156,7 +156,7 @@ def hash_of(data: PairingData, learned: Sequence[Labelled]) -> str:
 async def _measured(
     data: PairingData, learned: list[Labelled], wanted: TrainingPlan, on_step: Callable[[str], None]
 ) -> tuple[Measurement | None, str | None]:
-    """Measure by folds; say what is wrong, if there is not enough for that."""
+    """Measure by folds; return the reason instead if there is not enough for that."""
     methods = list(dict.fromkeys((wanted.method, LABEL_FREE[wanted.role])))
     ranks = wanted.role == "ranker"
     plan = MeasurementPlan(
@@ -209,7 +209,7 @@ async def _tested(
 
 
 def _rows(measured: Measurement, wanted: TrainingPlan) -> list[MethodRow]:
-    """Choose the method, what does without labels, and the best single agent."""
+    """Return the rows of the method, of the one without labels, and of the best single agent."""
     free = LABEL_FREE[wanted.role]
     found = {(one.stage, one.method): one for one in measured.rows}
     wanted_rows = [(_STAGE[wanted.role], wanted.method), (_STAGE[wanted.role], free)]

@@ -24,9 +24,9 @@ _ANSWER: Final = "answer_"
 
 
 class PairingData(msgspec.Struct, frozen=True, kw_only=True):
-    """Agents with cards; `learn` to train on; `test`, each with or without a right agent.
+    """Agents with cards; questions to `learn` from; questions to `test` with.
 
-    Where there is nothing to learn from apart, `test` serves for both, by folds.
+    Where no questions are set apart to learn from, `test` serves for both, by folds.
     """
 
     name: str
@@ -47,13 +47,13 @@ class PairingData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load_pairing_data(spec: str, cards: Sequence[Card] = (), **options: Any) -> PairingData:
-    """Read the data that `KIND:PATH` means.
+    """Read the data `KIND:PATH`.
 
-    A folder of BBAI has its own cards. Else a message is a question: `agents` (or its labels) are
-    the right ones, a list, a text with `|`, `;` or `,` between, or shares by name; `answers`, an
-    object or fields `answer_<agent>`, is what they answered; `calls` how that went, as it is
-    recorded; `domain` what it is about. If there is a fold to train on, that is learned from. Of a
-    store (`dialogs` opens it) ratings are the labels. `BadData` says what cannot be read.
+    A folder of BBAI has its own cards. In other data a message is a question: `agents` (or its
+    labels) are the right ones, a list, a text with `|`, `;` or `,` between, or shares by name;
+    `answers`, an object or fields `answer_<agent>`, is what they answered; `calls` are their
+    recorded calls; `domain` is the subject. A fold to train on is learned from. In a store
+    (`dialogs` opens it) ratings are the labels. Raise `BadData` for what cannot be read.
     """
     kind, path = split(spec)
     if kind == STORE:
@@ -78,7 +78,7 @@ def messages_of(spec: str, **options: Any) -> list[list[Message]]:
 
 
 def question_of(message: Message) -> Question:
-    """Read the question of a message: its text, and what was said before it; `BadData` if none."""
+    """Return the question of a message, with the turn before; raise `BadData` if it has none."""
     text = message.get("text")
     if not isinstance(text, str):
         raise BadData("a question has no text", field="text")
@@ -112,7 +112,7 @@ def _data_of(
 
 
 def checked(data: PairingData) -> PairingData:
-    """Return data that something can be measured on; `BadInput` says why not."""
+    """Return data on which methods can be measured; raise `BadInput` for other data."""
     if len(data.cards) < 2:
         raise BadInput(
             f"{data.name} knows {len(data.cards)} agents, and a choice needs two", field="data"
@@ -124,7 +124,7 @@ def checked(data: PairingData) -> PairingData:
 
 
 def only_agents(data: PairingData, agents: Sequence[str]) -> PairingData:
-    """Return the same data as if there were these agents alone; `NotFound` for unknown ones."""
+    """Return the data restricted to these agents; raise `NotFound` for unknown ones."""
     if unknown := [name for name in agents if name not in data.agents]:
         there = ", ".join(data.agents)
         raise NotFound(f"there is no agent {unknown[0]!r}; there are {there}", field="agents")
@@ -149,7 +149,7 @@ def _only(labelled: Iterable[Labelled], chosen: frozenset[str]) -> Iterator[Labe
 
 
 def _messages(source: Any) -> Iterator[Message]:
-    """Read messages, each checked while it is known where it stands."""
+    """Read messages; each is checked while its file and line are known."""
     for episode in source.episodes():
         for message in episode:
             try:
@@ -161,7 +161,7 @@ def _messages(source: Any) -> Iterator[Message]:
 
 
 def _learned(spec: str, tested: str, options: Mapping[str, Any]) -> list[Message]:
-    """Read what is to be learned from; nothing, where it would be the very test."""
+    """Read what is to be learned from; nothing, where it is the test itself."""
     try:
         source = open_source(spec, "train", **options)
     except NotFound:
@@ -175,7 +175,7 @@ def _most_votes(message: Message) -> float:
 
 
 def _labelled(message: Message, most: float) -> Labelled:
-    """Make a labelled question; votes are shares of the most that any answer has got."""
+    """Return a labelled question; votes become shares of the most votes that any answer has."""
     question = question_of(message)
     found = message.get("gold", message.get("agents", message.get("labels", ())))
     shares = _shares(found)

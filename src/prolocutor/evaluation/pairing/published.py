@@ -14,7 +14,7 @@ from prolocutor.evaluation.pairing.method_rows import PairingStage
 
 
 class PublishedResult(msgspec.Struct, frozen=True):
-    """A method of others and its precision@1 (0 to 1)."""
+    """A published method and its precision@1 (0 to 1)."""
 
     method: str
     stage: PairingStage
@@ -38,7 +38,7 @@ _METHODS: Final[list[tuple[str, PairingStage, float, float]]] = [
 
 
 def published_for(agents: int) -> list[PublishedResult]:
-    """Return what is published for so many agents."""
+    """Return the published results for this number of agents."""
     if agents not in (19, 4):
         return []
     return [

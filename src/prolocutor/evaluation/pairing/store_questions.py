@@ -1,10 +1,10 @@
-"""Stored dialogs as labelled questions: what was asked, who answered what, and how it was rated.
+"""Stored dialogs as labelled questions: what was asked, which agent answered what, the ratings.
 
-A rating is of one answer by one person, so what it teaches is soft and discounted. Thumbs up: the
-skill that spoke is right, nearly surely, with half the weight of a label. Thumbs down: it is wrong,
-and any of the others may be right, with a quarter. A rating of a whole dialog says little of each
-of its answers, and has a fifth of that weight. Without a rating a question has weight 0: rankers
-learn from it what agents say, not what is right.
+A rating is of one answer by one user, so its label is soft and has less weight. Thumbs up: the
+skill that was selected is right, nearly surely, with half the weight of a label. Thumbs down: it is
+wrong, and any of the others may be right, with a quarter. A rating of a whole dialog says little
+of each of its answers, and has a fifth of that weight. Without a rating a question has weight 0:
+rankers learn from it what agents say, not what is right.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_UNRATED: Final = 2000
 
 
 class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One question that was replied to; `spoke` is who was chosen, if it is one of `answers`.
+    """One question with a reply; `spoke` is the selected agent, if it is one of `answers`.
 
     `rating` is of the reply, `dialog_rating` of the dialog as a whole; None where there is none.
     """
@@ -69,7 +69,7 @@ async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[StoredTurn]:
 
 
 def labelled_of(turns: Sequence[StoredTurn]) -> list[Labelled]:
-    """Make labelled questions of turns, by what their ratings mean among all of them."""
+    """Return labelled questions of turns; ratings are read on the scale that all of them use."""
     own = _RatingScale(turn.rating for turn in turns)
     whole = _RatingScale(turn.dialog_rating for turn in turns)
     found = []
@@ -95,7 +95,7 @@ def _labelled(turn: StoredTurn, share: float | None, weight: float) -> Labelled:
 
 
 class _RatingScale:
-    """What numbers mean: thumbs (over 0 is good), or stars, 1 to 5 or to 10, if they are such."""
+    """The scale of ratings: thumbs (positive is good), or stars, 1 to 5 or to 10."""
 
     def __init__(self, ratings: Iterable[Any]) -> None:
         numbers = [one for one in ratings if _is_number(one)]
@@ -103,7 +103,7 @@ class _RatingScale:
         self._stars = (5 if most <= 5 else 10) if most > 1 and min(numbers) > 0 else None
 
     def share(self, rating: Any) -> float | None:
-        """Return how good a rating is, 0 to 1; None if it says nothing."""
+        """Return how good a rating is, 0 to 1; None for one that is not understood."""
         if isinstance(rating, str):
             word = rating.strip().lower()
             return 1.0 if word in LIKED else 0.0 if word in DISLIKED else None
@@ -153,7 +153,10 @@ def _question(said: HumanUtterance, before: tuple[HumanUtterance, BotUtterance] 
 
 
 def _answers(said: HumanUtterance, reply: BotUtterance) -> tuple[str | None, dict[str, str]] | None:
-    """Return who spoke, and by skill the text of its surest hypothesis, of who spoke the chosen."""
+    """Return the selected skill, and by skill the text of its most confident hypothesis.
+
+    Of the selected skill it is the text that was chosen.
+    """
     texts: dict[str, str] = {}
     for one in sorted(said.hypotheses, key=lambda one: -one.confidence):
         texts.setdefault(_skill(one), one.text)
