@@ -99,7 +99,7 @@ def evaluate(
     `subject` is an assistant (its file, or an object that is not started yet); an agent that
     observes and acts (a name as on the command line, a class, or an object); or a function from
     text to text, plain or async, which may also return an act as a dictionary. `data` is
-    `KIND:PATH`, several of these, or messages. With `out` the run is stored in that folder, and goes
+    `KIND:PATH`, several of these, or messages. With `out` the run is in that folder, and goes
     on from there the next time. Further arguments are the fields of `EvaluationSettings`.
 
     Raise `BadInput` for arguments that cannot be, `ConfigError` for a subject that cannot be made,
