@@ -60,7 +60,7 @@ class Parlai:
 
     The owner of a token is that person and goes on with their dialog. An operator is a new user
     with each socket, or the one that `/websocket?user=NAME` names. So is an anonymous visitor, who
-    goes on later by the name in `user` of a reply, which nobody can guess.
+    goes on later by the name in `user` of a reply, which cannot be guessed.
     """
 
     name: Final = "parlai"

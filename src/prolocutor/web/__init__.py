@@ -1,1 +1,1 @@
-"""The one listener: an ASGI app made of doors, with keys, limits and one table of errors."""
+"""The one listener: an ASGI app made of channels, with keys, limits and one error table."""

@@ -1,4 +1,4 @@
-"""The words of ASGI, the joint between a server and what it serves."""
+"""The types of ASGI, the interface between a server and an app."""
 
 from __future__ import annotations
 

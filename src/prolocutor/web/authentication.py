@@ -1,4 +1,4 @@
-"""Who may come in: operators by keys, persons by tokens, whoever sits at this machine."""
+"""Authentication: operators by keys, persons by tokens, and visitors on loopback."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Headers = Mapping[bytes, bytes]
 
 
 class AccessPolicy(msgspec.Struct, frozen=True):
-    """Who may come in: operators by `keys`, persons by `tokens` (token -> user).
+    """Who is admitted: operators by `keys`, persons by `tokens` (token -> user).
 
-    `anonymous`: whether somebody without either becomes a new person. `trust_loopback`: whether
-    who sits at this machine is an operator without a key; not so behind a proxy.
+    `anonymous`: whether a visitor with neither becomes a new person. `trust_loopback`: whether a
+    visitor on this machine is an operator without a key; never through a proxy.
     """
 
     keys: Sequence[str] = ()
@@ -41,12 +41,13 @@ class AccessPolicy(msgspec.Struct, frozen=True):
 
 
 class Authenticator:
-    """Tells who a visitor is, or turns them away.
+    """Identifies visitors, or refuses them.
 
-    A key or token comes as `Authorization: Bearer ...` or `?access_token=...`. It is found by half
-    of a digest under a key of this process alone and compared by the whole in constant time, so
-    how long that takes tells nothing about those that are known. `origins`: the sites whose pages
-    may talk to this assistant besides its own. `prefixes`: those of the doors (`Channel.prefix`).
+    A key or token comes as `Authorization: Bearer ...` or `?access_token=...`. It is looked up by
+    one half of a digest, which is keyed by a secret of this process, and compared by the whole
+    digest in constant time, so the time that it takes reveals nothing about known secrets.
+    `origins`: the sites whose pages may talk to this assistant besides its own. `prefixes`: those
+    of the doors (`Channel.prefix`).
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Authenticator:
     def admit(
         self, headers: Headers, query: bytes, client: str | None, access: Access = "known"
     ) -> Visitor:
-        """Tell who comes; `Unauthenticated` or `Forbidden` for whom to turn away."""
+        """Return who the visitor is; raise `Unauthenticated` or `Forbidden` to refuse them."""
         visitor = self._identify(headers, query, client)
         if access == "operators" and visitor.kind != "operator":
             raise Forbidden("only operators may do this")
@@ -77,13 +78,13 @@ class Authenticator:
     def admit_socket(
         self, headers: Headers, query: bytes, client: str | None, access: Access = "known"
     ) -> Visitor:
-        """Do as `admit` does; what browsers do not check for WebSockets, their origin, is here."""
+        """Do the same for a WebSocket, whose origin browsers leave to the server to check."""
         if not self._own_page(headers) and "*" not in self._origins:
             raise Forbidden("pages of other sites may not open sockets here")
         return self.admit(headers, query, client, access)
 
     def check_may_listen(self, addresses: Collection[str]) -> None:
-        """Refuse to be reached from elsewhere where everybody would be turned away or let in."""
+        """Raise `ConfigError` for addresses where no visitor would be admitted."""
         auth = self.auth
         abroad = [address for address in addresses if not is_loopback(address)]
         if abroad and not (auth.keys or auth.tokens or auth.anonymous):
@@ -97,7 +98,7 @@ class Authenticator:
         secret = _secret(headers, query)
         if secret is not None:
             return self._look_up(secret)
-        if self.auth.trust_loopback and _at_home(headers, client):
+        if self.auth.trust_loopback and _is_local(headers, client):
             if self._own_page(headers):
                 return OPERATOR
             raise Forbidden("pages of other sites need a key or a token")
@@ -113,7 +114,7 @@ class Authenticator:
         return visitor
 
     def _own_page(self, headers: Headers) -> bool:
-        """Whether it comes from no page at all, from our own or from one that is allowed."""
+        """Return whether a request comes from no page, from our own or from an allowed one."""
         origin = headers.get(b"origin")
         if origin is None:
             return True
@@ -148,21 +149,22 @@ def _secret(headers: Headers, query: bytes) -> str | None:
     return None
 
 
-def _at_home(headers: Headers, client: str | None) -> bool:
-    """Whether a visitor sits at this machine: by address, by name, and not through a proxy.
+def _is_local(headers: Headers, client: str | None) -> bool:
+    """Return whether a visitor is on this machine: by address and host name, through no proxy.
 
-    The name matters as a page elsewhere can have its own name resolved to this machine.
+    The host name counts because a page elsewhere can have its own name resolve to this machine
+    (DNS rebinding).
     """
     if client is None or not (client == "127.0.0.1" or is_loopback(client)):
         return False
     if any(header in headers for header in _FORWARDED):
         return False
     host = headers.get(b"host")
-    return host is None or _names_this_machine(host)
+    return host is None or _is_local_name(host)
 
 
 @functools.lru_cache(maxsize=256)
-def _names_this_machine(host: bytes) -> bool:
+def _is_local_name(host: bytes) -> bool:
     try:
         name = urlsplit(f"//{host.decode('ascii')}").hostname or ""
     except ValueError:

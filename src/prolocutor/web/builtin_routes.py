@@ -61,11 +61,11 @@ class BuiltinRoutes:
         self._document = document(assistant.name, {"listener": self.routes, **routes})
 
     async def health_live(self, _: TypedRequest[None, None]) -> HealthStatus:
-        """Tell whether the process answers at all."""
+        """Return whether the process answers at all."""
         return HealthStatus("live")
 
     async def health_ready(self, _: TypedRequest[None, None]) -> HealthStatus | HttpResponse:
-        """Tell whether turns are taken."""
+        """Return whether turns are taken."""
         if self._is_ready():
             return HealthStatus("ready")
         what = "the assistant is starting or shutting down"

@@ -36,7 +36,7 @@ _KINDS: Final = {
 
 
 class OpenStruct(msgspec.Struct, kw_only=True):
-    """A JSON object of which the keys that have no field are kept, in `extra`."""
+    """A JSON object that may have keys without a field; they are read into `extra`."""
 
     extra: dict[str, Any] = msgspec.field(default_factory=dict, name="")
 

@@ -1,4 +1,4 @@
-"""Icons: the pictures of services, at `/icons/<name>`."""
+"""The icons of services, at `/icons/<name>`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Icons:
         self._icons = {service.name: service.icon for service in services if service.icon}
 
     async def show_icon(self, request: TypedRequest[IconName, None]) -> HttpResponse:
-        """Return the picture of a service; raise `NotFound` where it has none."""
+        """Return the picture of a service."""
         name = request.params.name
         icon = self._icons.get(name)
         if icon is None:

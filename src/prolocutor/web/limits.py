@@ -1,4 +1,4 @@
-"""How much is taken from visitors."""
+"""The limits of the listener."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from prolocutor.bounds import Count
 
 
 class ListenerLimits(msgspec.Struct, frozen=True):
-    """How much is taken from visitors, in bytes, seconds and numbers.
+    """The limits of the listener, in bytes, seconds and numbers.
 
-    `body` of one request or one message of a socket; `head`: request line and headers; `query`:
-    the part of the address after `?`; `patience`: how long a head or a body may take to come;
-    `requests`: answered at once, sockets busy with a message included; `connections`: open at
-    once; `outbox`: what waits for a slow reader of a socket before it is dropped.
+    `body`: one request or one message of a WebSocket; `head`: request line and headers; `query`:
+    the part of the address after `?`; `patience`: how long a head or a body may take to arrive;
+    `requests`: in flight, WebSockets with a message in hand included; `connections`: open ones;
+    `outbox`: queued for a WebSocket whose client reads slowly, before it is disconnected.
     """
 
     body: Count = 1_000_000

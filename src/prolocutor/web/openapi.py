@@ -94,8 +94,9 @@ class _Document:
             described = self._operation(operation, path_params(route.path))
             statuses = {500, *admission, *map(status_of, operation.errors)}
             statuses.update(_BODY if operation.body is not None else ())
+            statuses.update((415,) if operation.body is bytes else ())
             statuses.update((400,) if operation.params is not None else ())
-            described["responses"].update(_refs(statuses))
+            described["responses"] = {**_refs(statuses), **described["responses"]}
         if route.access == "all":
             described["security"] = []
         return described

@@ -4,7 +4,7 @@
         name: str
 
     async def greet(request: TypedRequest[None, Greeting]) -> Greeting:
-        \"\"\"Greet somebody back.\"\"\"
+        \"\"\"Send a greeting back.\"\"\"
         return request.body
 
     Route("POST", "/greet", Operation(greet, errors=[NotFound]))

@@ -1,4 +1,4 @@
-"""Serving an app on an address until a signal comes, then ending in good order."""
+"""Serves an app on an address until a signal arrives, and then shuts down in order."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _PONG: Final = 60.0
-"""Seconds a client of a socket has for its pong: longer than most turns keep it from reading."""
+"""Seconds for the pong of a WebSocket: longer than most turns keep a client from reading."""
 
 _UNREAD: Final = 60_000
-"""Milliseconds after which a line is cut whose client takes nothing of what is sent."""
+"""Milliseconds after which a connection is cut whose client acknowledges nothing."""
 
 _LAST: Final = 1.0
-"""Seconds for what was not answered within the grace, or not yet taken by its client."""
+"""Seconds for responses that were not sent within the grace period."""
 
 
 async def serve(
@@ -40,11 +40,11 @@ async def serve(
     on_ready: Callable[[str], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, then let running requests end for `grace` seconds.
+    """Serve until SIGINT or SIGTERM, then let requests in flight end for `grace` seconds.
 
-    `on_ready` gets the URL once requests are taken; port 0 means a free one. `ConfigError` if the
-    address cannot be had, or may not be without keys. A second signal ends the grace. Where `stop`
-    is given it is waited for instead, and signals are left to whoever gave it.
+    `on_ready` gets the URL once requests are taken; port 0 means a free one. A second signal ends
+    the grace period. With `stop` the event is waited for instead, and signals are left alone. Raise
+    `ConfigError` if the address is not available, or needs keys.
     """
     sockets = bind(host, port)
     try:
@@ -60,7 +60,7 @@ async def serve(
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Bind every address that the host's name means; `ConfigError` where that cannot be."""
+    """Bind every address of a host name; raise `ConfigError` where that is not possible."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -126,7 +126,7 @@ async def _serve(
             await _drain(app, grace, hurry)
         finally:
             app.stopping = True
-            await _hang_up(server)
+            await _close_connections(server)
 
 
 def _server(app: Listener) -> uvicorn.Server:
@@ -153,7 +153,7 @@ def _server(app: Listener) -> uvicorn.Server:
 
 
 async def _keep_time(server: uvicorn.Server, stop: asyncio.Event) -> None:
-    """Bring the header `Date` up to date every second until it is time to stop."""
+    """Update the header `Date` every second until it is time to stop."""
     while not stop.is_set():
         await server.on_tick(0)
         with suppress(TimeoutError):
@@ -174,16 +174,16 @@ async def _drain(app: Listener, grace: float, hurry: asyncio.Event) -> None:
         draining.cancel()
 
 
-async def _hang_up(server: uvicorn.Server) -> None:
-    """Close every line; what is still being answered or sent has a last second."""
+async def _close_connections(server: uvicorn.Server) -> None:
+    """Close every connection; responses that are not sent yet get one more second."""
     state = server.server_state
     for listening in server.servers:
         listening.close()
-    for line in list(state.connections):
-        line.shutdown()
+    for connection in list(state.connections):
+        connection.shutdown()
     with suppress(TimeoutError):
         async with asyncio.timeout(_LAST):
-            while state.connections or state.tasks:  # noqa: ASYNC110 (uvicorn tells nobody)
+            while state.connections or state.tasks:  # noqa: ASYNC110 (uvicorn has no event)
                 await asyncio.sleep(0.005)
     for task in list(state.tasks):
         task.cancel()
@@ -191,17 +191,17 @@ async def _hang_up(server: uvicorn.Server) -> None:
 
 @contextmanager
 def _signals(hurry: asyncio.Event) -> Iterator[asyncio.Event]:
-    """Return what the first signal sets; a second one sets `hurry`."""
+    """Return an event that the first signal sets; a second one sets `hurry`."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     taken = []
 
-    def heard() -> None:
+    def on_signal() -> None:
         (hurry if stop.is_set() else stop).set()
 
     for each in _SIGNALS:
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(each, heard)
+            loop.add_signal_handler(each, on_signal)
             taken.append(each)
     try:
         yield stop

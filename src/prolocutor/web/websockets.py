@@ -1,4 +1,4 @@
-"""WebSockets: what comes in one by one, what goes out through a bounded outbox."""
+"""WebSockets: messages are read one by one and sent through a bounded outbox."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prolocutor.web.requests import AsgiConnection
 log = logging.getLogger(__name__)
 
 ABORT: Final = "prolocutor.abort"
-"""The ASGI extension by which our server cuts a line at once (`web/lines.py`)."""
+"""The ASGI extension by which our server aborts a connection (`web/protocols.py`)."""
 
 GOING_AWAY: Final = 1001
 
@@ -26,9 +26,9 @@ GOING_AWAY: Final = 1001
 class AsgiWebSocket(AsgiConnection):
     """One open WebSocket (`contracts.channel.Socket`).
 
-    `send` never waits: messages go to an outbox that `write` empties. One that grows beyond
-    `limits.outbox` bytes belongs to a client that does not read; its line is cut. A message takes
-    a place until the next one is asked for.
+    `send` never waits: messages go to an outbox, which `write` empties. If it grows beyond
+    `limits.outbox` bytes the client does not read, and its connection is aborted. A message counts
+    as in flight until the next one is asked for.
     """
 
     def __init__(
@@ -51,31 +51,31 @@ class AsgiWebSocket(AsgiConnection):
         self._patience = limits.patience
         self._taken: asyncio.Event | None = None
         self._in_flight = in_flight
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._closing: tuple[int, str] | None = None
         self._stopping = False
         self._abort: Callable[[], None] | None = (scope.get("extensions") or {}).get(ABORT)
 
     def send(self, message: str | bytes) -> None:
-        """Hand a message over; what is said to a client that is gone is lost."""
+        """Queue a message; one to a client that has disconnected is lost."""
         if self.gone or self._closing is not None:
             return
         self._outbox.append(message)
         self._waiting += len(message)
         if self._waiting > self._limit:
             self._drop()
-        self._news.set()
+        self._changed.set()
 
     def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close when all that was handed over is sent."""
+        """Close the socket after all queued messages are sent."""
         if self._closing is None:
             self._closing = (code, reason)
-            self._news.set()
+            self._changed.set()
 
     async def room(self) -> None:
-        """Wait until at most a quarter of the outbox is full; for who has much to send at once.
+        """Wait until at most a quarter of the outbox is full, to send many messages at once.
 
-        A client that takes nothing for `limits.patience` seconds is dropped.
+        A client that takes nothing for `limits.patience` seconds is disconnected.
         """
         while self._waiting > self._limit // 4 and not self.gone:
             self._taken = self._taken or asyncio.Event()
@@ -87,15 +87,15 @@ class AsgiWebSocket(AsgiConnection):
                 self._drop()
 
     def busy(self) -> AbstractContextManager[None]:
-        """Return a place to hold while a message is worked off: whoever shuts down waits for it."""
+        """Return a context that counts as a request in flight: shutting down waits for it."""
         return self._in_flight
 
     def stop(self) -> None:
-        """Take no further message; the one in hand is worked off."""
+        """Take no further message; the one in hand is still answered."""
         self._stopping = True
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
-        """Return what the client sends until it is gone or the listener stops."""
+        """Return the client's messages until it disconnects or the listener stops."""
         while not (self._stopping or self._closing or self.gone):
             message = await self._receive()
             if message["type"] == "websocket.disconnect":
@@ -109,7 +109,7 @@ class AsgiWebSocket(AsgiConnection):
         self.close(GOING_AWAY, "the assistant is shutting down")
 
     async def write(self) -> None:
-        """Send what is handed over, until the socket is closed or the client is gone."""
+        """Send queued messages until the socket is closed or the client has disconnected."""
         try:
             while not self.gone:
                 while self._outbox:
@@ -120,9 +120,9 @@ class AsgiWebSocket(AsgiConnection):
                     code, reason = self._closing
                     await self._send({"type": "websocket.close", "code": code, "reason": reason})
                     return
-                self._news.clear()
+                self._changed.clear()
                 if not self.gone:
-                    await self._news.wait()
+                    await self._changed.wait()
         except OSError:
             self._leave()
         finally:
@@ -136,9 +136,9 @@ class AsgiWebSocket(AsgiConnection):
                 self._taken.set()
 
     def _leave(self) -> None:
-        """Wake all who wait for a client that is gone."""
+        """Note that the client has disconnected, and wake all tasks that wait for it."""
         self.gone = True
-        self._news.set()
+        self._changed.set()
         if self._taken is not None:
             self._taken.set()
 

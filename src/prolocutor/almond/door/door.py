@@ -70,8 +70,13 @@ class Almond:
             Route("GET", "/apps", _page(links.apps_page)),
             Route("POST", "/apps", _page(links.stop_app)),
             Route("GET", "/devices/oauth2/{kind}", _page(links.oauth2_page), "all"),
-            Route("GET", "/devices/configure/{kind}", _page(links.configure_page), "all"),
-            Route("POST", "/devices/configure/{kind}", _page(links.configure)),
+            Route(
+                "GET",
+                "/devices/configure/{kind}",
+                _page(links.configure_page, shows_errors=True),
+                "all",
+            ),
+            Route("POST", "/devices/configure/{kind}", _page(links.configure, shows_errors=True)),
         ]
         for base in SOCKETS:
             self.routes.append(WebSocketRoute(f"{base}/conversation", self._converse))
@@ -153,9 +158,10 @@ class Almond:
 
 
 def _page(
-    show: Callable[[TypedRequest[P, B]], Awaitable[HttpResponse]],
+    show: Callable[[TypedRequest[P, B]], Awaitable[HttpResponse]], *, shows_errors: bool = False
 ) -> Operation:
-    return Operation(show, consumes=[FORM], produces="text/html")
+    refused = {400: "A page that says what is wrong."} if shows_errors else None
+    return Operation(show, consumes=[FORM], produces="text/html", statuses=refused)
 
 
 def _refuse(socket: WebSocket, error: BadInput) -> None:

@@ -1,1 +1,1 @@
-"""The chat page at `/`: its static files, uploaded pictures, and how an answer came about."""
+"""The chat page at `/`: its files, uploaded pictures, and explanations of replies."""

@@ -75,10 +75,10 @@ class UploadedPicture(msgspec.Struct, frozen=True):
 
 
 class Page:
-    """The chat page, the pictures that are uploaded there, and how an answer came about.
+    """The chat page, the pictures that are uploaded there, and explanations of replies.
 
     `recent` has to be among the assistant's observers; without it the panel shows what is stored.
-    `uploads` is the folder of the pictures; without it they live as long as the door.
+    `uploads` is the folder of the pictures; without it they last as long as the door.
     """
 
     name: Final = "page"
@@ -96,11 +96,14 @@ class Page:
         self._store = assistant.store
         self._explanations = TurnExplanations(assistant.store, recent)
         self._uploads = Uploads(assistant.store, Path(uploads) if uploads is not None else None)
+        cached = {304: "The browser has it already."}
+        page = Operation(files.page, produces="text/html", statuses=cached)
+        page_file = Operation(files.page_file, produces="*/*", statuses=cached, errors=[NotFound])
         upload = Operation(self.upload_picture, status=201, consumes=PICTURES)
         picture = Operation(self.picture, errors=[NotFound], produces="image/*")
         self.routes: list[Route] = [
-            Route("GET", "/", Operation(files.page, produces="text/html"), "all"),
-            Route("GET", "/page/{file:path}", Operation(files.page_file, produces="*/*"), "all"),
+            Route("GET", "/", page, "all"),
+            Route("GET", "/page/{file:path}", page_file, "all"),
             Route("GET", "/api/visitor", Operation(self.visitor)),
             Route("GET", "/api/turns/{utt_id}", Operation(self.explain, errors=[NotFound])),
             Route(
@@ -121,7 +124,7 @@ class Page:
         self._uploads.close()
 
     async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:
-        """Tell who the caller is."""
+        """Return who the caller is."""
         return VisitorInfo(request.visitor.kind, request.visitor.user)
 
     async def explain(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
@@ -143,7 +146,7 @@ class Page:
     async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
         """Store a picture that a person was asked for, and return its address."""
         user = user_of(request.visitor, request.params)
-        return UploadedPicture(f"/uploads/{await self._uploads.keep(user, request.body)}")
+        return UploadedPicture(f"/uploads/{await self._uploads.store(user, request.body)}")
 
     async def picture(self, request: TypedRequest[PicturePath, None]) -> HttpResponse:
         """Return a picture that was uploaded."""

@@ -65,7 +65,7 @@ class TurnExplanations:
 
 def without_internals(turn: TurnExplanation) -> TurnExplanation:
     """Leave out what is for operators: error texts, which may name addresses and code, and what
-    stands in brackets in reasons, which may quote other people."""
+    stands in brackets in reasons, which may quote other users."""
     return msgspec.structs.replace(
         turn,
         services=turn.services

@@ -32,7 +32,7 @@ class PageUser(msgspec.Struct, frozen=True, kw_only=True):
 def user_of(visitor: Visitor, params: PageUser) -> str:
     """Return the user that a visitor speaks for.
 
-    An anonymous visitor is known by the id of the conversation, which nobody can guess; raise
+    An anonymous visitor is known by the id of the conversation, which cannot be guessed; raise
     `Forbidden` without one.
     """
     if visitor.kind == "operator":

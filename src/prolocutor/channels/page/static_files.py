@@ -1,4 +1,4 @@
-"""The files of the page, read once, with headers that let nothing but them run."""
+"""The files of the page, read once; their headers allow no other script to run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SOURCES: Final = {
 }
 
 POLICY: Final = "; ".join(f"{what} {where}" for what, where in _SOURCES.items())
-"""What the page may load and run: its own files, and pictures and sound from anywhere."""
+"""The content security policy: its own files, and pictures and sound from anywhere."""
 
 SAFE: Final = {
     "Content-Security-Policy": POLICY,
@@ -91,7 +91,7 @@ class StaticFiles:
         return self._response(INDEX, request.params)
 
     async def page_file(self, request: TypedRequest[FilePath, None]) -> HttpResponse:
-        """Return a file of the chat page; raise `NotFound` for any other name."""
+        """Return a file of the chat page."""
         return self._response(request.params.file, request.params)
 
     def _response(self, name: str, cached: CachedCopy) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Pictures that people upload: checked, kept in a folder under names that nobody can guess."""
+"""Uploaded pictures: checked, and stored in a folder under names that cannot be guessed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from prolocutor.errors import BadInput, NotFound, ProlocutorError, StoreError, S
 from prolocutor.web.error_table import HttpError
 
 KIND: Final = "upload"
-"""The kind of the records that tell whose pictures there are."""
+"""The kind of the records that name a person's pictures."""
 
 MAX_PICTURES: Final = 200
-"""Pictures of one person; beyond that the oldest goes."""
+"""Pictures of one person; beyond that the oldest is removed."""
 
 HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -44,9 +44,9 @@ _TYPES: Final = {
 
 
 class Uploads:
-    """Keeps the pictures of people, each for as long as its person is known.
+    """Stores pictures, each until its person is deleted.
 
-    `folder` is made when it is first needed; without one the pictures live as long as the channel.
+    `folder` is made when it is first needed; without one the pictures last as long as the channel.
     """
 
     def __init__(self, records: RecordStore, folder: Path | None = None) -> None:
@@ -55,20 +55,20 @@ class Uploads:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     async def sweep(self) -> None:
-        """Remove what is left of people who were deleted."""
+        """Remove the pictures of persons who were deleted."""
         for user, names in (await asyncio.to_thread(self._owned)).items():
             known = await self._records.records(user, KIND)
             for name in names - known.keys():
                 await asyncio.to_thread(self._remove, name)
 
     def close(self) -> None:
-        """Let go of what was kept for this run alone."""
+        """Remove the pictures that were stored for this run alone."""
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None
 
-    async def keep(self, user: str, body: bytes) -> str:
-        """Keep a picture of a person and give its name; `BadInput` for what is no picture."""
+    async def store(self, user: str, body: bytes) -> str:
+        """Store a picture and return its name; raise `BadInput` for what is no picture."""
         name = f"{new_id()}.{_suffix(body)}"
         await asyncio.to_thread(self._write, name, user, body)
         await self._records.put_record(user, KIND, name, b"{}")
@@ -78,7 +78,7 @@ class Uploads:
         return name
 
     async def show(self, name: str) -> HttpResponse:
-        """Return a picture; `NotFound` if there is none, or its person was deleted."""
+        """Return a picture; raise `NotFound` if there is none, or its person was deleted."""
         found = await asyncio.to_thread(self._read, name) if _NAME.fullmatch(name) else None
         if found is None:
             raise _no_picture()
@@ -92,28 +92,28 @@ class Uploads:
 
     def _write(self, name: str, user: str, body: bytes) -> None:
         try:
-            folder = self._made_folder()
+            folder = self._ensure_folder()
             (folder / f"{name}{_OWNER}").write_bytes(msgspec.json.encode(user))
             (folder / name).write_bytes(body)
         except OSError as error:
-            what = f"the picture cannot be kept in {self._folder}: {error.strerror}"
+            what = f"the picture cannot be stored in {self._folder}: {error.strerror}"
             raise (StoreFull if error.errno == errno.ENOSPC else StoreError)(what) from error
 
     def _read(self, name: str) -> tuple[str, bytes] | None:
         try:
-            folder = self._made_folder()
+            folder = self._ensure_folder()
             return _owner_of(folder / f"{name}{_OWNER}"), (folder / name).read_bytes()
         except (OSError, msgspec.DecodeError):
             return None
 
     def _remove(self, name: str) -> None:
         with suppress(OSError):
-            folder = self._made_folder()
+            folder = self._ensure_folder()
             for file in (folder / name, folder / f"{name}{_OWNER}"):
                 file.unlink(missing_ok=True)
 
     def _owned(self) -> dict[str, set[str]]:
-        """Return the names of the pictures by their people."""
+        """Return the names of the pictures by user."""
         owned: dict[str, set[str]] = {}
         if self._folder is not None and self._folder.is_dir():
             for file in self._folder.glob(f"*{_OWNER}"):
@@ -121,7 +121,7 @@ class Uploads:
                     owned.setdefault(_owner_of(file), set()).add(file.name.removesuffix(_OWNER))
         return owned
 
-    def _made_folder(self) -> Path:
+    def _ensure_folder(self) -> Path:
         if self._folder is not None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return self._folder
@@ -135,7 +135,7 @@ def _owner_of(file: Path) -> str:
 
 
 def _suffix(body: bytes) -> str:
-    """Tell what a picture is by its first bytes, whatever its sender says."""
+    """Return the kind of a picture by its first bytes, whatever the headers say."""
     if not body:
         raise BadInput("the body should be a picture, and it is empty")
     if body.startswith(b"\x89PNG\r\n\x1a\n"):

@@ -16,7 +16,7 @@ def speaker(visitor: Visitor, user_id: str | int | None) -> str:
     """Return the user that a visitor speaks for, by the `user_id` of the request.
 
     An operator speaks for any user, a person for themselves. An anonymous visitor becomes a new
-    user, and stays the same one by the `user_id` of the first reply, which nobody can guess. Raise
+    user, and stays the same one by the `user_id` of the first reply, which cannot be guessed. Raise
     `BadInput` where the `user_id` is missing, `Forbidden` where it is another person's.
     """
     name = _name(user_id)

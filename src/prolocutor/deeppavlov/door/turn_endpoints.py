@@ -30,7 +30,7 @@ COMMANDS: Final = ("/start", "/close")
 
 
 class TurnEndpoints:
-    """The endpoints by which people talk to the assistant."""
+    """The endpoints for talking to the assistant."""
 
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant

@@ -32,7 +32,7 @@ async def test_a_picture_is_known_by_its_first_bytes(
 ) -> None:
     kept = Uploads(store, tmp_path / "new" / "folder")
 
-    name = await kept.keep("ann", body)
+    name = await kept.store("ann", body)
     shown = await kept.show(name)
 
     assert name.endswith(f".{suffix}")
@@ -46,7 +46,7 @@ async def test_a_picture_is_known_by_its_first_bytes(
 )
 async def test_nothing_else_is_taken(store: MemoryStore, tmp_path: Path, body: bytes) -> None:
     with pytest.raises(BadInput):
-        await Uploads(store, tmp_path).keep("ann", body)
+        await Uploads(store, tmp_path).store("ann", body)
 
     assert names(tmp_path) == set()
 
@@ -63,7 +63,7 @@ async def test_what_was_not_uploaded_is_not_found(
 
 async def test_a_picture_goes_with_its_person(store: MemoryStore, tmp_path: Path) -> None:
     kept = Uploads(store, tmp_path)
-    mine, yours = await asyncio.gather(kept.keep("ann", PNG), kept.keep("bob", PNG))
+    mine, yours = await asyncio.gather(kept.store("ann", PNG), kept.store("bob", PNG))
     await store.delete_person("ann")
 
     with pytest.raises(NotFound):
@@ -76,8 +76,8 @@ async def test_what_is_left_of_the_deleted_is_swept_away(
     store: MemoryStore, tmp_path: Path
 ) -> None:
     kept = Uploads(store, tmp_path)
-    await kept.keep("ann", PNG)
-    name = await kept.keep("bob", PNG)
+    await kept.store("ann", PNG)
+    name = await kept.store("bob", PNG)
     await store.delete_person("ann")
     await kept.sweep()
 
@@ -89,7 +89,7 @@ async def test_a_person_has_only_so_many(
 ) -> None:
     monkeypatch.setattr(uploads, "MAX_PICTURES", 2)
     kept = Uploads(store, tmp_path)
-    first, second, third = [await kept.keep("ann", PNG) for _ in range(3)]
+    first, second, third = [await kept.store("ann", PNG) for _ in range(3)]
 
     with pytest.raises(NotFound):
         await kept.show(first)
@@ -98,7 +98,7 @@ async def test_a_person_has_only_so_many(
 
 async def test_without_a_folder_they_live_as_long_as_the_door(store: MemoryStore) -> None:
     kept = Uploads(store)
-    name = await kept.keep("ann", PNG)
+    name = await kept.store("ann", PNG)
     assert (await kept.show(name)).body == PNG
     kept.close()
 
@@ -112,7 +112,7 @@ async def test_a_folder_that_cannot_be_written_is_named(store: MemoryStore, tmp_
     file.touch()
 
     with pytest.raises(StoreError, match=str(file)):
-        await Uploads(store, file).keep("ann", PNG)
+        await Uploads(store, file).store("ann", PNG)
 
 
 def names(folder: Path) -> set[str]:
