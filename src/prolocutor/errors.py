@@ -9,7 +9,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── NotFound                the dialog, utterance or person asked for is unknown
 │   ├── Conflict                the same idempotency key came with another body
 │   └── Forbidden               the caller may not do this
-│       └── Unauthenticated     the caller did not say (rightly) who it is
+│       └── Unauthenticated     the caller is not authenticated
 ├── Overloaded                  the queue of a person is full, or waiting took too long
 ├── Stopping                    the assistant takes no new turns
 ├── StoreError                  the store cannot do its work
@@ -18,25 +18,25 @@ ProlocutorError                 anything this package raises on purpose
 │   └── StoreFull               the disk is full
 └── ServiceError                one call of one service went wrong; never leaves a turn
     ├── ServiceRaised           it raised, exited or cancelled itself
-    ├── ServiceUnreachable      nobody answered at its address, or the line broke
+    ├── ServiceUnreachable      no answer at its address, or the connection broke
     ├── ServiceRefused          it answered with an error status
-    ├── BadReply                it answered what cannot be understood: path of the value
+    ├── BadReply                its answer is malformed: path of the value
     ├── ServiceLate             it did not answer in time
     ├── NoPlace                 too many of its calls are running already
-    └── BreakerOpen             it failed too often and is left alone for a while
+    └── BreakerOpen             it failed too often and is not called for a while
 """
 
 from __future__ import annotations
 
 
 class ProlocutorError(Exception):
-    """Anything this package raises on purpose; `str()` of it is fit for a person."""
+    """Anything this package raises on purpose; its text is written for users."""
 
     code = "error"
 
 
 class ConfigError(ProlocutorError):
-    """A pipeline or a YAML file that cannot work, with the place of the fault where known."""
+    """A pipeline or a YAML file that cannot work, with the place of the fault if known."""
 
     code = "config"
 
@@ -55,7 +55,7 @@ class MissingExtra(ConfigError):
 
 
 class BadInput(ProlocutorError):
-    """What a caller sent cannot be taken; `field` names the part at fault."""
+    """What a caller sent is not accepted; `field` names the part at fault."""
 
     code = "bad_input"
 
@@ -65,7 +65,7 @@ class BadInput(ProlocutorError):
 
 
 class BadData(BadInput):
-    """A data set cannot be read or written as it stands: file, line and field where known."""
+    """A data set cannot be read or written: file, line and field if known."""
 
     code = "bad_data"
 
@@ -87,7 +87,7 @@ class BadData(BadInput):
 
 
 class ThingTalkError(BadInput):
-    """A ThingTalk program or manifest cannot be taken: where, and what to do where one can tell."""
+    """A ThingTalk program or manifest is faulty: line, column, and what to do if known."""
 
     code = "thingtalk"
 
@@ -116,7 +116,7 @@ class Forbidden(BadInput):
 
 
 class Unauthenticated(Forbidden):
-    """The caller did not say, or not rightly, who it is."""
+    """The caller is not authenticated."""
 
     code = "unauthenticated"
 
@@ -176,7 +176,7 @@ class ServiceRaised(ServiceError):
 
 
 class ServiceUnreachable(ServiceError):
-    """Nobody answered at the service's address, or the line broke half way."""
+    """There was no answer at the service's address, or the connection broke."""
 
     code = "unreachable"
     passing = True
@@ -196,7 +196,7 @@ class ServiceRefused(ServiceError):
 
 
 class BadReply(ServiceError):
-    """The service answered what cannot be understood; `path` is the place of the value."""
+    """The service's answer is malformed; `path` is the place of the value."""
 
     code = "bad_reply"
     answered = True
@@ -219,6 +219,6 @@ class NoPlace(ServiceError):
 
 
 class BreakerOpen(ServiceError):
-    """The service failed too often and is left alone for a while."""
+    """The service failed too often and is not called for a while."""
 
     code = "breaker_open"

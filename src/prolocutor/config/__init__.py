@@ -1,1 +1,1 @@
-"""The only room that knows everybody's names: from a YAML file to settings to an assistant."""
+"""From a YAML file to settings to an assistant; the one package that knows all others by name."""

@@ -22,12 +22,12 @@ MAX_BYTES: Final = 1_000_000
 
 
 def cards_of(skills: Sequence[Service], folder: Path) -> list[Card]:
-    """Return the card of every skill; `ConfigError` names what of one cannot be read."""
+    """Return the card of every skill; raise `ConfigError` for one that cannot be read."""
     return [card_of(skill.name, skill.card_members, folder) for skill in skills]
 
 
 def card_of(name: str, written: Mapping[str, Any], folder: Path) -> Card:
-    """Read one card; keys beside those that pairing knows are left to others."""
+    """Read one card; keys that pairing does not know are left out."""
     values = dict(written)
     if file := values.pop("file", None):
         values = {**_read(name, file, folder), **values}

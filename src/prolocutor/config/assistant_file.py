@@ -1,4 +1,4 @@
-"""The assistant's file that is meant: a path, the `assistant.yaml` of a folder, else the demo's."""
+"""Which file an assistant is read from: a path, the `assistant.yaml` of a folder, or the demo's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build: settings become a running assistant, its processes started before it and ended after."""
+"""Make a running assistant of settings: start its processes first, end them last."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ async def assistant_from(
 def assistant_of_file(
     path: str | Path, *, store: str | Store | None = None, observers: Sequence[Observer] = ()
 ) -> AbstractAsyncContextManager[Assistant]:
-    """Return the assistant that a file describes, as `assistant_from` does; may raise
-    `ConfigFaults`."""
+    """Return the assistant that a file describes, as `assistant_from` does.
+
+    Raise `ConfigFaults` for a file that is wrong."""
     return assistant_from(load(path), store=store, observers=observers)
 
 
@@ -54,9 +55,9 @@ def build(
     store: str | Store | None = None,
     observers: Sequence[Observer] = (),
 ) -> Assistant:
-    """Make the assistant of the settings, not yet started; `ConfigError` where it cannot be.
+    """Make the assistant of the settings, not yet started; `ConfigError` if it cannot be made.
 
-    `pipeline`: the settings' one with the addresses of its processes, where it has any.
+    `pipeline` is that of the settings with the addresses of its processes, if it has any.
     """
     search_in(settings.folder)
     limits = StageDeadlines.within(settings.deadline, settings.reserve)

@@ -1,4 +1,4 @@
-"""Report: what a check found, and the plan of the turn as data and as plain text."""
+"""CheckReport: what a check found, and the plan of the turn as data and as plain text."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def tree(self) -> list[str]:
-        """Return the plan as a tree: a branch a level, a leaf a service."""
+        """Return the plan as a tree with a branch for each level and a leaf for each service."""
         width = max((len(_label(planned)) for planned in self.services), default=0)
         lines = []
         for number, level in enumerate(self.levels(), 1):

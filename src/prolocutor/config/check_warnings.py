@@ -1,4 +1,4 @@
-"""Doubts: warnings and hints about a file that is not wrong."""
+"""Warnings and hints about a file that is not wrong."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ LOOPBACK: Final = ("127.", "::1", "localhost")
 
 
 def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
-    """Find what may not do what its writer expects, each at its place in the file."""
+    """Find settings that may have another effect than intended, each with its place in the file."""
     settings = loaded.settings
     for key, what in (
         *_late(settings, graph),
-        *_unheard(graph),
+        *_unawaited(graph),
         *_hurried(loaded.services),
         *_idle_processes(settings),
         *_missing_icons(loaded.services),
@@ -58,8 +58,8 @@ def _late(settings: Settings, graph: Graph) -> Iterator[tuple[str, str]]:
             yield f"{node.path}.timeout", what
 
 
-def _unheard(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Find services whose result nobody is sure to see."""
+def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Find services whose result no other service waits for."""
     heard = {Stage.RESPONSE_SELECTOR, Stage.POSTPROCESSOR, Stage.RESPONSE_ANNOTATOR}
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
         heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
@@ -102,7 +102,7 @@ def _open_doors(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def hints(services: list[ServiceEntry], functions: Mapping[str, Function]) -> Iterator[str]:
-    """Say what could be faster or safer."""
+    """Return what could be faster or safer."""
     threads = [
         written.service.name
         for written in services

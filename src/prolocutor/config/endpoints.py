@@ -1,4 +1,4 @@
-"""Chat: the endpoints that selectors ask, which end with their service."""
+"""The models that selectors ask over HTTP; their connections are closed with the service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """A key of its own: asking a model twice does no harm."""
+        """An idempotency key; asking a model twice does no harm."""
         return f"{self.turn_id}/{self.service}"
 
     def value(self) -> Any:
@@ -41,7 +41,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 
 def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -> Any:
-    """Make the connector to an endpoint; `ConfigError` unless it has this verb of its own."""
+    """Make the connector to an endpoint; raise `ConfigError` unless it has the method `verb`."""
     is_service = connector not in ENDPOINTS.entries
     made: Any = CONNECTORS.load(connector) if is_service else ENDPOINTS.load(connector)
     if not hasattr(made, verb):
@@ -54,21 +54,21 @@ def connector_of(connector: str, endpoint: Addressed, *, name: str, verb: str) -
 
 
 class ChatEndpoint:
-    """The way to a chat endpoint, by a connector that gives a bare text (`complete`)."""
+    """A chat model behind a connector that returns a bare text (`complete`)."""
 
     def __init__(self, connector: str, endpoint: Addressed, *, name: str) -> None:
         self.connector = connector_of(connector, endpoint, name=name, verb="complete")
         self._name = name
 
     async def complete(self, messages: list[dict[str, str]]) -> str:
-        """Return what the model says to these messages; raises `ServiceError`."""
+        """Return what the model says to these messages; raise `ServiceError` if it fails."""
         asked = ModelRequest(self._name, new_id(), encode(messages))
         said: str = await self.connector.complete(asked)
         return said
 
 
 class ClosingSelector:
-    """The way to a selector of ours; the model that it asks ends when it does."""
+    """The connector to one of our selectors, which closes the model that it asks as well."""
 
     def __init__(
         self, target: Callable[..., Any], end: Callable[[], Awaitable[None]], *, name: str
@@ -81,6 +81,6 @@ class ClosingSelector:
         return await self._selector.send(requests)
 
     async def aclose(self) -> None:
-        """Close what the model holds, and the selector."""
+        """Close the connection to the model, and the selector."""
         await self._end()
         await self._selector.aclose()

@@ -16,7 +16,7 @@ class UnsetVariable(Exception):
 
 
 def substitute(text: str, environ: Mapping[str, str]) -> str:
-    """Fill in the variables of a text, once: what they hold is not looked at again.
+    """Fill in the variables of a text once; their values are not searched for variables.
 
     The default stands in for a variable that is unset or empty, as in a shell.
     """

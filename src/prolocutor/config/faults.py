@@ -1,4 +1,4 @@
-"""What is wrong with a file: one `Fault` a place, collected, raised together."""
+"""What is wrong with a file: one `Fault` for each place, collected and raised together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.errors import ConfigError
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One thing that is wrong: where (line and column from 1), at which key, what, and a way out.
+    """One thing that is wrong: file, line and column (from 1), key, description and suggestion.
 
     `key` is dotted: `skills.weather.after`, `skill_selector[0].call`.
     """
@@ -33,7 +33,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class ConfigFaults(ConfigError):
-    """Everything that is wrong with one file, in the order of its lines.
+    """All faults of one file, in the order of its lines.
 
     Its own `what`, `file`, `line` and `key` are those of the first fault; `str()` gives one line
     for each.

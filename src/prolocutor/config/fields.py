@@ -1,4 +1,4 @@
-"""Kinds of values: what a key may hold, said once; it is read and complained about from that."""
+"""The kinds of values that a key may hold; each reads a value or describes its fault."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Findings:
         self.faults = list(faults)
 
     def add(self, node: YamlNode, what: str, suggestion: str | None = None) -> Unread:
-        """Record a fault at a node; gives UNREAD, the value of what could not be read."""
+        """Record a fault at a node and return UNREAD, the value of what could not be read."""
         key = node.key or None
         self.faults.append(Fault(self.file, node.line, key, what, suggestion, node.column))
         return UNREAD
 
     def expected(self, node: YamlNode, what: str, *, found: str | None = None) -> Unread:
-        """Record that a node holds something else than it should; `found` replaces what it is."""
+        """Record that a node holds something unexpected; `found` describes what it holds."""
         if node.value is UNREAD:
             return UNREAD
         return self.add(node, f"expected {what}, found {found or shown(node)}")
 
 
 def shown(node: YamlNode) -> str:
-    """Say in a few words what is written at a node."""
+    """Describe the value of a node in a few words."""
     value = node.value
     if isinstance(value, dict | list):
         kind = "map" if isinstance(value, dict) else "list"
@@ -54,11 +54,11 @@ class FieldKind(Protocol):
     """What a key may hold."""
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
-        """Return the value; UNREAD where it is at fault, which is then on record."""
+        """Return the value, or UNREAD after recording what is wrong with it."""
 
 
 class NumberField(msgspec.Struct, frozen=True, kw_only=True):
-    """A number within bounds; `words` stand for values that are no numbers."""
+    """A number within bounds; `words` stand for values that are not numbers."""
 
     what: str = "a number"
     least: float = -math.inf
@@ -93,7 +93,7 @@ def _whole(value: Any) -> int | None:
 
 
 class FlagField(msgspec.Struct, frozen=True):
-    """true or false; yes, no, on and off are understood as well."""
+    """true or false; yes, no, on and off are accepted as well."""
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         if isinstance(node.value, bool):
@@ -121,7 +121,7 @@ class TextField(msgspec.Struct, frozen=True, kw_only=True):
         return findings.expected(node, self.what, found=self.found())
 
     def found(self) -> str | None:
-        """Return what is said instead of the text itself where that is a secret."""
+        """Return what to show in place of a secret; None if the text may be shown."""
         return "something else" if self.secret else None
 
 
@@ -140,7 +140,7 @@ class ChoiceField(msgspec.Struct, frozen=True):
 
 
 class TextListField(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of texts; a single text stands for a list of one where `single` allows it."""
+    """A list of texts; with `single`, one text stands for a list of one."""
 
     item: TextField = TextField()
     what: str = "a list"
@@ -157,7 +157,7 @@ class TextListField(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JsonField(msgspec.Struct, frozen=True, kw_only=True):
-    """A map of anything that JSON can say."""
+    """A map of any JSON values."""
 
     what: str = "a map"
 
@@ -181,7 +181,7 @@ def _plain(node: YamlNode, findings: Findings) -> Any:
 
 
 class MapField(msgspec.Struct, frozen=True, kw_only=True):
-    """A map from names to values of one kind; nothing written is an empty map."""
+    """A map from names to values of one kind; an empty value is an empty map."""
 
     item: FieldKind
     what: str = "a map"
@@ -202,8 +202,8 @@ class MapField(msgspec.Struct, frozen=True, kw_only=True):
 class TableField(msgspec.Struct, frozen=True, kw_only=True):
     """A map with known keys, made into a struct of the same field names.
 
-    `synonyms`: what people write from habit, and the key that is meant; `also`: keys that stand
-    beside these and are read by somebody else.
+    `synonyms` maps common mistakes to the key that is meant; `also` are keys that are read
+    elsewhere.
     """
 
     keys: Mapping[str, FieldKind]
@@ -218,7 +218,7 @@ class TableField(msgspec.Struct, frozen=True, kw_only=True):
         return UNREAD if values is UNREAD or self._lacks(values) else self.make(**values)
 
     def values(self, node: YamlNode, findings: Findings) -> Any:
-        """Return what could be read, by key; UNREAD if this is no map at all."""
+        """Return the values that could be read, by key; UNREAD if this is not a map."""
         entries = {} if node.value is None else node.value
         if not isinstance(entries, dict):
             return findings.expected(node, self.what)

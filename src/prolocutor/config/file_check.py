@@ -1,4 +1,4 @@
-"""Check: all that is wrong with a file, what is doubtful, and the plan of its turn."""
+"""Check a file: its faults, its warnings, and the plan of its turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prolocutor.pipeline.plan import ORDER
 
 
 def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> CheckReport:
-    """Find everything that is wrong with a file, or doubtful, and plan its turn.
+    """Find all faults and warnings of a file, and plan its turn.
 
     Imports the modules that the file names, so their own code runs.
     """
@@ -66,7 +66,7 @@ def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[PlannedService]:
 
 
 def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
-    """Name nodes, in short: a whole stage by its name."""
+    """Return the names of nodes; a whole stage is named as such."""
     words = []
     for stage in ORDER:
         members = [node for node in graph.stages[stage] if node in nodes]

@@ -1,4 +1,4 @@
-"""The functions that a file names: found in its folder, imported, or what keeps them from it."""
+"""The functions that a file names, imported from its folder or with what keeps them from it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def searched(folder: Path) -> Iterator[None]:
 
 
 def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Function]:
-    """Import every function that services name; gives the called ones by `stage.service`.
+    """Import every function that services name; return the called ones by `stage.service`.
 
     What cannot be imported is recorded at its key. Modules run their own code when imported.
     """

@@ -1,4 +1,4 @@
-"""Load: a file becomes settings, or all that is wrong with it is raised at once."""
+"""Read a file into settings, or raise everything that is wrong with it at once."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MAX_GRAPH_FAULTS: Final = 50
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """What a file gave: settings as good as they could be read, where they stand, and faults.
+    """What was read of a file: settings, where they are written, and faults.
 
-    `graph` is there if nothing keeps the pipeline from being one.
+    Settings that could not be read have their defaults. `graph` is None if the pipeline is faulty.
     """
 
     settings: Settings
@@ -46,9 +46,9 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 def load(path: str | Path, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Load the settings of an assistant; `ConfigFaults` with everything that is wrong.
+    """Load the settings of an assistant; raise `ConfigFaults` with everything that is wrong.
 
-    Functions stay names: nothing of the file's is imported here.
+    Functions stay names; no code that the file names is imported.
     """
     loaded = survey(path, environ)
     if loaded.findings.faults:
@@ -57,7 +57,7 @@ def load(path: str | Path, environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def survey(path: str | Path, environ: Mapping[str, str] = os.environ) -> Survey:
-    """Read as much of a file as can be read; `ConfigFaults` only when it can't be read at all."""
+    """Read what can be read of a file; raise `ConfigFaults` only if it cannot be read at all."""
     loader = _LOADERS.get(Path(path).suffix.lower(), _from_yaml)
     return loader(path, environ)
 
@@ -100,7 +100,7 @@ _LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Survey]]] = 
 
 
 def _limited(values: dict[str, Any]) -> dict[str, Any]:
-    """Give the limits of a file to the assistant's settings and to the listener's."""
+    """Return the settings with the file's limits split into the assistant's and the listener's."""
     limits = values.pop("limits", {})
     own = {"text": "max_text", "queue": "queue_limit"}
     values |= {own[key]: value for key, value in limits.items() if key in own}
@@ -109,7 +109,7 @@ def _limited(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Let a relative path of the store start from the file's folder."""
+    """Resolve a relative path of the store from the file's folder."""
     prefix, _, name = values.get("store", "").partition(":///")
     if prefix == "sqlite" and name and not name.startswith("/"):
         values["store"] = f"sqlite:///{folder / name}"
@@ -139,7 +139,7 @@ def _check_reserve(settings: Settings, document: YamlDocument, findings: Finding
 def _check_graph(
     pipeline: Pipeline, document: YamlDocument, written: list[ServiceEntry], findings: Findings
 ) -> Graph | None:
-    """Compile the pipeline, again without each fault it has, until all of them are on record."""
+    """Compile the pipeline, leaving out one fault after the other, to record all of them."""
     keys = {each.path: each.node.key for each in reversed(written)}
     sound = True
     for _ in range(_MAX_GRAPH_FAULTS):
@@ -170,7 +170,7 @@ def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
 
 
 def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
-    """Return the pipeline with one `after` or `requires` as if it were not written."""
+    """Return the pipeline without one `after` or `requires`; None if the key names neither."""
     path, _, setting = key.rpartition(".")
     default = {"after": None, "requires": ()}
     for stage, service in pipeline.services():
@@ -185,7 +185,7 @@ def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
 
 
 def _without_secret(fault: Fault) -> Fault:
-    """Cut a token out of a fault's key."""
+    """Remove a token from a fault's key."""
     if fault.key and fault.key.startswith(f"{_SECRET}."):
         return msgspec.structs.replace(fault, key=_SECRET)
     return fault

@@ -1,4 +1,4 @@
-"""The manifests that cards name: can they be read, and do they go together?"""
+"""Check the manifests that cards name: each can be read, and none contradicts another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.pipeline.plan import Stage
 
 
 def check_manifests(loaded: Survey, findings: Findings) -> None:
-    """Record every manifest that cannot be taken; without Lark none is looked at."""
+    """Record every manifest that is faulty; without Lark none is checked."""
     skills = [
         each
         for each in loaded.settings.pipeline.of(Stage.SKILL)

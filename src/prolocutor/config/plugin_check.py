@@ -1,4 +1,4 @@
-"""The connectors, the doors and the store that a file names: are they there?"""
+"""Check that the connectors, selectors, doors and the store that a file names exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prolocutor.stores.store_catalog import STORES
 
 
 def check_plugins(loaded: Survey, findings: Findings) -> None:
-    """Record every connector and door that cannot be had, and a store of an unknown scheme."""
+    """Record every connector, selector and door that cannot be made, and an unknown store."""
     for written in loaded.services:
         _check_connector(written, loaded, findings)
         _check_selector(written, loaded, findings)

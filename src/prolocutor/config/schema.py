@@ -1,4 +1,6 @@
-"""The keys that a file may have: one table a place, each key with the kind of its value."""
+"""The keys that a file may have: one table for each place, with the kind of each value.
+
+Bounds are those of the Structs that the values become."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selectors: the services that select by pairing, made from what a file says of them."""
+"""Make the services that select by pairing of what a file says of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ JOURNAL = ".lessons"
 def with_selectors(
     pipeline: Pipeline, folder: Path, limits: StageDeadlines
 ) -> tuple[Pipeline, list[Observer]]:
-    """Return the pipeline with its selectors by pairing made, and who learns from its turns."""
+    """Return the pipeline with its selectors by pairing made, and the observers that learn."""
     targets = [service.target for _, service in pipeline.services()]
     wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
@@ -161,7 +161,7 @@ class _Maker:
         return Kept(folder, load)
 
     def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> Ready[Method]:
-        """Make a method from cards, and from the model that it asks."""
+        """Make a method of cards and of the model that it asks."""
         role, training = selecting.role, Training(cards=self._cards, seconds=selecting.seconds)
         if selecting.encoder is not None:
             encoder = method_catalog.load_model_class("onnx")(selecting.encoder)
@@ -176,7 +176,7 @@ class _Maker:
     def _asked(
         self, selecting: SelectorSettings, connector: str, endpoint: Addressed
     ) -> dict[str, Any]:
-        """Reach an endpoint, and give what it is to those who learn."""
+        """Return the keyword arguments of a method that asks an endpoint."""
         role = selecting.role
         if "chat" in method_catalog.needs_of(selecting.method, role):
             chat = ChatEndpoint(connector, endpoint, name=role)

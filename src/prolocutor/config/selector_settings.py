@@ -1,4 +1,4 @@
-"""Selecting by pairing: what a file says of a router or ranker, and whether it can be had."""
+"""What a file says of a router or ranker, and whether it can be made."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
-    """A selector by pairing as a file describes it: its service's `target` until it is made.
+    """A selector by pairing as a file describes it, the `target` of its service until it is made.
 
-    `connector` and `endpoint` reach the model that a method asks, if it does; `encoder` is the
-    folder of one that runs here. `seconds` is how long an endpoint may take, where that is said.
+    `connector` and `endpoint` reach the model that a method asks, if it asks one; `encoder` is the
+    folder of one that runs in this process. `seconds` bounds a call of the endpoint if given.
     """
 
     role: Role
@@ -79,7 +79,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     unsure: Unsure = Unsure(below=0.0)
 
     def within(self, timeout: float | None) -> SelectorSettings:
-        """Return the same for a service with this time-out; None: that is not given."""
+        """Return the same with the time of an endpoint that this time-out of the service leaves."""
         if timeout is None:
             return self
         return msgspec.structs.replace(self, seconds=_ASKING * timeout)
@@ -90,7 +90,7 @@ _ASKING: Final = 0.75
 
 
 def check_method(selecting: SelectorSettings) -> None:
-    """Raise what keeps a method from being used: an unknown name, a missing model, a bad one."""
+    """Raise `ConfigError` or `BadInput` if a method cannot be used: its name or model is wrong."""
     role, method = selecting.role, selecting.method
     known = method_catalog.routers() if role == "router" else method_catalog.rankers()
     if method not in known:
@@ -123,7 +123,7 @@ def check_method(selecting: SelectorSettings) -> None:
 
 
 def learns_online(selecting: SelectorSettings) -> bool:
-    """Return whether a router can begin with no model, and learns label by label."""
+    """Return whether a router learns label by label, so that it can start without a model."""
     if selecting.role != "router" or selecting.model is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Services in a file: what a stage may hold, and what a service's `call` may be."""
+"""The services of a file: what a stage may hold, and what a service's `call` may be."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ PAIRING: Final[dict[Stage, Role]] = {
 
 
 class ServiceEntry(msgspec.Struct, frozen=True):
-    """A service and where it and its `call` are written; what could not be read has its default."""
+    """A service of a file, and where it and its `call` are written.
+
+    Settings that could not be read have their defaults."""
 
     stage: Stage
     service: Service
@@ -53,7 +55,7 @@ class ServiceEntry(msgspec.Struct, frozen=True):
 
 
 class ServicesField(msgspec.Struct, frozen=True):
-    """What one stage's key may hold: a map of services, or for some stages one, or a list."""
+    """What the key of a stage may hold: a map of services, or for some stages one or a list."""
 
     stage: Stage
 
@@ -70,7 +72,7 @@ def function_of(target: object) -> str | None:
 
 
 def check_processes(written: Iterable[ServiceEntry], known: list[str], findings: Findings) -> None:
-    """Record every call of a process that the file does not have."""
+    """Record every call of a process that is not in the file."""
     for each in written:
         target = each.service.target
         if isinstance(target, ProcessTarget) and target.process not in known:
@@ -154,7 +156,7 @@ def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> Ser
 
 
 def _with_files(values: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Let the paths of an icon and a manifest start from the file's folder."""
+    """Resolve the paths of an icon and a manifest from the file's folder."""
     icon, card = values.get("icon"), values.get("card") or {}
     if icon is not None and not ADDRESS.match(icon):
         values = {**values, "icon": str(folder / icon)}
@@ -197,7 +199,7 @@ def _selector(
 
 
 def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Target:
-    """Read a `call`; `foreign`: a connector named by the user knows what it means."""
+    """Read a `call`; `foreign`: the connector that the service names knows what it means."""
     if isinstance(node.value, dict):
         return _addressed(node, findings) if foreign else _process(node, findings)
     if isinstance(node.value, str) and node.value.strip():
@@ -225,7 +227,7 @@ def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
 
 
 def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
-    """Read what a connector named by the user is given: `url` (or `target`), and its options."""
+    """Read what the named connector is given: `url` (or `target`), and its options."""
     values = JsonField(what="a map of options").read(node, findings)
     if values is UNREAD:
         return ""
@@ -258,7 +260,7 @@ def _check_settings(
     entries: dict[str, YamlNode],
     findings: Findings,
 ) -> None:
-    """Record settings of one service that do not go together."""
+    """Record settings of one service that contradict one another."""
     elsewhere = target != "" and (function_of(target) is None or "connector" in values)
     rules = [
         ("process", elsewhere, "only a module:function can run in a process of its own"),

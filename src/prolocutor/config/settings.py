@@ -16,9 +16,9 @@ from prolocutor.web.limits import ListenerLimits
 
 
 class ProcessTarget(PendingTarget, frozen=True):
-    """A path of one of the processes that the assistant starts itself.
+    """A path of one of the processes that the assistant starts.
 
-    It stands as the `target` of a service until the process runs and its address is known.
+    The `target` of a service until the process runs and its address is known.
     """
 
     process: str
@@ -26,9 +26,9 @@ class ProcessTarget(PendingTarget, frozen=True):
 
 
 class AuthSettings(msgspec.Struct, frozen=True):
-    """Who may come in: operators by `keys`, persons by `tokens` (token -> user).
+    """Who has access: operators by `keys`, persons by `tokens` (token -> user).
 
-    `anonymous`: whether somebody without a token becomes a new person.
+    `anonymous`: whether a caller without a token becomes a new person.
     """
 
     keys: list[str] = []

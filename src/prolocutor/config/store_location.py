@@ -1,4 +1,4 @@
-"""Where a store is: as given, as the assistant's file says, else in the user's data folder."""
+"""Where a store is: at the given URL, that of the assistant's file, or the user's data folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def made_data_folder() -> Path:
 
 
 def store_url(given: str | None, of_file: str | None = None) -> str:
-    """Return the URL of the store that is meant: as given, else the file's, else the user's own.
+    """Return the URL of the store: the given one, that of the file, or the user's own.
 
     What is given may also be the path of a SQLite file.
     """

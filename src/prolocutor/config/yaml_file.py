@@ -73,7 +73,7 @@ class YamlDocument(msgspec.Struct):
 
 
 def dotted(steps: Steps) -> str:
-    """Write the way to a node as people read it."""
+    """Return the dotted key of a node."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return text.removeprefix(".")
 

@@ -1,1 +1,1 @@
-"""Nouns: plain data about people, what they said, and what the assistant said."""
+"""The nouns: dialogs, profiles, utterances, messages and requests, as data."""

@@ -1,8 +1,8 @@
 """Dialog <-> the agent state JSON of DeepPavlov Agent, field by field.
 
 Source: DeepPavlov Agent's `Dialog.to_dict()` and its documentation of the agent state. Better than
-there: absent dates are null, a confidence of 0 stays 0, ids do not change, and keys that are not
-known are kept (in `extra`) and written back.
+there: absent dates are null, a confidence of 0 stays 0, ids do not change, and unknown keys go
+to `extra` and are written back.
 """
 
 from __future__ import annotations

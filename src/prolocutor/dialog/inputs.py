@@ -1,4 +1,4 @@
-"""What a person can send, and how a turn is to start."""
+"""What a person can send, and how a turn starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person sent: the words, and what came along (`attributes` of the human utterance).
+    """What a person sent: a text, and the `attributes` of the human utterance.
 
     A button or a program comes parsed: `parsed` is `{code, entities, slots?, slotTypes?,
     example_id?}` or `{program}`, `program` the source of a ThingTalk program. `text` is then its
@@ -40,10 +40,10 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DirectReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What the assistant says of itself: messages (`dialog/messages.py`), and an ask for more.
+    """What the assistant says without asking a service: messages, and an ask.
 
-    `skill` is the service that the words are said for, "" for the assistant itself. Without
-    messages it says nothing: the turn ends in silence.
+    `skill` is the service in whose name it is said, "" for the assistant itself. Without messages
+    nothing is said in the turn.
     """
 
     messages: list[JsonObject] = []

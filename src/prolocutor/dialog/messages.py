@@ -1,7 +1,7 @@
 """What the assistant can send: the kinds of messages of Almond's dialog API.
 
-Each kind is a Struct; `RichMessage` is their union, told apart by `type`. A skill may give them or
-dicts of the same keys. They are stored as dicts, so keys that a kind does not know are kept.
+Each kind is a Struct; `RichMessage` is their union, tagged by `type`. A skill may send them or
+dicts with the same keys. They are stored as dicts, so keys that a kind does not define stay.
 Source: the Almond Dialog API, and what its servers send since (`audio`, `video`, `sound`,
 `new-program`).
 """
@@ -54,7 +54,7 @@ class Audio(_Common, tag="audio"):
 
 
 class Video(_Common, tag="video"):
-    """A film at an address."""
+    """A video at an address."""
 
     url: str
 
@@ -133,7 +133,7 @@ ASKS: Final[frozenset[str]] = frozenset(get_args(Ask))
 def checked_messages(value: list[Any], path: str = "$.messages") -> list[JsonObject]:
     """Check messages and complete them: choices are numbered from 0, `link` stands for `url`.
 
-    `BadReply` names the path of the first that is none.
+    Raise `BadReply` with the path of the first fault.
     """
     messages = [_checked(one, f"{path}[{position}]") for position, one in enumerate(value)]
     choices = (one for one in messages if one["type"] == "choice")
@@ -143,7 +143,7 @@ def checked_messages(value: list[Any], path: str = "$.messages") -> list[JsonObj
 
 
 def checked_ask(value: Any, path: str = "$.ask") -> Ask | None:
-    """Check an ask; `BadReply` where there is none of this name."""
+    """Check an ask; raise `BadReply` if it is unknown."""
     if value is None:
         return None
     try:

@@ -59,7 +59,7 @@ class PlainItems(Plain):
 
 
 def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
-    """Encode `value` to JSON and decode it again; `BadReply` names the path of what JSON can't say.
+    """Encode `value` to JSON and decode it again; raise `BadReply` with the path of a fault.
 
     Refused: NaN and infinity, keys that are not strings, lone surrogates, cycles, other types,
     more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
@@ -87,7 +87,7 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
 def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Return a value whose Structs are JSON objects; the same value if it holds none.
 
-    A Struct that has `json_members` says itself what its object is.
+    A Struct may define its object by a method `json_members`.
     """
     if depth == 0:
         return value
@@ -124,7 +124,7 @@ def _is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
 
 
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
-    """Decode JSON that came over a wire; `BadReply` when it is not JSON, too large or too deep."""
+    """Decode JSON from a wire; raise `BadReply` if it is not JSON, too large or too deep."""
     if len(data) > max_bytes:
         raise BadReply(f"{len(data):,} bytes, more than the {max_bytes:,} allowed")
     try:

@@ -31,7 +31,7 @@ Change = list[Any]
 
 
 class Human(msgspec.Struct, kw_only=True):
-    """A person: `id` is ours (32 hex), `user_external_id` the caller's. Persists over dialogs."""
+    """A person: `id` is ours (32 hex), `user_external_id` the caller's. The same in all dialogs."""
 
     id: str
     user_external_id: str
@@ -53,7 +53,7 @@ class Bot(msgspec.Struct, kw_only=True):
 
 
 def apply_changes(state: JsonObject, changes: list[Change]) -> None:
-    """Bring the agent state form of a profile one version further, in place."""
+    """Apply one version's changes to the agent state of a profile, in place."""
     for part, key, *value in changes:
         target = state[part] if part else state
         if value:

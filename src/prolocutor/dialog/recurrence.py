@@ -40,7 +40,7 @@ def next_time(first: float, every: str, zone: str | None, after: float) -> float
 
 
 def zone_of(name: str | None) -> tzinfo | None:
-    """Return a time zone, None for the server's; `ValueError` where none is called so."""
+    """Return a time zone, None for the server's; raise `ValueError` for an unknown name."""
     if name is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Rich messages as plain text: the one set of rules for doors that carry nothing but text.
+"""Rich messages as plain text, for doors that carry nothing but text.
 
 Choices are numbered from 1, links and cards are their titles and addresses, a result is its
 fallback, a question to be answered by yes or no ends in `[yes/no]`.
@@ -18,7 +18,7 @@ _YES_OR_NO: Final = "[yes/no]"
 def plain_text(messages: list[JsonObject], ask: Ask | None = None) -> str:
     """Write messages, as `checked_messages` gives them, as text: one or more lines for each.
 
-    What says nothing has no line; without any line there is no text, whatever is asked.
+    A message without text has no line; without a line the text is empty, whatever is asked.
     """
     lines = [line for message in messages if (line := _line(message)).strip()]
     text = "\n".join(lines)
@@ -93,7 +93,7 @@ def _addressed(title: str, address: str) -> str:
 
 
 def _first(message: JsonObject, *keys: str) -> str:
-    """Return the first of these that is a text and says something, else nothing."""
+    """Return the first of these keys that holds a text which is not blank, else an empty text."""
     values = (message.get(key) for key in keys)
     return next((value for value in values if isinstance(value, str) and value.strip()), "")
 

@@ -1,4 +1,4 @@
-"""Round: what a dialog waits for, between one turn and the next. It is state, kept by the store."""
+"""Round: what a dialog waits for, between one turn and the next. It is state in the store."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class OfferedChoice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An open ask: of what kind, by whom, in which words, and what there is to choose from.
+    """An open ask: its kind, the skill that asked, and what there is to choose from.
 
     `prompt` are the messages that asked, to be said again. `page` is the page of a long list that
     was shown last. `repeated`: the skill failed to take an answer once, and the ask was repeated.
-    `context` is for whoever asked (a program that lacks a value); the waiting skill sees it as
+    `context` belongs to what asked (a program that lacks a value); the waiting skill sees it as
     `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
     """
 

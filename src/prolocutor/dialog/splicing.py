@@ -1,4 +1,4 @@
-"""Agent state JSON put together from stored parts, without decoding what need not be decoded."""
+"""Agent state JSON spliced from stored parts, decoding as little as possible."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bot_utterance(body: bytes, user: bytes) -> bytes:
 
 
 def new_human(id_: str, user: str) -> bytes:
-    """Return the agent state of a person of whom nothing is known yet."""
+    """Return the agent state of a new person."""
     return plain.encode(agent_state.human_to_state(Human(id=id_, user_external_id=user)))
 
 
@@ -34,7 +34,7 @@ def new_bot(id_: str) -> bytes:
 
 
 def changed(state: bytes, changes: Sequence[Change]) -> bytes:
-    """Bring the agent state of a profile some changes further."""
+    """Return the agent state of a profile with these changes applied."""
     decoded: dict[str, Any] = plain.decode(state)
     apply_changes(decoded, list(changes))
     return plain.encode(decoded)
