@@ -1,15 +1,25 @@
 """A chat endpoint as a skill, over real sockets: its text is a hypothesis, its errors never are."""
 
+import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from prolocutor.connectors.openai_chat import OpenAiChatConnector
 from prolocutor.dialog.plain import Plain
-from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
+from prolocutor.errors import (
+    BadReply,
+    ConfigError,
+    ServiceError,
+    ServiceRefused,
+    ServiceUnreachable,
+)
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
 from tests.integration.connectors.chat_peer import Refused, chat_peer
+from tests.integration.connectors.raw_server import raw_server
+from tests.integration.connectors.scripted_server import Visit, scripted_server
 
 STATE = {
     "utterances": [
@@ -155,3 +165,58 @@ def test_a_chat_endpoint_needs_a_model_and_a_number_as_confidence() -> None:
         OpenAiChatConnector("http://localhost/v1", name="helper")
     with pytest.raises(ConfigError, match="expected a number"):
         OpenAiChatConnector("http://localhost/v1?model=m&confidence=high", name="helper")
+
+
+MALFORMED: list[Any] = [
+    None, 7, "text", [], {}, [{}], {"choices": None}, {"choices": 7}, {"choices": [7]},
+    {"choices": [{}]}, {"choices": [{"message": None}]}, {"choices": [{"message": 7}]},
+    {"choices": [{"message": {"content": 7}}]}, {"choices": [{"message": {"content": ["a"]}}]},
+    {"choices": [{"message": {"content": "a"}, "finish_reason": 7}]},
+    {"choices": [{"delta": {"content": "a"}}]}, {"error": 7}, {"error": {"message": [1]}},
+    {"error": ["no"]}, {"choices": [{"delta": 7}]}, {"choices": {"0": {}}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("malformed", MALFORMED, ids=str)
+async def test_a_malformed_completion_is_a_failure_of_the_service(
+    malformed: Any, stream: bool
+) -> None:
+    body = msgspec.json.encode(malformed)
+    if stream:
+        body = b"data: " + body + b"\n\n"
+    kind = b"text/event-stream" if stream else b"application/json"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+    async with (
+        raw_server(head % (kind, len(body)) + body) as server,
+        closing(connector(server.url)) as chat,
+    ):
+        reply = await ask(chat, "hi")
+
+    assert isinstance(reply, ServiceError)
+
+
+@pytest.mark.parametrize("block", [b"\n", b"\r\n\r\n", b":\n", b'data: {"choices": []}\n\n'])
+async def test_a_stream_without_end_is_given_up_and_holds_nobody_up(block: bytes) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.request()
+        await visit.say(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        while True:
+            await visit.say(block * (100_000 // len(block)))
+
+    steps = 0
+
+    async def count_steps() -> None:
+        nonlocal steps
+        while True:
+            await asyncio.sleep(0)
+            steps += 1
+
+    async with scripted_server(script) as server, closing(connector(server.url)) as chat:
+        counting = asyncio.create_task(count_steps())
+        reply = await ask(chat, "hi")
+        counting.cancel()
+
+    assert isinstance(reply, BadReply)
+    assert "a stream of more than" in str(reply)
+    assert steps > 1

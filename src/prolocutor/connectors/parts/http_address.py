@@ -47,7 +47,7 @@ def http_url(url: str | URL) -> URL:
     """Read a URL of http or https; `ConfigError` for any other."""
     try:
         found = URL(url)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ConfigError(f"{url!r} is no URL: {error}") from None
     if found.scheme not in ("http", "https") or not found.host:
         raise ConfigError(f"{url!r} is no URL; write it as http://host:port/path")
