@@ -1,1 +1,1 @@
-"""One assistant out of many agents: turns in order, durable, and their replies to whoever waits."""
+"""One assistant out of many agents: turns in order, durable, one at a time for each person."""

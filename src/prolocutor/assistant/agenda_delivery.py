@@ -1,4 +1,4 @@
-"""Delivery: from an entry of the agenda that is due to what is said, in one transaction."""
+"""AgendaDelivery: from an entry of the agenda that is due to its messages in the feed."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from prolocutor.reading.libraries import load_ahead
 log = logging.getLogger(__name__)
 
 LATE: Final = 60.0
-"""Seconds from which on something that comes late says so."""
+"""Seconds of delay from which on a message says that it is late."""
 
 
 class Postponed(Exception):
-    """A program could not do what its entry is for."""
+    """A program could not carry out its entry; it is tried again later."""
 
 
 class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said because an entry is due, what is waited for then, and what takes its place.
+    """What comes of an entry that is due: messages, an ask, and the entry that replaces it.
 
     `entries` and `struck` change the rest of the agenda.
     """
@@ -49,15 +49,15 @@ class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def asks(self) -> bool:
-        """Whether an answer is waited for."""
+        """Whether the messages ask for an answer."""
         return self.waiting is not None
 
 
 class AgendaDelivery:
     """Reads entries and delivers them.
 
-    `skills` are those who can get answers, `programs` runs programs, `wake` is called
-    with whoever was told something. A program has `deadline` seconds.
+    `skills` can get answers, `programs` runs programs, `wake` is called with the user of each
+    delivery. A program has `deadline` seconds.
     """
 
     def __init__(
@@ -78,24 +78,26 @@ class AgendaDelivery:
         self._new_dialog_attributes = new_dialog_attributes
 
     async def due(self, entry: AgendaEntry, now: float) -> DueOutcome:
-        """Tell what is to be said; nothing where the entry cannot be read. `NotNow`: later."""
+        """Return what comes of an entry, nothing if it cannot be read; `Postponed`: not yet."""
         dropped = _dropped(entry.dropped)
         try:
             notice = notices.decode(entry.body)
             due = None if notice.program is not None else self._of_notice(entry, notice, now)
         except Exception:
-            log.exception("the entry %s of %s cannot be read and goes", entry.key, entry.skill)
+            log.exception(
+                "the entry %s of %s cannot be read and is dropped", entry.key, entry.skill
+            )
             return DueOutcome(messages=dropped)
         if due is None:
             due = await self._of_program(entry)
         return replace(due, messages=[*dropped, *due.messages])
 
     def is_awaited(self, waiting: PendingAsk | None) -> bool:
-        """Return whether an answer is waited for, by somebody who is still there."""
+        """Return whether an answer is expected, by a skill that still exists."""
         return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
 
     async def deliver(self, entry: AgendaEntry, due: DueOutcome) -> bool:
-        """Say it and settle its entry; False if the entry is not on the agenda any more."""
+        """Deliver it and settle the entry; return False if that is not on the agenda any more."""
         rows: list[bytes] = []
         if due.messages:
             rows = reply_messages("", {"messages": due.messages}, due.skill, None)
@@ -160,7 +162,7 @@ class AgendaDelivery:
 
 
 def _again(entry: AgendaEntry, notice: Notice, now: float) -> AgendaEntry | None:
-    """Return what takes the place of an entry: its next time, or the mark that it was said."""
+    """Return the entry that replaces this one: its next time, or the mark that it was delivered."""
     if notice.every is not None:
         first = entry.due if notice.first is None else notice.first
         due = next_time(first, notice.every, notice.timezone, max(now, entry.due))
@@ -179,14 +181,14 @@ def _dropped(number: int) -> list[dict[str, Any]]:
 
 
 def _late(messages: list[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
-    """Say with the first text how late it comes, if that is more than a minute."""
+    """Add to the first text how late it is, if that is more than a minute."""
     if not messages or seconds <= LATE:
         return messages
     late = f"({_length(seconds)} late)"
-    for place, message in enumerate(messages):
+    for position, message in enumerate(messages):
         if message["type"] == "text":
-            told = {**message, "text": f"{message['text']} {late}"}
-            return [*messages[:place], told, *messages[place + 1 :]]
+            marked = {**message, "text": f"{message['text']} {late}"}
+            return [*messages[:position], marked, *messages[position + 1 :]]
     return [{"type": "text", "text": late}, *messages]
 
 

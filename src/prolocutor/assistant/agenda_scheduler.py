@@ -1,4 +1,4 @@
-"""Ringer: says what stands on the agenda when it is due, once, in its person's queue."""
+"""AgendaScheduler: delivers the entries of the agenda when they are due, once each."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from prolocutor.errors import Conflict, StoreError
 
 log = logging.getLogger(__name__)
 
-AT_ONCE: Final = 32
-"""People who are told something at the same time; those who wait behind a turn do not count."""
+MAX_CONCURRENT: Final = 32
+"""Persons with a delivery at the same time; those that wait behind a turn do not count."""
 
-IN_A_ROW: Final = 20
-"""Things that one person is told before somebody else, or a turn of theirs, has a chance."""
+MAX_IN_A_ROW: Final = 20
+"""Entries delivered to one person before another person, or a turn of theirs, has a chance."""
 
 BATCH: Final = 100
-LONGEST_SLEEP: Final = 60.0
-"""Seconds after which the clock on the wall is looked at, which may have been set."""
+MAX_SLEEP: Final = 60.0
+"""Seconds after which the wall clock is read again, since it may have been set."""
 
-MOST_KEYS: Final = 100
-"""Keys of notifications that were said, kept for each person for a client that asks again."""
+MAX_KEYS: Final = 100
+"""Keys of delivered notifications that are stored for each person, against repetitions."""
 
 FIRST_PAUSE: Final = 0.5
-LONGEST_PAUSE: Final = 60.0
-"""Seconds before the store, or a person's delivery, is tried again: doubled each time."""
+MAX_PAUSE: Final = 60.0
+"""Seconds before the store, or a delivery to a person, is tried again: doubled each time."""
 
 
 class AgendaScheduler:
-    """Tells everybody what is due, one sleeper for all.
+    """Delivers what is due, in the queue of its person; one task sleeps for all persons.
 
-    Where a dialog waits for an answer, entries wait until nothing is asked any more
-    (`round_ended`). `settle` stores what is owed to a person from an earlier turn.
+    Where an ask is open in a dialog, its entries wait until the round has ended (`round_ended`).
+    `settle` stores the last turn of a person if that failed before.
     """
 
     def __init__(
@@ -60,57 +60,57 @@ class AgendaScheduler:
         self._deliveries = deliveries
         self._settle = settle
         self._clock = clock
-        self._news = asyncio.Event()
-        self._room = asyncio.Event()
-        self._sleeper: asyncio.Task[None] | None = None
-        self._until = float("inf")
+        self._changed = asyncio.Event()
+        self._place_free = asyncio.Event()
+        self._sleeping: asyncio.Task[None] | None = None
+        self._next_look = float("inf")
         self._running = 0
-        self._entered: set[str] = set()
-        self._held: set[tuple[str, str]] = set()
+        self._queued: set[str] = set()
+        self._waiting_for_round: set[tuple[str, str]] = set()
         self._failed: dict[str, tuple[int, float]] = {}
 
     def start(self) -> None:
-        """Begin with what is due already."""
-        self._sleeper = asyncio.create_task(self._keep(), name="agenda")
+        """Start with what is due already."""
+        self._sleeping = asyncio.create_task(self._run(), name="agenda")
 
     async def aclose(self) -> None:
-        """Tell nobody anything more but those whose turn it is; the agenda keeps the rest."""
-        if self._sleeper is not None:
-            self._sleeper.cancel()
+        """Start no more deliveries; the other entries stay on the agenda."""
+        if self._sleeping is not None:
+            self._sleeping.cancel()
             with suppress(asyncio.CancelledError):
-                await self._sleeper
+                await self._sleeping
 
     def expect(self, due: float) -> None:
-        """Something is on the agenda for that time."""
-        if due < self._until:
-            self._news.set()
+        """Note that an entry was written that is due at that time."""
+        if due < self._next_look:
+            self._changed.set()
 
     def round_ended(self, user: str, dialog: str) -> None:
-        """A dialog waits for nothing any more: what waited for that is said."""
-        if (user, dialog) in self._held:
-            self._held.discard((user, dialog))
-            self._news.set()
+        """Note that no ask is open in a dialog any more; entries that waited for that are due."""
+        if (user, dialog) in self._waiting_for_round:
+            self._waiting_for_round.discard((user, dialog))
+            self._changed.set()
 
     def forget(self, user: str) -> None:
-        """Nothing of a person waits any more: they are deleted."""
-        self._held = {held for held in self._held if held[0] != user}
+        """Drop what is known of a person, who is deleted."""
+        self._waiting_for_round = {held for held in self._waiting_for_round if held[0] != user}
 
     async def notify(self, entry: AgendaEntry) -> bool:
-        """Say something now, if no round is open, else when it ends; in the person's queue.
+        """Deliver an entry now, or when the open round ends; to be called in the person's queue.
 
-        False if it waits. What was said under the same key is not said again; `Conflict` where the
-        key came with something else.
+        Return False if it waits. What was delivered with the same key is not delivered again;
+        raise `Conflict` where the key came with something else.
         """
-        user, said = entry.user, None
+        user, done_before = entry.user, None
         await self._settle(user)
         notice = notices.decode(entry.body)
         if notice.digest is not None:
-            said = await self._said_before(entry, notice.digest)
-        if said is not None:
-            return said
+            done_before = await self._delivered_before(entry, notice.digest)
+        if done_before is not None:
+            return done_before
         await self._store.schedule(entry)
         try:
-            done = await self._say_due(user)
+            done = await self._deliver_due(user)
         except StoreError as error:
             log.warning("a notification waits: %s", error)
             done = set()
@@ -119,111 +119,111 @@ class AgendaScheduler:
         self.expect(entry.due)
         return False
 
-    # -- the sleeper ------------------------------------------------------------------------
+    # -- the sleeping task ------------------------------------------------------------------------
 
-    async def _keep(self) -> None:
+    async def _run(self) -> None:
         failures = 0
         while True:
-            self._news.clear()
-            self._until = float("inf")
+            self._changed.clear()
+            self._next_look = float("inf")
             try:
-                await self._look()
+                await self._queue_due()
                 failures = 0
             except Exception as error:
                 failures += 1
-                self._until = self._clock() + _pause(failures)
+                self._next_look = self._clock() + _pause(failures)
                 log.log(_level(error), "the agenda cannot be read: %s", error, exc_info=_bug(error))
             with suppress(TimeoutError):
-                async with asyncio.timeout(max(0.0, self._until - self._clock())):
-                    await self._news.wait()
+                async with asyncio.timeout(max(0.0, self._next_look - self._clock())):
+                    await self._changed.wait()
 
-    async def _look(self) -> None:
-        """Have everybody told who has something due; find out when the next thing is."""
+    async def _queue_due(self) -> None:
+        """Queue a delivery for each person with something due; set when to look again."""
         now = self._clock()
-        for user in await self._due_people(now):
-            while self._running >= AT_ONCE:
-                self._room.clear()
-                await self._room.wait()
-            if user not in self._entered:
-                self._enter(user)
+        for user in await self._due_persons(now):
+            while self._running >= MAX_CONCURRENT:
+                self._place_free.clear()
+                await self._place_free.wait()
+            if user not in self._queued:
+                self._queue(user)
         later = await self._store.next_due(now)
         retries = [until for _, until in self._failed.values() if until > now]
-        self._until = min([now + LONGEST_SLEEP, *retries] + ([] if later is None else [later]))
+        self._next_look = min([now + MAX_SLEEP, *retries] + ([] if later is None else [later]))
 
-    async def _due_people(self, now: float) -> list[str]:
-        """Return the people who have something due and can be told it, up to a number."""
+    async def _due_persons(self, now: float) -> list[str]:
+        """Return the persons with something due that can be delivered now, up to a number."""
         limit = BATCH
         while True:
             entries = await self._store.due(now, limit)
-            people = list(dict.fromkeys(one.user for one in entries if self._is_free(one, now)))
-            if people and len(entries) == limit:
-                self._news.set()  # there may be more
-            if people or len(entries) < limit:
-                return people
+            persons = list(dict.fromkeys(one.user for one in entries if self._is_free(one, now)))
+            if persons and len(entries) == limit:
+                self._changed.set()  # there may be more
+            if persons or len(entries) < limit:
+                return persons
             limit *= 4
 
     def _is_free(self, entry: AgendaEntry, now: float) -> bool:
         user = entry.user
-        if user in self._entered or (user, entry.dialog_name) in self._held:
+        if user in self._queued or (user, entry.dialog_name) in self._waiting_for_round:
             return False
         return user not in self._failed or self._failed[user][1] <= now
 
-    def _enter(self, user: str) -> None:
-        self._entered.add(user)
-        place = self._queues.enter(user, partial(self._tell, user), patient=True)
-        place.add_done_callback(partial(self._told, user))
+    def _queue(self, user: str) -> None:
+        self._queued.add(user)
+        delivered = self._queues.enter(user, partial(self._deliver, user), patient=True)
+        delivered.add_done_callback(partial(self._delivered, user))
 
-    def _told(self, user: str, place: asyncio.Future[None]) -> None:
-        self._entered.discard(user)
-        error = None if place.cancelled() else place.exception()
+    def _delivered(self, user: str, delivered: asyncio.Future[None]) -> None:
+        self._queued.discard(user)
+        error = None if delivered.cancelled() else delivered.exception()
         if error is None:
             self._failed.pop(user, None)
         else:
             times = self._failed.get(user, (0, 0.0))[0] + 1
             self._failed[user] = (times, self._clock() + _pause(times))
-            log.log(_level(error), "a person cannot be told: %s", error, exc_info=_bug(error))
-        self._news.set()
+            log.log(_level(error), "a delivery to a person failed: %s", error, exc_info=_bug(error))
+        self._changed.set()
 
     # -- in a person's queue ----------------------------------------------------------------
 
-    async def _tell(self, user: str) -> None:
+    async def _deliver(self, user: str) -> None:
         self._running += 1
         try:
             await self._settle(user)
-            await self._say_due(user)
+            await self._deliver_due(user)
         finally:
             self._running -= 1
-            self._room.set()
+            self._place_free.set()
 
-    async def _say_due(self, user: str) -> set[tuple[str, str]]:
-        """Say what is due, in order, where no round is open; give the entries that are settled."""
+    async def _deliver_due(self, user: str) -> set[tuple[str, str]]:
+        """Deliver what is due, in order, where no round is open; return the settled entries."""
         now = self._clock()
         asking: dict[str, bool] = {}
         settled: set[tuple[str, str]] = set()
         for entry in await self._store.entries(user):
-            if entry.due > now or len(settled) == IN_A_ROW:
+            if entry.due > now or len(settled) == MAX_IN_A_ROW:
                 break
             dialog = entry.dialog_name
             if dialog not in asking:
                 state = rounds.decode(await self._store.round(user, dialog))
                 asking[dialog] = self._deliveries.is_awaited(state.waiting)
             if asking[dialog]:
-                self._held.add((user, dialog))
+                self._waiting_for_round.add((user, dialog))
                 continue
-            self._held.discard((user, dialog))
+            self._waiting_for_round.discard((user, dialog))
             try:
                 due = await self._deliveries.due(entry, now)
             except Postponed as error:
                 log.warning("an entry of the agenda is put off: %s", error, exc_info=True)
-                due = DueOutcome(again=replace(entry, due=now + LONGEST_PAUSE))
+                due = DueOutcome(again=replace(entry, due=now + MAX_PAUSE))
             if await self._deliveries.deliver(entry, due):
                 settled.add((entry.skill, entry.key))
                 asking[dialog] = due.asks
         return settled
 
-    async def _said_before(self, entry: AgendaEntry, digest: str) -> bool | None:
-        """Return whether the same was said, or is still to be said; None: it is new."""
-        kept = []
+    async def _delivered_before(self, entry: AgendaEntry, digest: str) -> bool | None:
+        """Return whether the same was delivered (False: it is scheduled), None if it is new."""
+        delivered = []
         for other in await self._store.entries(entry.user, NOTIFICATIONS):
             notice = notices.decode(other.body)
             if other.key == entry.key:
@@ -234,14 +234,14 @@ class AgendaScheduler:
                     )
                 return notice.said
             if notice.said:
-                kept.append(other.key)
-        for key in kept[: max(0, len(kept) + 1 - MOST_KEYS)]:
+                delivered.append(other.key)
+        for key in delivered[: max(0, len(delivered) + 1 - MAX_KEYS)]:
             await self._store.strike(entry.user, NOTIFICATIONS, key)
         return None
 
 
 def _pause(times: int) -> float:
-    return float(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(times - 1, 10)))
+    return float(min(MAX_PAUSE, FIRST_PAUSE * 2 ** min(times - 1, 10)))
 
 
 def _bug(error: BaseException) -> bool:

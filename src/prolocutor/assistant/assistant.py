@@ -1,4 +1,4 @@
-"""Assistant: one out of many agents. Composes the engine, the store, the queues and the feed."""
+"""Assistant: what callers may do; it composes the engine, the store, the queues and the feed."""
 
 from __future__ import annotations
 
@@ -50,14 +50,12 @@ FROM_FILE = "prolocutor.config.building:assistant_of_file"
 
 
 class Assistant:
-    """One assistant out of many agents: every person talks to it, one turn at a time each.
+    """One assistant out of many agents; it runs one turn at a time for each person.
 
-    Use it as `async with Assistant(pipeline) as assistant`. `deadline` is when a reply is out, in
-    seconds from the turn's start; `reserve` what is kept of it for all that follows the skills;
-    `queue_timeout` how long an input waits for earlier ones of the same person. Turns that were cut
-    off less than `recover_within` seconds ago are run once more at the start, older ones closed.
-    `switch_confidence` is how sure a skill must be to change the subject while another one waits
-    for an answer. `programs` runs the programs that come in place of words (ThingTalk).
+    Use it as `async with Assistant(pipeline) as assistant`. `store` is a URL or a store. The other
+    settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
+    raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
+    come in place of a text (ThingTalk).
     """
 
     def __init__(
@@ -194,14 +192,14 @@ class Assistant:
         self.ready = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
-        """Take no new turns, let those that were taken end (for `grace` seconds), close all."""
+        """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
         self._stopping, self.ready = True, False
         await self._scheduler.aclose()
         try:
             async with asyncio.timeout(grace):
                 await self._queues.drained()
         except TimeoutError:
-            log.warning("stopped while %d people's turns were running", len(self._queues))
+            log.warning("stopped while turns of %d persons were running", len(self._queues))
             await self._queues.cut_off()
         self.watchdog.stop()
         await self._journal.settle_all()
@@ -233,12 +231,12 @@ class Assistant:
         parsed: JsonObject | None = None,
         program: str | None = None,
     ) -> BotUtterance:
-        """Answer one input of a person. Cancelling only stops waiting: the turn ends, stored.
+        """Return the reply to one input. Cancelling only stops waiting: the turn runs on.
 
         `dialog` names one of the person's dialogs ("main"). The same `request_id` gets the same
-        reply; `Conflict` if something else was said with it before. What a button carries comes as
-        `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is the source
-        of a ThingTalk program. `text` is then its title, if any.
+        reply; `Conflict` is raised if it came with another input before. The content of a button
+        comes as `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is
+        the source of a ThingTalk program. `text` is then its title, if any.
         """
         result = await self.turn(
             text,
@@ -263,7 +261,7 @@ class Assistant:
         parsed: JsonObject | None = None,
         program: str | None = None,
     ) -> TurnResult:
-        """Do as `reply` does and give all that is known of the turn."""
+        """Do as `reply` does, and return all that is known of the turn."""
         dialog_name = checked_dialog(dialog)
         input = checked_input(text, attributes, self._max_text, parsed, program)
         if request_id is not None:
@@ -283,13 +281,14 @@ class Assistant:
         key: str | None = None,
         context: Any = None,
     ) -> bool:
-        """Say something to a person unasked; True if it is said, False if it waits.
+        """Send messages to a person unasked; return True if delivered, False if they wait.
 
-        It waits where a dialog waits for an answer, until nothing is asked any more, and is kept
-        for those who are away: 1,000 a person, then the earliest goes, with a count. A text is a
-        message. `ask` makes it a question, whose answer `skill` gets, with `context` in it
-        (`request["answer"]["context"]`). The same `key` says the same thing once (kept a day, the
-        last 100 of a person); `Conflict` if something else was said with it before.
+        They wait while an ask is open in the dialog. The feed stores them for clients that are
+        away. A person has at most 1,000 entries on the agenda; beyond that the earliest is dropped
+        and counted. A text is a message. `ask` makes it a question; `skill` gets the answer, with
+        `context` in it (`request["answer"]["context"]`). The same `key` sends the same messages
+        once (stored for a day, the last 100 of a person); `Conflict` is raised if it came with
+        other messages before.
         """
         check_name(user, "a user", "user")
         entry = notification(
@@ -316,22 +315,22 @@ class Assistant:
         return created
 
     async def waiting(self, user: str, dialog: str | None = None) -> PendingAsk | None:
-        """Return what a dialog waits for now, None if nothing is asked for."""
+        """Return the open ask of a dialog, None if there is none."""
         return rounds.decode(await self.store.round(user, checked_dialog(dialog))).waiting
 
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
-        """End a person's dialog; the next input starts a new one. Gives the ended dialog's id."""
+        """End a dialog and return its id, if there is one; the next input starts a new one."""
         dialog_name = checked_dialog(dialog)
         return await self._enqueue(user, lambda: self._close_dialog(user, dialog_name))
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; False if unknown."""
+        """Delete a person with all that is theirs; return False if unknown."""
         return await self._enqueue(user, lambda: self._delete_person(user))
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
-        """Store what somebody thinks of an utterance, and tell those who learn from it.
+        """Store a rating of an utterance by `user`, and pass it on to observers that learn from it.
 
-        `NotFound` for an unknown utterance.
+        Raise `NotFound` for an unknown utterance.
         """
         await self.store.rate_utterance(utt_id, rating, user, timestamp())
         turn = await self.store.turn(utt_id) if self._observers.has_learners else []
@@ -350,13 +349,12 @@ class Assistant:
         )
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
-        """Return everything said to or by a person with `n > after`, and what comes, without
-        end."""
+        """Iterate over everything said to or by a person with `n > after`, without end."""
         async for message in self._listeners.follow(self.store, user, after):
             yield message
 
     def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:
-        """Return what is set when this person's feed may have something new (`store.feed`)."""
+        """Return an event that is set when `store.feed` of this person may have something new."""
         return self._listeners.listening(user)
 
     # -- inside -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The feed: everything said to or by a person; a wake-up is a hint, the log is the truth."""
+"""The feed of a person: its messages, and the listeners that wait for new ones."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def human_message(encoded_text: bytes, parsed: dict[str, Any] | None = None) -> 
 def reply_messages(
     text: str, attributes: dict[str, Any], skill: str, utt_id: str | None
 ) -> list[bytes]:
-    """Return the feed's rows for a reply: its messages, or its text as one.
+    """Return the feed's messages for a reply: its messages, or its text as one.
 
-    Before a result its fallback is said, for those who cannot show the result. What is said unasked
-    is no utterance, so it has no `utt_id`.
+    The fallback of a result comes before it, for clients that cannot show the result. A
+    notification is no utterance, so it has no `utt_id`.
     """
     messages = [m for m in attributes.get("messages") or () if isinstance(m, dict) and "type" in m]
     if not messages:
@@ -77,19 +77,22 @@ def _with_fallbacks(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 class FeedListeners:
-    """Wakes those who follow a person's feed; a wake-up that is missed costs a look, no message."""
+    """Wakes the listeners of a person's feed.
+
+    A wake-up is a hint: the stored feed has every message, so a missed one costs a query.
+    """
 
     def __init__(self) -> None:
         self._events: dict[str, set[asyncio.Event]] = {}
 
     def wake(self, user: str) -> None:
-        """Tell the followers of a person that there may be something new."""
+        """Wake the listeners of a person: there may be something new."""
         for event in self._events.get(user, ()):
             event.set()
 
     @contextmanager
     def listening(self, user: str) -> Iterator[asyncio.Event]:
-        """Return what is set when a person may have something new; whoever looks clears it."""
+        """Return an event, set when a person may have something new; the caller clears it."""
         event = asyncio.Event()
         self._events.setdefault(user, set()).add(event)
         try:

@@ -1,4 +1,4 @@
-"""Notification: what somebody wants to be said to a person who has not asked, checked."""
+"""Notification: messages for a person who has not asked, checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.dialog.notices import Notice
 from prolocutor.errors import BadInput, BadReply
 
 NOTIFICATIONS: Final = "@notify"
-"""The skill by whose name notifications stand on the agenda; no skill is called so."""
+"""The skill name of notifications on the agenda; no skill can have it."""
 
 MAX_KEY: Final = 200
 MAX_MESSAGES: Final = 100

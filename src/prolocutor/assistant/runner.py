@@ -1,4 +1,4 @@
-"""Running a coroutine to its end, for those who are not async themselves."""
+"""Runs a coroutine to its end, for callers that are not async."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 PATIENCE: Final = 1.0
-"""Seconds that services which were given up may take to end before they are left behind."""
+"""Seconds that cancelled calls of services may take to end before the loop is closed."""
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end and give its result, with uvloop where that is installed.
+    """Run a coroutine to its end and return its result, with uvloop where that is installed.
 
     Unlike `asyncio.run` it does not wait for ever for a service that swallows its cancellation.
     """
     if asyncio._get_running_loop() is not None:
         raise RuntimeError("an event loop is running here already: await the coroutine")
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_leaving_nobody(work))
+        return runner.run(_with_strays_abandoned(work))
 
 
-async def _leaving_nobody(work: Coroutine[Any, Any, T]) -> T:
+async def _with_strays_abandoned(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await work
     finally:
@@ -34,11 +34,11 @@ async def _leaving_nobody(work: Coroutine[Any, Any, T]) -> T:
             await asyncio.wait(left, timeout=PATIENCE)
         for task in left:
             if not task.done():
-                _leave_behind(task)
+                _abandon(task)
 
 
-def _leave_behind(task: asyncio.Task[Any]) -> None:
-    """Make the loop forget a task, so that its end is not waited for."""
+def _abandon(task: asyncio.Task[Any]) -> None:
+    """Remove a task from the loop, which then does not wait for its end."""
     asyncio.tasks._unregister_task(task)
     task._log_destroy_pending = False  # type: ignore[attr-defined]
 

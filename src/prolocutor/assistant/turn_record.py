@@ -1,4 +1,4 @@
-"""The frozen record of a turn, made once at its end and only for those who ask for it."""
+"""The frozen record of a turn, made at its end if there are observers."""
 
 from __future__ import annotations
 

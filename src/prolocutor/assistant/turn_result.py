@@ -1,4 +1,4 @@
-"""TurnResult: what a turn gave, for whoever waits for it."""
+"""TurnResult: the reply of a turn, for its callers."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TurnResult:
         return self._turn.draft.annotations() if self._turn else {}
 
     def outcome(self) -> bytes:
-        """Return what `from_outcome` reads: stored for a client that asks again."""
+        """Return what `from_outcome` reads; it is stored for a request that is sent again."""
         front = plain.encode(
             {
                 "turn_id": self.turn_id,
@@ -88,7 +88,7 @@ class TurnResult:
 
     @classmethod
     def from_outcome(cls, outcome: bytes) -> TurnResult:
-        """Read what `outcome` gave."""
+        """Read a stored outcome."""
         state = plain.decode(outcome)
         reply, waiting = state.pop("reply"), state.pop("waiting", None)
         return cls(

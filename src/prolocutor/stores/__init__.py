@@ -1,1 +1,1 @@
-"""Stores: each module here is one place where dialogs can be kept."""
+"""Stores: SQLite and in memory, behind `contracts/store`."""

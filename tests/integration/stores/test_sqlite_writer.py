@@ -302,7 +302,7 @@ def test_expired_requests_are_let_go(writer: SqliteWriter) -> None:
     counts = []
 
     for day in range(4):
-        for n in range(writer_module.FORGET_AFTER):
+        for n in range(writer_module.DELETE_EXPIRED_AFTER):
             started = (day + n / 100) * 86_400.0
             asked = [an_opening(user, request_key=f"{day} {n}", started=started) for user in people]
             finish(writer, *(a_closing(one) for one in run(writer, writer.turns.open_turn, *asked)))
@@ -328,7 +328,7 @@ def test_a_log_that_a_reader_held_up_is_cut_later(
     writer: SqliteWriter, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "WAL_BYTES", 100_000)
-    monkeypatch.setattr(writer_module, "LOOK_AFTER", 4)
+    monkeypatch.setattr(writer_module, "CHECK_LOG_AFTER", 4)
     log = path.with_name("dialogs.db-wal")
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prolocutor.assistant.agenda_scheduler import AT_ONCE, MOST_KEYS
+from prolocutor.assistant.agenda_scheduler import MAX_CONCURRENT, MAX_KEYS
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.notification import permission_request
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
@@ -355,9 +355,9 @@ async def test_the_same_key_waits_once() -> None:
 
 async def test_only_so_many_keys_are_kept() -> None:
     async with assistant(asker()) as it:
-        for number in range(MOST_KEYS + 5):
+        for number in range(MAX_KEYS + 5):
             await it.notify("ann", "news", key=str(number))
-        assert len(await it.store.entries("ann")) == MOST_KEYS
+        assert len(await it.store.entries("ann")) == MAX_KEYS
 
 
 async def test_the_mark_of_a_key_is_taken_off_without_a_word() -> None:
@@ -487,7 +487,7 @@ async def test_many_people_are_told_a_few_at_a_time() -> None:
         for one in people:
             assert await told(it, 1, one) == ["Ring!"]
     assert turn.reply.text == "re: hi"
-    assert 1 < store.most <= AT_ONCE
+    assert 1 < store.most <= MAX_CONCURRENT
 
 
 async def test_a_person_with_many_entries_is_told_all_of_them_in_order() -> None:

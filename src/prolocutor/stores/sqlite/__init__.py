@@ -1,1 +1,1 @@
-"""The SQLite store; `store.py` has its face."""
+"""The SQLite store; `sqlite_store.py` has its face."""

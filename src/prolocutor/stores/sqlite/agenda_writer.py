@@ -1,4 +1,4 @@
-"""What is to be said or done at a time, and the records: called in the writer's thread."""
+"""AgendaWriter: writes the agenda and the records; called in the writer's thread."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _DELETE_RECORD: Final = named("delete_record")
 
 
 class AgendaWriter:
-    """The agenda and the records of all people. Nothing of them is remembered beside the file."""
+    """The agenda and the records of all persons; nothing of them is cached."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
 
     def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
-        """Write an entry; beyond the limit one of the others goes, and is counted."""
+        """Write an entry; beyond the limit one of the others is removed, and counted."""
         self.strike(entry.user, entry.skill, entry.key)
         dropped = self._make_room(entry.user, limit)
         self._execute(_PUT, _values(entry))
@@ -37,7 +37,7 @@ class AgendaWriter:
             self._execute(_COUNT_DROPPED, (dropped, number))
 
     def strike(self, user: str, skill: str, key: str) -> bool:
-        """Take an entry off the agenda; False if there is none."""
+        """Take an entry off the agenda; return False if there is none."""
         return self._execute(_TAKE, (user, skill, key)).rowcount > 0
 
     def change(
@@ -50,7 +50,7 @@ class AgendaWriter:
             self.schedule(entry)
 
     def settle(self, entry: AgendaEntry | None, again: AgendaEntry | None) -> bool:
-        """Take the entry off, or put `again` in its place; False if it is not there as given."""
+        """Take the entry off, or replace it by `again`; return False if it is not as given."""
         if entry is not None and not self._execute(_TAKE_AS_GIVEN, _values(entry)).rowcount:
             return False
         if again is not None:
@@ -62,11 +62,11 @@ class AgendaWriter:
         self._execute(_PUT_RECORD, (user, kind, key, body))
 
     def delete_record(self, user: str, kind: str, key: str) -> bool:
-        """Delete a document; False if there is none."""
+        """Delete a document; return False if there is none."""
         return self._execute(_DELETE_RECORD, (user, kind, key)).rowcount > 0
 
     def _make_room(self, user: str, limit: int) -> int:
-        """Drop entries so that one more can be written; give how many are gone."""
+        """Drop entries so that one more can be written; return how many were dropped."""
         (count,) = self._execute(_COUNT, (user,)).fetchone()
         gone = 0
         for _ in range(count - max(1, limit) + 1):

@@ -32,10 +32,10 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def prepare_writing(connection: sqlite3.Connection, durability: str) -> None:
-    """Set what an owner needs: a write-ahead log, commits that wait for the disk, no remains.
+    """Configure an owner's connection: write-ahead log, durability, secure deletion.
 
     `secure_delete` overwrites with zeros what is deleted. In the write-ahead log the old pages
-    stay until the log is checkpointed and cut, which a deletion of a person does at its end.
+    stay until the log is checkpointed and truncated, which a deletion of a person does at its end.
     """
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS[durability]}")
@@ -46,7 +46,7 @@ def prepare_writing(connection: sqlite3.Connection, durability: str) -> None:
 
 
 def translated(error: Exception, path: Path) -> Exception:
-    """Say in our own words what SQLite or the system complained about."""
+    """Return the `StoreError` for an error of SQLite or of the system; others as they are."""
     if isinstance(error, OSError):
         return StoreError(f"{path}: {error.strerror or error}")
     if not isinstance(error, sqlite3.Error):

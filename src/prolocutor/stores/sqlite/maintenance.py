@@ -1,4 +1,4 @@
-"""Rating and deleting, called in the writer's thread."""
+"""Maintenance: rates and deletes; called in the writer's thread."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _DELETE_HUMAN: Final = named("delete_human")
 
 
 class Maintenance:
-    """What is done to dialogs outside of their turns.
+    """Changes dialogs outside of their turns.
 
-    It looks at the file and not at the heads, so pending rows are written first; the heads of
-    people whose dialogs it touches are forgotten.
+    It reads the file and not the head cache. So pending rows are written first, and the heads of
+    the persons whose dialogs it changes are dropped from the cache.
     """
 
     def __init__(self, connection: sqlite3.Connection, rows: PendingRows, heads: HeadCache) -> None:
@@ -67,8 +67,10 @@ class Maintenance:
             raise NotFound(f"there is no utterance {utt_id}", field="utt_id")
 
     def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; only the highest feed number is kept, as the
-        floor of all new feeds."""
+        """Delete a person with all that is theirs.
+
+        The highest feed number stays as the floor of new feeds.
+        """
         self._rows.write(self._connection)
         execute = self._connection.execute
         beside = sum(execute(statement, (user,)).rowcount for statement in _DELETE_OF_USER)

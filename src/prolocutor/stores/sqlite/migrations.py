@@ -11,11 +11,11 @@ from typing import Final
 from prolocutor.errors import StoreCorrupt, StoreError
 
 APPLICATION_ID: Final = int.from_bytes(b"Prlc")
-"""Stands in the header of each file of ours, so that other SQLite files are left alone."""
+"""Marks the header of our files, so that other SQLite files are left alone."""
 
 
 def version_of(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the file, 0 if it is empty; refuse what is not ours or too new.
+    """Return the version of the file, 0 if it is empty; raise for other files and newer versions.
 
     Only reads, so that a file that is refused stays as it was.
     """

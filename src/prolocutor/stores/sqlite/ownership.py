@@ -27,7 +27,7 @@ class Ownership:
         self._descriptor: int | None = None
 
     def take(self) -> None:
-        """Become the owner; `StoreLocked` with the other's process number if there is one.
+        """Become the owner; raise `StoreLocked` with the id of the process that is the owner.
 
         The folder is made if it is missing.
         """
@@ -48,7 +48,7 @@ class Ownership:
         self.note("")
 
     def note(self, text: str) -> None:
-        """Leave a text for those who find the store owned, such as the URL of a door."""
+        """Leave a text for other processes that need the store, such as the URL of a door."""
         if self._descriptor is None:
             return
         data = plain.encode({"pid": os.getpid(), "note": text})
@@ -56,7 +56,7 @@ class Ownership:
         os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
-        """Let others own the store."""
+        """Give up the ownership."""
         if self._descriptor is not None:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
@@ -64,7 +64,7 @@ class Ownership:
 
 
 def owner_of_file(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """Return `{"pid", "note"}` of the process that owns this store now; None if nobody does."""
+    """Return `{"pid", "note"}` of the process that owns this store now, None if none does."""
     try:
         descriptor = os.open(_lock_file(Path(path)), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def owner_of_file(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock, trying again for a moment: who asks for the owner holds the lock for microseconds."""
+    """Lock, with some tries: a process that asks for the owner holds the lock for microseconds."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The rows that a group of turns adds, gathered so that each table gets them in few statements."""
+"""PendingRows: the rows that a group of turns adds, written in few statements for each table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _SET_ROUND: Final = named("set_round")
 
 
 class PendingRows:
-    """Flat lists of values, one list for each table; `write` sends and empties them."""
+    """Flat lists of values in the order of the columns, one list for each table.
+
+    A statement for many rows takes such a list as it is, so a turn makes no object for each row.
+    """
 
     __slots__ = ("closed", "dialog_names", "dialogs", "feed", "hypotheses", "open_turns", "people",
                  "requests", "rounds", "spoke", "utterances", "versions")  # fmt: skip
@@ -22,7 +25,7 @@ class PendingRows:
         self.clear()
 
     def clear(self) -> None:
-        """Throw all rows away."""
+        """Drop all rows."""
         self.people: list[Any] = []
         self.dialog_names: list[Any] = []
         self.dialogs: list[Any] = []
@@ -38,7 +41,7 @@ class PendingRows:
         self.requests: list[Any] = []
 
     def write(self, connection: sqlite3.Connection) -> None:
-        """Send all rows to the file; `StoreError` if a turn to be closed is not open."""
+        """Write all rows to the file; raise `StoreError` if a turn to be closed is not open."""
         for name, statement in _STATEMENTS:
             values: list[Any] = getattr(self, name)
             if values:

@@ -14,7 +14,7 @@ from prolocutor.errors import StoreCorrupt
 from prolocutor.stores.sqlite.queries import named
 
 FRAME: Final = 16
-"""Each so-manyth version is a key frame: it has the whole state."""
+"""One version in so many is a key frame: it has the whole state."""
 
 _LATEST: Final = named("latest_versions")
 _BETWEEN: Final = named("versions_between")

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 MANY: Final = 32
-"""The most rows of one statement: each step gives the interpreter away, so few steps are wanted."""
+"""The most rows of one statement. Each step releases the interpreter, so few steps are faster."""
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")

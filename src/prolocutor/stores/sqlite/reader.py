@@ -1,7 +1,7 @@
-"""The reader: looks things up beside the writer, in short statements that end at once.
+"""SqliteReader: reads beside the writer, in short statements that end at once.
 
-A statement that stays open keeps the write-ahead log from being brought home, so long reads are
-many jobs, each of which goes on from the last number of the one before.
+An open statement prevents checkpoints of the write-ahead log, so a long read is many jobs, each of
+which continues after the last number of the one before.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class SqliteReader:
         self.connection.close()
 
     def feed(self, user: str, after: int, limit: int) -> list[FeedRow]:
-        """Return rows of the feed; those of open turns stand in the journal."""
+        """Return rows of the feed, those of open turns included."""
         return _feed_rows(self.connection.execute(_FEED, (user, after, limit)).fetchall())
 
     def feed_end(self, user: str) -> int:
@@ -108,7 +108,7 @@ class SqliteReader:
         return _feed_rows(self.connection.execute(_FEED_TAIL_AFTER, values).fetchall())
 
     def round(self, user: str, dialog_name: str) -> bytes:
-        """Return what the active dialog of that name waits for."""
+        """Return the round of the active dialog of that name."""
         (found,) = self.connection.execute(_ROUND, (user, dialog_name)).fetchone() or (NO_ROUND,)
         return bytes(found)
 

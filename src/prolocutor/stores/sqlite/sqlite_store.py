@@ -75,7 +75,7 @@ class SqliteStore:
             raise
 
     async def aclose(self) -> None:
-        """Write what was handed over, close the file and let others own it."""
+        """Write what was submitted, close the file and give up the ownership."""
         try:
             for worker in (self._reading, self._writing):
                 if worker is not None:
@@ -84,7 +84,7 @@ class SqliteStore:
             self._ownership.release()
 
     def note_owner(self, text: str) -> None:
-        """Leave a text for those who find the file owned, such as the URL of the owner's door."""
+        """Leave a text for other processes that need the file, such as the URL of a door."""
         self._ownership.note(text)
 
     @property
@@ -97,7 +97,7 @@ class SqliteStore:
         return await self._write.submit(self._writer.setting, pragma)
 
     async def open_turn(self, opening: TurnOpening) -> OpenedTurn | AnsweredRequest:
-        """Write down what was said, durably, and return what the turn starts from."""
+        """Store what was said, durably, and return what the turn starts from."""
         return await self._write.submit(self._writer.turns.open_turn, opening)
 
     async def close_turn(self, finished: TurnClosing) -> None:
@@ -105,7 +105,7 @@ class SqliteStore:
         await self._write.submit(self._writer.turns.close_turn, finished)
 
     async def unfinished_turns(self) -> list[UnfinishedTurn]:
-        """List the turns that were begun and not finished, oldest first."""
+        """Return the turns that were opened and not closed, oldest first."""
         return await self._write.submit(self._writer.turns.unfinished_turns)
 
     async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
@@ -131,7 +131,7 @@ class SqliteStore:
         return await self._read.submit(self._reader.feed_tail, user, dialog_name, limit, after)
 
     async def round(self, user: str, dialog_name: str) -> bytes:
-        """Return what the active dialog of that name waits for."""
+        """Return the round of the active dialog of that name."""
         return await self._read.submit(self._reader.round, user, dialog_name)
 
     async def schedule(self, entry: AgendaEntry, limit: int = MAX_AGENDA_ENTRIES) -> None:
@@ -139,7 +139,7 @@ class SqliteStore:
         await self._write.submit(self._writer.agenda.schedule, entry, limit)
 
     async def strike(self, user: str, skill: str, key: str) -> bool:
-        """Take an entry off the agenda; False if there is none."""
+        """Take an entry off the agenda; return False if there is none."""
         return await self._write.submit(self._writer.agenda.strike, user, skill, key)
 
     async def due(self, now: float, limit: int = 100) -> list[AgendaEntry]:
@@ -155,7 +155,7 @@ class SqliteStore:
         return await self._read.submit(self._reader.entries, user, skill)
 
     async def deliver(self, delivery: Delivery) -> bool:
-        """Say it and settle its entry, in one transaction; False if the entry is gone."""
+        """Write the messages and settle the entry; return False if the entry is gone."""
         return await self._write.submit(self._writer.turns.deliver, delivery)
 
     async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
@@ -167,7 +167,7 @@ class SqliteStore:
         return await self._read.submit(self._reader.records, user, kind)
 
     async def delete_record(self, user: str, kind: str, key: str) -> bool:
-        """Delete a document; False if there is none."""
+        """Delete a document; return False if there is none."""
         return await self._write.submit(self._writer.agenda.delete_record, user, kind, key)
 
     async def dialog(self, dialog_id: str) -> Dialog | None:
@@ -176,7 +176,7 @@ class SqliteStore:
         return None if number is None else await self._whole(number)
 
     async def turn(self, utt_id: str) -> list[HumanUtterance | BotUtterance]:
-        """Return the reply with this `utt_id` after what it answers."""
+        """Return what was said to the reply with this `utt_id`, and the reply."""
         return await self._read.submit(self._reader.turn, utt_id)
 
     async def active_dialog_id(self, user: str, dialog_name: str = "main") -> DialogId | None:
@@ -200,17 +200,17 @@ class SqliteStore:
         return await self._read.submit(self._reader.owner_of, id_)
 
     async def delete_person(self, user: str) -> bool:
-        """Delete a person with all that is theirs; False if unknown.
+        """Delete a person with all that is theirs; return False if unknown.
 
         What is deleted is overwritten with zeros in the file (`secure_delete`), and the write-ahead
-        log, which may still hold old pages, is brought home and cut before this returns, or soon
-        after if another process is just reading the file. Below the file, the file system and the
+        log, which may still hold old pages, is checkpointed and truncated before this returns, or
+        soon after if another process is reading the file. Below the file, the file system and the
         device may keep old blocks; backups are the operator's.
         """
         return await self._write.submit(self._writer.upkeep.delete_person, user)
 
     async def delete_older(self, before: str) -> int:
-        """Delete the dialogs whose last utterance is older than `before`; give their number."""
+        """Delete the dialogs whose last utterance is older than `before`; return their number."""
         deleted, last = 0, 0
         while dates := await self._read.submit(self._reader.last_dates, last, _PAGE):
             last = dates[-1][0]

@@ -1,4 +1,4 @@
-"""The one writer: jobs in groups, each group one transaction and one wait for the disk."""
+"""SqliteWriter: does jobs in groups, each group one transaction and one wait for the disk."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from prolocutor.stores.sqlite.turn_writer import TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 
 WAL_BYTES: Final = 64 * 1024 * 1024
-"""A write-ahead log above this size is cut, even if readers have to wait for that."""
-LOOK_AFTER: Final = 256
-"""Commits between two looks at the size of the write-ahead log."""
-FORGET_AFTER: Final = 16
-"""Commits between two looks at expired requests."""
+"""A write-ahead log above this size is truncated, even if readers have to wait for that."""
+CHECK_LOG_AFTER: Final = 256
+"""Commits between two checks of the size of the write-ahead log."""
+DELETE_EXPIRED_AFTER: Final = 16
+"""Commits between two deletions of expired requests."""
 PATIENCE_MS: Final = 200
-"""How long cutting the log may wait for readers."""
+"""How long truncating the log may wait for readers."""
 
 _GENERATION: Final = named("generation")
 
@@ -72,7 +72,7 @@ class SqliteWriter:
         self.connection = connection
 
     def close(self) -> None:
-        """Bring the write-ahead log home and close the file."""
+        """Checkpoint the write-ahead log and close the file."""
         self.connection.close()
 
     def setting(self, pragma: str) -> Any:
@@ -103,7 +103,7 @@ class SqliteWriter:
                 raise StoreLocked(f"{self.path}: another process took over this store")
             outcomes = [_done(job) for job in jobs]
             self._rows.write(connection)
-            if self.commits % FORGET_AFTER == 0:
+            if self.commits % DELETE_EXPIRED_AFTER == 0:
                 self.requests.delete_expired()
             connection.execute("COMMIT")
         except BaseException:
@@ -111,14 +111,14 @@ class SqliteWriter:
             raise
         self.commits += 1
         self.heads.trim()
-        if self.commits % LOOK_AFTER == 0 or self.upkeep.deleted:
+        if self.commits % CHECK_LOG_AFTER == 0 or self.upkeep.deleted:
             self._cut_log()
         return outcomes
 
     def _cut_log(self) -> None:
-        """Bring the write-ahead log home and cut it, where it is long or holds what was deleted.
+        """Checkpoint and truncate the write-ahead log if it is long or holds what was deleted.
 
-        If a reader is in the way, it is left for the next look.
+        If a reader prevents it, it is done at the next check.
         """
         with suppress(OSError, sqlite3.Error):  # the turns are safe; the log is only too long
             size = os.stat(f"{self.path}-wal").st_size
@@ -137,7 +137,7 @@ class SqliteWriter:
 
 
 def _done(job: StoreJob) -> Any:
-    """Do a job; input that cannot be taken is its own outcome and changes nothing."""
+    """Do a job; bad input is its own outcome and changes nothing."""
     function, args = job
     try:
         return function(*args)
