@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.assistant.feed import reply_messages
+from prolocutor.assistant.feed import FeedListeners, reply_messages
 from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.effects import closing_of, pending_ask
+from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.contracts.programs import ProgramRunner
 from prolocutor.contracts.store import AgendaEntry, Delivery, NewDialog, Store
 from prolocutor.dialog import notices, rounds
@@ -56,8 +57,7 @@ class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
 class AgendaDelivery:
     """Reads entries and delivers them.
 
-    `skills` can get answers, `programs` runs programs, `wake` is called with the user of each
-    delivery. A program has `deadline` seconds.
+    `skills` can get answers, `programs` runs programs, each for at most `deadline` seconds.
     """
 
     def __init__(
@@ -66,14 +66,16 @@ class AgendaDelivery:
         *,
         skills: Sequence[str],
         programs: ProgramRunner,
-        wake: Callable[[str], None],
+        secrets: Secrets,
+        listeners: FeedListeners,
         deadline: float,
         new_dialog_attributes: bytes,
     ) -> None:
         self._store = store
         self._skills = frozenset(skills)
         self._programs = programs
-        self._wake = wake
+        self._secrets = secrets
+        self._listeners = listeners
         self._deadline = deadline
         self._new_dialog_attributes = new_dialog_attributes
 
@@ -124,7 +126,8 @@ class AgendaDelivery:
             )
         )
         if delivered and rows:
-            self._wake(entry.user)
+            self._secrets.forget(entry.user)
+            self._listeners.wake(entry.user)
         if delivered and due.asks:
             load_ahead()
         return delivered

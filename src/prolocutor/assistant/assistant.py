@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -14,6 +13,7 @@ from typing import Any, Literal, Self, TypeVar
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE, DEFAULTS, AssistantSettings
+from prolocutor.assistant.dialog_changes import DialogChanges
 from prolocutor.assistant.feed import FeedListeners, FeedMessage
 from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
 from prolocutor.assistant.journal import Journal
@@ -27,11 +27,10 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect, make_programs
-from prolocutor.contracts.observer import Observer, Rated
+from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
-from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
@@ -43,7 +42,6 @@ from prolocutor.stores.store_catalog import open_store
 
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
 
 FROM_FILE = "prolocutor.config.building:assistant_of_file"
 """What makes an assistant of a file; imported when it is asked for, as it knows this module."""
@@ -113,36 +111,41 @@ class Assistant:
         self.watchdog = Watchdog(
             lambda: len(self._queues) > 0, guards, self.engine.prepared.running
         )
-        services = [service.name for _, service in pipeline.services()]
-        self._secrets = Secrets(self.store)
+        secrets = Secrets(self.store)
         self._journal = Journal(
             self.store,
-            secrets=self._secrets,
+            secrets=secrets,
             window=self.engine.prepared.window,
             hypotheses=self.engine.prepared.hypotheses,
-            services=services,
+            services=[service.name for _, service in pipeline.services()],
         )
-        self._skills = [service.name for service in pipeline.of(Stage.SKILL)]
-        self.programs = programs or make_programs(
-            pipeline.of(Stage.SKILL), self.engine, self.store, deadline
-        )
+        skills = pipeline.of(Stage.SKILL)
+        self._skills = [service.name for service in skills]
+        self.programs = programs or make_programs(skills, self.engine, self.store, deadline)
         deliveries = AgendaDelivery(
             self.store,
             skills=self._skills,
             programs=self.programs,
-            wake=self._delivered,
+            secrets=secrets,
+            listeners=self._listeners,
             deadline=deadline,
             new_dialog_attributes=self._journal.new_dialog_attributes,
         )
         self._scheduler = AgendaScheduler(
             self.store, self._queues, deliveries, settle=self._journal.settle
         )
+        self._changes = DialogChanges(
+            self.store,
+            journal=self._journal,
+            secrets=secrets,
+            listeners=self._listeners,
+            scheduler=self._scheduler,
+            observers=self._observers,
+        )
         self._turns = TurnRunner(
             engine=self.engine,
             journal=self._journal,
-            interpreter=InputInterpreter(
-                pipeline.of(Stage.SKILL), switch_confidence=switch_confidence
-            ),
+            interpreter=InputInterpreter(skills, switch_confidence=switch_confidence),
             programs=self.programs,
             listeners=self._listeners,
             scheduler=self._scheduler,
@@ -195,12 +198,7 @@ class Assistant:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
         self._stopping, self.ready = True, False
         await self._scheduler.aclose()
-        try:
-            async with asyncio.timeout(grace):
-                await self._queues.drained()
-        except TimeoutError:
-            log.warning("stopped while turns of %d persons were running", len(self._queues))
-            await self._queues.cut_off()
+        await self._queues.drain(grace)
         self.watchdog.stop()
         await self._journal.settle_all()
         await self.engine.aclose()
@@ -302,14 +300,14 @@ class Assistant:
             due=time.time(),
             known=self._skills,
         )
-        return await self._enqueue(user, lambda: self._scheduler.notify(entry))
+        return await self._enqueue(user, partial(self._scheduler.notify, entry))
 
     async def start_program(
         self, user: str, code: str, info: ProgramInfo | None = None
     ) -> CreatedProgram:
         """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
         info = info or ProgramInfo()
-        created = await self._enqueue(user, lambda: self.programs.create(user, code, info))
+        created = await self._enqueue(user, partial(self.programs.create, user, code, info))
         for entry in created.entries:
             self._scheduler.expect(entry.due)
         return created
@@ -321,32 +319,18 @@ class Assistant:
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
         """End a dialog and return its id, if there is one; the next input starts a new one."""
         dialog_name = checked_dialog(dialog)
-        return await self._enqueue(user, lambda: self._close_dialog(user, dialog_name))
+        return await self._enqueue(user, partial(self._changes.close_dialog, user, dialog_name))
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown."""
-        return await self._enqueue(user, lambda: self._delete_person(user))
+        return await self._enqueue(user, partial(self._changes.delete_person, user))
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
         """Store a rating of an utterance by `user`, and pass it on to observers that learn from it.
 
         Raise `NotFound` for an unknown utterance.
         """
-        await self.store.rate_utterance(utt_id, rating, user, timestamp())
-        turn = await self.store.turn(utt_id) if self._observers.has_learners else []
-        if len(turn) != 2:
-            return
-        asked, reply = turn
-        assert isinstance(reply, BotUtterance)
-        self._observers.reply_rated(
-            Rated(
-                utt_id=utt_id,
-                user=await self.store.owner_of(utt_id) or "",
-                question=asked.text,
-                agent=reply.active_skill,
-                rating=rating,
-            )
-        )
+        await self._changes.rate_utterance(utt_id, rating, user)
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:
         """Iterate over everything said to or by a person with `n > after`, without end."""
@@ -357,29 +341,8 @@ class Assistant:
         """Return an event that is set when `store.feed` of this person may have something new."""
         return self._listeners.listening(user)
 
-    # -- inside -----------------------------------------------------------------------------
-
     def _enqueue(self, user: str, work: Work[T]) -> asyncio.Future[T]:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
         check_name(user, "a user", "user_id")
         return self._queues.enter(user, work)
-
-    def _delivered(self, user: str) -> None:
-        self._secrets.forget(user)
-        self._listeners.wake(user)
-
-    async def _close_dialog(self, user: str, dialog: str) -> str | None:
-        self._secrets.forget(user)
-        closed = await self.store.close_dialog(user, dialog)
-        self._scheduler.round_ended(user, dialog)
-        return closed
-
-    async def _delete_person(self, user: str) -> bool:
-        self._journal.forget(user)
-        self._secrets.forget(user)
-        deleted = await self.store.delete_person(user)
-        self._scheduler.forget(user)
-        self._observers.person_deleted(user)
-        self._listeners.wake(user)
-        return deleted

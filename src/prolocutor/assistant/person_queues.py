@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
 from prolocutor.errors import Overloaded, Stopping
 from prolocutor.pipeline.calls import start_now
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -66,12 +69,17 @@ class PersonQueues:
         queue.append(queued)
         return queued.done
 
-    async def drained(self) -> None:
-        """Wait until nothing is running or waiting."""
-        while self._workers:
-            await asyncio.wait(self._workers)
+    async def drain(self, grace: float | None = None) -> None:
+        """Wait until nothing is running or waiting; after `grace` seconds cancel the rest."""
+        try:
+            async with asyncio.timeout(grace):
+                while self._workers:
+                    await asyncio.wait(self._workers)
+        except TimeoutError:
+            log.warning("stopped while turns of %d persons were running", len(self._queues))
+            await self._cancel_all()
 
-    async def cut_off(self) -> None:
+    async def _cancel_all(self) -> None:
         """Cancel what is running, refuse what is waiting."""
         for queue in self._queues.values():
             for queued in list(queue)[1:]:

@@ -1,1 +1,1 @@
-"""Public kits and fakes for whoever writes a plug-in."""
+"""Public kits and fakes for authors of plug-ins."""

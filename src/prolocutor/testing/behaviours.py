@@ -11,7 +11,7 @@ from typing import Any
 
 
 def echo(request: Any) -> Any:
-    """Return the request back; `{"seconds": n}` takes so long, `{"raise": text}` raises."""
+    """Return the request; `{"seconds": n}` takes so long, `{"raise": text}` raises."""
     if isinstance(request, dict):
         time.sleep(request.get("seconds", 0))
         if "raise" in request:
@@ -20,12 +20,12 @@ def echo(request: Any) -> Any:
 
 
 def echo_batch(requests: list[Any]) -> list[Any]:
-    """Return the requests back; one that is `"bad"` becomes what JSON cannot say."""
+    """Return the requests; one that is `"bad"` becomes an object that is not JSON."""
     return [object() if request == "bad" else request for request in requests]
 
 
 def short_batch(requests: list[Any]) -> list[Any]:
-    """Forget the reply to the last request."""
+    """Return the requests without the last one."""
     return requests[:-1]
 
 
@@ -44,12 +44,12 @@ def exits(request: Any) -> Any:
 
 
 def not_a_number(request: Any) -> Any:
-    """Return a number that JSON cannot say, deep in the reply."""
+    """Return a number that is not JSON, deep in the reply."""
     return [{"text": "hi", "confidence": float("nan")}]
 
 
 def not_plain(request: Any) -> Any:
-    """Return an object that JSON cannot say."""
+    """Return an object that is not JSON."""
     return {"when": object()}
 
 

@@ -1,4 +1,4 @@
-"""ChannelKit: the tests that every channel passes, to be inherited.
+"""ChannelKit: the contract tests of a channel, to be inherited.
 
     class TestMyChannel(ChannelKit):
         def make(self, assistant: Assistant) -> Channel:
@@ -33,7 +33,7 @@ from prolocutor.web.openapi import document
 from prolocutor.web.serving import serve
 
 PATIENCE: Final = 20.0
-"""Seconds after which a test takes something for hung; a working channel is far from it."""
+"""Seconds after which a test fails; a working channel needs far less."""
 
 KEY: Final = "the-key-of-the-operators"
 TOKENS: Final = {"the-token-of-ann": "ann", "the-token-of-bob": "bob"}
@@ -41,7 +41,7 @@ STRICT: Final = AccessPolicy(keys=[KEY], tokens=TOKENS, trust_loopback=False)
 
 
 class Door(msgspec.Struct):
-    """A client at the door of a running assistant."""
+    """A client of the channel of a running assistant."""
 
     url: str
     http: aiohttp.ClientSession
@@ -51,14 +51,14 @@ class Door(msgspec.Struct):
 
     @asynccontextmanager
     async def as_visitor(self, secret: str | None) -> AsyncIterator[Door]:
-        """Come again with another key or token, or with none."""
+        """Yield a client with another key or token, or with none."""
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         async with aiohttp.ClientSession(self.url, headers=headers) as http:
             yield msgspec.structs.replace(self, http=http)
 
 
-class Answer(msgspec.Struct):
-    """What came back: the status, the reply's text if there is one, and the body."""
+class DoorAnswer(msgspec.Struct):
+    """A response: the status, the reply's text if there is one, and the body."""
 
     status: int
     text: str | None
@@ -66,15 +66,15 @@ class Answer(msgspec.Struct):
     headers: Any = None
 
     @classmethod
-    async def of(cls, response: aiohttp.ClientResponse, text: Callable[[Any], str]) -> Answer:
-        """Read a response of JSON; `text` finds the reply's text in the body of a 200."""
+    async def of(cls, response: aiohttp.ClientResponse, text: Callable[[Any], str]) -> DoorAnswer:
+        """Read a JSON response; `text` finds the reply's text in the body of a 200."""
         body = await response.json()
         found = text(body) if response.status == 200 else None
         return cls(response.status, found, body, response.headers)
 
 
 class Gate:
-    """A skill that counts what a person said: `3: hello`; "wait" waits until the gate is open."""
+    """A skill that counts a person's inputs: `3: hello`; "wait" waits until the gate is open."""
 
     def __init__(self) -> None:
         self.entered = asyncio.Event()
@@ -94,52 +94,52 @@ class Gate:
 
 
 class ChannelKit:
-    """What is true of every channel. Subclass it as `Test...` and override `make` and `say`."""
+    """The tests of every channel. Subclass it as `Test...` and override `make` and `say`."""
 
     pytestmark = pytest.mark.asyncio
 
     takes_keys = True
-    """Whether what is said can carry an idempotency key."""
+    """Whether an input can carry an idempotency key."""
 
     def make(self, assistant: Assistant) -> Channel:
         """Make the channel for an assistant."""
         raise NotImplementedError
 
-    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> Answer:
-        """Say something to the channel as `user` and wait for the reply."""
+    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> DoorAnswer:
+        """Send an input to the channel as `user` and wait for the reply."""
         raise NotImplementedError
 
-    async def say_nonsense(self, door: Door, *, user: str) -> Answer:
-        """Say something in a form that the channel does not understand."""
+    async def say_nonsense(self, door: Door, *, user: str) -> DoorAnswer:
+        """Send a request that the channel cannot read."""
         raise NotImplementedError
 
     @asynccontextmanager
     async def door(self, auth: AccessPolicy | None = None) -> AsyncIterator[Door]:
-        """Run an assistant behind this channel, with a client at its door."""
+        """Run an assistant behind this channel, with a client."""
         async with at_the_door(self.make, auth) as door:
             yield door
 
-    async def test_what_is_said_is_answered(self) -> None:
+    async def test_an_input_gets_a_reply(self) -> None:
         async with self.door() as door:
             answer = await self.say(door, "hello", user="ann")
 
         assert (answer.status, answer.text) == (200, "1: hello")
 
-    async def test_its_people_stand_behind_its_prefix(self) -> None:
+    async def test_users_have_the_prefix_of_the_channel(self) -> None:
         async with self.door() as door:
             await self.say(door, "hello", user="ann")
             found = await door.assistant.store.dialog_ids(DialogQuery(user=self._user(door, "ann")))
 
         assert len(found) == 1
 
-    async def test_two_people_do_not_mix(self) -> None:
+    async def test_inputs_of_two_users_do_not_mix(self) -> None:
         async with self.door() as door:
             await self.say(door, "hello", user="ann")
             answer = await self.say(door, "hello", user="bob")
 
         assert answer.text == "1: hello"
 
-    async def test_a_person_speaks_for_nobody_else(self) -> None:
+    async def test_a_token_cannot_act_for_another_user(self) -> None:
         async with self.door(STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
             own = await self.say(ann, "it is me", user="ann")
             other = await self.say(ann, "it is bob", user="bob")
@@ -148,21 +148,21 @@ class ChannelKit:
         assert own.status == 200
         assert (other.status, other.body["code"], found) == (403, "forbidden", [])
 
-    async def test_an_operator_speaks_for_anybody(self) -> None:
+    async def test_an_operator_can_act_for_any_user(self) -> None:
         async with self.door(STRICT) as door, door.as_visitor(KEY) as operator:
             answer = await self.say(operator, "hello", user="bob")
 
         assert answer.text == "1: hello"
 
     @pytest.mark.parametrize("secret", [None, "a-guess"])
-    async def test_a_stranger_is_turned_away(self, secret: str | None) -> None:
+    async def test_a_request_without_a_valid_secret_is_refused(self, secret: str | None) -> None:
         async with self.door(STRICT) as door, door.as_visitor(secret) as stranger:
             answer = await self.say(stranger, "hello", user="ann")
 
         assert (answer.status, answer.body["code"]) == (401, "unauthenticated")
         assert door.gate.calls == 0
 
-    async def test_nonsense_is_the_callers_fault(self) -> None:
+    async def test_a_malformed_request_is_a_client_error(self) -> None:
         async with self.door() as door:
             answer = await self.say_nonsense(door, user="ann")
 
@@ -170,7 +170,7 @@ class ChannelKit:
         assert answer.body.keys() == {"error", "code", "field"}
         assert door.gate.calls == 0
 
-    async def test_a_text_that_is_too_long_is_the_callers_fault(self) -> None:
+    async def test_a_text_that_is_too_long_is_a_client_error(self) -> None:
         async with self.door() as door:
             answer = await self.say(door, "x" * 100_001, user="ann")
 
@@ -184,7 +184,7 @@ class ChannelKit:
         assert [answer.text for answer in answers] == ["1: hello"] * 3
         assert door.gate.calls == 1
 
-    async def test_the_same_key_with_other_words_is_a_conflict(self) -> None:
+    async def test_the_same_key_with_another_text_is_a_conflict(self) -> None:
         self._needs_keys()
         async with self.door() as door:
             await self.say(door, "hello", user="ann", key="k")
@@ -192,7 +192,7 @@ class ChannelKit:
 
         assert (answer.status, answer.body["code"]) == (422, "conflict")
 
-    async def test_a_key_is_its_persons_own(self) -> None:
+    async def test_keys_of_different_users_do_not_collide(self) -> None:
         self._needs_keys()
         async with self.door() as door:
             await self.say(door, "hello", user="ann", key="k")
@@ -200,7 +200,7 @@ class ChannelKit:
 
         assert answer.text == "1: goodbye"
 
-    async def test_much_at_once_is_answered_one_after_the_other(self) -> None:
+    async def test_concurrent_inputs_of_a_user_are_answered_in_order(self) -> None:
         async with self.door() as door:
             answers = await asyncio.gather(
                 *(self.say(door, f"message {n}", user="ann") for n in range(100))
@@ -215,7 +215,7 @@ class ChannelKit:
         assert texts[1::2] == [f"{n}: {text}" for n, text in enumerate(texts[0::2], 1)]
         assert sorted(texts[1::2]) == sorted(str(answer.text) for answer in answers)
 
-    async def test_a_turn_outlives_a_client_that_leaves(self) -> None:
+    async def test_a_turn_ends_even_if_its_client_disconnects(self) -> None:
         async with self.door() as door:
             leaving = asyncio.ensure_future(self.say(door, "wait", user="ann"))
             await door.gate.entered.wait()
@@ -225,7 +225,7 @@ class ChannelKit:
 
         assert said == "1: wait"
 
-    async def test_nobody_new_is_served_once_it_stops(self) -> None:
+    async def test_a_new_request_is_refused_during_shutdown(self) -> None:
         async with self.door() as door:
             await door.app.drain()
             answer = await self.say(door, "hello", user="ann")
@@ -233,7 +233,7 @@ class ChannelKit:
         assert (answer.status, answer.body["code"]) == (503, "stopping")
         assert "Retry-After" in answer.headers
 
-    async def test_a_turn_that_was_taken_is_answered_before_it_stops(self) -> None:
+    async def test_a_running_turn_is_answered_during_shutdown(self) -> None:
         async with self.door() as door, asyncio.TaskGroup() as group:
             asking = group.create_task(self.say(door, "wait", user="ann"))
             await door.gate.entered.wait()
@@ -243,7 +243,7 @@ class ChannelKit:
 
         assert asking.result().text == "1: wait"
 
-    async def test_all_its_addresses_are_described(self) -> None:
+    async def test_openapi_describes_all_its_routes(self) -> None:
         async with Assistant(pipeline(Gate()), store="memory:") as assistant:
             channel = self.make(assistant)
             described = document("a", {channel.name: channel.routes})["paths"]
@@ -254,7 +254,7 @@ class ChannelKit:
                 method = route.method.lower() if isinstance(route, Route) else "get"
                 assert described[path][method]["summary"]
 
-    async def test_it_can_be_opened_and_closed_unused(self) -> None:
+    async def test_it_can_be_opened_and_closed_without_a_request(self) -> None:
         async with Assistant(pipeline(Gate()), store="memory:") as assistant:
             channel = self.make(assistant)
 
@@ -269,7 +269,7 @@ class ChannelKit:
             pytest.skip(f"idempotency keys ({type(self).__name__} takes none)")
 
     async def _reply_in_feed(self, door: Door, name: str) -> str:
-        """Wait until the reply to a person is stored, and give its text."""
+        """Wait until the reply to a person is stored, and return its text."""
         async for row in door.assistant.feed(self._user(door, name)):
             if row.message is not None and row.message["type"] == "text":
                 return str(row.message["text"])
@@ -293,7 +293,7 @@ async def at_the_door(
 
 @asynccontextmanager
 async def running(app: Listener, **options: Any) -> AsyncIterator[str]:
-    """Serve an app on a free port of this machine; gives its URL."""
+    """Serve an app on a free port of this machine; yield its URL."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as group:
@@ -303,5 +303,5 @@ async def running(app: Listener, **options: Any) -> AsyncIterator[str]:
 
 
 def pipeline(gate: Gate) -> Pipeline:
-    """Make a pipeline of nothing but the counting skill."""
+    """Make a pipeline of the counting skill alone."""
     return Pipeline(skills=[Service("gate", gate)])

@@ -1,4 +1,4 @@
-"""ConnectorKit: the tests that every connector passes, to be inherited.
+"""ConnectorKit: the contract tests of a connector, to be inherited.
 
     class TestMyConnector(ConnectorKit):
         async def connect(self, behaviour: str) -> Connector:
@@ -22,13 +22,13 @@ from prolocutor.errors import ServiceError
 from prolocutor.testing.fake_service import FakeRequest
 
 PATIENCE = 10.0
-"""Seconds after which a test takes a call for hung; a working connector is far from it."""
+"""Seconds after which a test fails; a working connector needs far less."""
 
 MISBEHAVIOURS = ["raises", "exits", "not_a_number", "not_plain", "too_large", "too_deep"]
 
 
 class ConnectorKit:
-    """What is true of every connector. Subclass it as `Test...` and override `connect`."""
+    """The tests of every connector. Subclass it as `Test...` and override `connect`."""
 
     pytestmark = pytest.mark.asyncio
 
@@ -37,13 +37,13 @@ class ConnectorKit:
         raise NotImplementedError
 
     async def connect_batched(self, behaviour: str) -> Connector | None:
-        """Return a connector with `batch_size > 1`; None where there is no such thing."""
+        """Return a connector with `batch_size > 1`; None if it cannot batch."""
         return None
 
     @pytest.mark.parametrize(
         "value", [{"text": "hi"}, [], "", 0, False, 1.5, [None, {"": "\N{GRINNING FACE}\n\x00"}]]
     )
-    async def test_the_reply_of_the_service_comes_back(self, value: Any) -> None:
+    async def test_the_reply_of_the_service_is_returned(self, value: Any) -> None:
         async with closing(await self.connect("echo")) as connector:
             reply = await ask(connector, value)
 
@@ -58,21 +58,21 @@ class ConnectorKit:
         assert isinstance(reply, Plain)
         assert reply.value is None
 
-    async def test_many_calls_at_once_each_get_their_own_reply(self) -> None:
+    async def test_concurrent_calls_get_their_own_replies(self) -> None:
         async with closing(await self.connect("echo")) as connector:
             replies = await asyncio.gather(*(ask(connector, n) for n in range(30)))
 
         assert [getattr(reply, "value", reply) for reply in replies] == list(range(30))
 
     @pytest.mark.parametrize("behaviour", MISBEHAVIOURS)
-    async def test_whatever_the_service_does_wrong_is_a_service_error(self, behaviour: str) -> None:
+    async def test_every_failure_of_the_service_is_a_service_error(self, behaviour: str) -> None:
         async with closing(await self.connect(behaviour)) as connector:
             reply = await ask(connector)
 
         assert isinstance(reply, ServiceError)
         assert "Traceback" not in str(reply)
 
-    async def test_a_service_that_raised_is_asked_again_as_if_nothing_had_been(self) -> None:
+    async def test_a_call_after_a_failed_one_works(self) -> None:
         async with closing(await self.connect("echo")) as connector:
             failed = await ask(connector, {"raise": "not today"})
             reply = await ask(connector, "again")
@@ -81,7 +81,7 @@ class ConnectorKit:
         assert isinstance(reply, Plain)
         assert reply.value == "again"
 
-    async def test_a_cancelled_call_ends_at_once_and_disturbs_no_later_one(self) -> None:
+    async def test_a_cancelled_call_ends_at_once_and_later_calls_work(self) -> None:
         async with closing(await self.connect("echo")) as connector:
             await ask(connector, "warm")
             with pytest.raises(TimeoutError):
@@ -92,7 +92,7 @@ class ConnectorKit:
         assert isinstance(reply, Plain)
         assert reply.value == "later"
 
-    async def test_it_can_be_closed_unused_and_twice(self) -> None:
+    async def test_it_can_be_closed_without_a_call_and_twice(self) -> None:
         connector = await self.connect("echo")
 
         await connector.aclose()
@@ -125,7 +125,7 @@ class ConnectorKit:
 
 @asynccontextmanager
 async def closing(connector: Connector) -> AsyncIterator[Connector]:
-    """Close the connector at the end, within bounds."""
+    """Close the connector at the end, within a time limit."""
     try:
         yield connector
     finally:
@@ -134,7 +134,7 @@ async def closing(connector: Connector) -> AsyncIterator[Connector]:
 
 
 async def ask(connector: Connector, *values: Any) -> Plain | ServiceError:
-    """Send the values in one call and give the first answer; an error for all is given too."""
+    """Send the values in one call; return the first reply, or the error of the call."""
     requests = [FakeRequest(value) for value in values or (None,)]
     try:
         async with asyncio.timeout(PATIENCE):

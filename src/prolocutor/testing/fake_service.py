@@ -9,7 +9,7 @@ from prolocutor.dialog.plain import decode, encode
 
 
 class FakeService:
-    """A service whose replies are given beforehand and which keeps what it was asked.
+    """A service with scripted replies, which records its requests.
 
     A reply is a value, an exception to raise, or a function of the request (async or plain). The
     last one serves all further calls; without any the reply is None.
@@ -24,11 +24,11 @@ class FakeService:
 
     @property
     def calls(self) -> int:
-        """How often it was called."""
+        """The number of calls."""
         return len(self.requests)
 
     async def __call__(self, request: Any) -> Any:
-        """Keep the request and give the next reply."""
+        """Record the request and return the next reply."""
         self.requests.append(request)
         reply = self._replies[min(self.calls, len(self._replies)) - 1]
         if isinstance(reply, BaseException):

@@ -1,4 +1,4 @@
-"""Turns to try a store with: beginnings, what they end in, and what is said unasked."""
+"""Sample turns for tests of stores: openings, closings, entries of the agenda, deliveries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from prolocutor.dialog.profiles import Change, apply_changes
 
 
 def an_opening(user: str = "ann", text: str = "hi", **changes: Any) -> TurnOpening:
-    """Make what a person says; `changes` are other fields of `TurnOpening`."""
+    """Make an opening; `changes` are other fields of `TurnOpening`."""
     opening = TurnOpening(
         turn_id=ids.TurnId(ids.new_id()),
         user=user,
@@ -55,7 +55,7 @@ def a_closing(
     at: str | None = None,
     **changes: Any,
 ) -> TurnClosing:
-    """Make what a turn ends in: both utterances, new versions of profiles, one message.
+    """Make the closing of a turn: both utterances, new versions of profiles, one message.
 
     `changes` are other fields of `TurnClosing`.
     """
@@ -132,7 +132,7 @@ def an_entry(user: str = "ann", key: str = "k", due: float = 10.0, **changes: An
 
 
 def a_delivery(user: str, *texts: str, **changes: Any) -> Delivery:
-    """Make what the assistant says unasked; `changes` are other fields of `Delivery`."""
+    """Make a delivery of these texts; `changes` are other fields of `Delivery`."""
     delivery = Delivery(
         user=user,
         messages=[a_message(text) for text in texts],
@@ -142,20 +142,20 @@ def a_delivery(user: str, *texts: str, **changes: Any) -> Delivery:
     return msgspec.structs.replace(delivery, **changes)
 
 
-async def begin(
+async def open_new_turn(
     store: TurnStore, user: str = "ann", text: str = "hi", **changes: Any
 ) -> OpenedTurn:
-    """Begin a turn that is sure to be new."""
+    """Open a turn that must be new."""
     opened = await store.open_turn(an_opening(user, text, **changes))
     assert isinstance(opened, OpenedTurn)
     return opened
 
 
 async def talk(store: TurnStore, user: str, *texts: str, **ending: Any) -> list[OpenedTurn]:
-    """Have a person say these things, each answered by `re: ...`; give how the turns began."""
+    """Store a turn for each text, with the reply `re: TEXT`; return the opened turns."""
     turns = []
     for text in texts:
-        opened = await begin(store, user, text)
+        opened = await open_new_turn(store, user, text)
         await store.close_turn(a_closing(opened, f"re: {text}", **ending))
         turns.append(opened)
     return turns

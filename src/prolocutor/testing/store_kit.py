@@ -1,12 +1,12 @@
-"""StoreKit: the tests that every store passes, to be inherited.
+"""StoreKit: the contract tests of a store, to be inherited.
 
-    class TestMyStore(DurableStoreKit):  # or StoreKit, if it forgets when it is closed
+    class TestMyStore(DurableStoreKit):  # or StoreKit, if nothing is stored once it is closed
         @pytest.fixture
         def make_store(self, tmp_path):
             return lambda: MyStore(tmp_path / "dialogs")
 
-Each call of `make_store()` within one test gives a store that is not open yet, on the same data. It
-needs pytest and pytest-asyncio.
+Each call of `make_store()` within one test returns a store that is not open yet, on the same data.
+The kit needs pytest and pytest-asyncio.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["DurableStoreKit", "MakeStore", "StoreKit"]
 
 
 class StoreKit(TurnStoreKit, FeedStoreKit, AgendaStoreKit, RecordStoreKit, ArchiveStoreKit):
-    """What is true of every store. Subclass it as `Test...` with a `make_store` fixture."""
+    """The tests of every store. Subclass it as `Test...` with a `make_store` fixture."""
 
 
 class DurableStoreKit(DurabilityKit, StoreKit):
-    """What is true beside that of every store that remembers when it was closed."""
+    """The tests of a store that has its data after it was closed and opened again."""

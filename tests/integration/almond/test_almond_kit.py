@@ -8,7 +8,7 @@ import aiohttp
 from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
-from prolocutor.testing.channel_kit import Answer, ChannelKit, Door
+from prolocutor.testing.channel_kit import ChannelKit, Door, DoorAnswer
 from tests.integration.almond.wire import Client
 
 STATUS = {"bad_input": 400, "forbidden": 403, "stopping": 503}
@@ -24,10 +24,10 @@ class TestConverse(ChannelKit):
     def make(self, assistant: Assistant) -> Channel:
         return Almond(assistant)
 
-    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> Answer:
+    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> DoorAnswer:
         return await post(door, {"type": "command", "text": text}, user, key)
 
-    async def say_nonsense(self, door: Door, *, user: str) -> Answer:
+    async def say_nonsense(self, door: Door, *, user: str) -> DoorAnswer:
         return await post(door, {"type": "command", "text": 5}, user)
 
 
@@ -37,22 +37,24 @@ class TestSocket(ChannelKit):
     def make(self, assistant: Assistant) -> Channel:
         return Almond(assistant)
 
-    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> Answer:
+    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> DoorAnswer:
         return await send(door, {"type": "command", "text": text}, user)
 
-    async def say_nonsense(self, door: Door, *, user: str) -> Answer:
+    async def say_nonsense(self, door: Door, *, user: str) -> DoorAnswer:
         return await send(door, {"type": "command", "text": 5}, user)
 
 
-async def post(door: Door, command: dict[str, Any], user: str, key: str | None = None) -> Answer:
+async def post(
+    door: Door, command: dict[str, Any], user: str, key: str | None = None
+) -> DoorAnswer:
     body = {"command": command, "conversationId": "main"}
     headers = {"Idempotency-Key": key} if key else {}
     address = f"/api/converse?user={user}"
     async with door.http.post(address, json=body, headers=headers) as response:
-        return await Answer.of(response, lambda reply: str(reply["messages"][0]["text"]))
+        return await DoorAnswer.of(response, lambda reply: str(reply["messages"][0]["text"]))
 
 
-async def send(door: Door, frame: dict[str, Any], user: str) -> Answer:
+async def send(door: Door, frame: dict[str, Any], user: str) -> DoorAnswer:
     """Say one thing over a socket of its own; a refusal's status is that of its code.
 
     Others of the same person may speak meanwhile: the reply is the one that ends in the words.
@@ -72,8 +74,8 @@ async def send(door: Door, frame: dict[str, Any], user: str) -> Answer:
                     first = await client.receive()
     except aiohttp.WSServerHandshakeError:
         async with door.http.get(address, headers=UPGRADE) as response:
-            return await Answer.of(response, str)
+            return await DoorAnswer.of(response, str)
     if first["type"] == "text":
-        return Answer(200, first["text"], first)
+        return DoorAnswer(200, first["text"], first)
     told = {"error": first["error"], "code": first["code"], "field": None}
-    return Answer(STATUS[first["code"]], None, told)
+    return DoorAnswer(STATUS[first["code"]], None, told)

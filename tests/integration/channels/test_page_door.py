@@ -142,7 +142,7 @@ async def test_a_picture_is_kept_and_shown_to_whoever_knows_its_name() -> None:
             assert refused.status == 415
 
 
-async def test_all_its_addresses_are_described() -> None:
+async def test_openapi_describes_all_its_routes() -> None:
     async with at_the_door(Page) as door, door.http.get("/openapi.json") as response:
         described = (await response.json())["paths"]
         page = Page(door.assistant)

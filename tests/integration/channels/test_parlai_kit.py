@@ -7,7 +7,7 @@ import aiohttp
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.parlai import Parlai
 from prolocutor.contracts.channel import Channel
-from prolocutor.testing.channel_kit import Answer, ChannelKit, Door
+from prolocutor.testing.channel_kit import ChannelKit, Door, DoorAnswer
 
 STATUS = {"bad_input": 400, "forbidden": 403, "stopping": 503}
 UPGRADE = {
@@ -24,14 +24,14 @@ class TestParlai(ChannelKit):
     def make(self, assistant: Assistant) -> Channel:
         return Parlai(assistant)
 
-    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> Answer:
+    async def say(self, door: Door, text: str, *, user: str, key: str | None = None) -> DoorAnswer:
         return await send(door, {"text": text}, user)
 
-    async def say_nonsense(self, door: Door, *, user: str) -> Answer:
+    async def say_nonsense(self, door: Door, *, user: str) -> DoorAnswer:
         return await send(door, {"text": {"a": 1}}, user)
 
 
-async def send(door: Door, message: Any, user: str) -> Answer:
+async def send(door: Door, message: Any, user: str) -> DoorAnswer:
     """Send one message over a socket of its own; a refusal's status is that of its code."""
     address = f"/websocket?user={user}"
     try:
@@ -40,8 +40,8 @@ async def send(door: Door, message: Any, user: str) -> Answer:
             body = await socket.receive_json()
     except aiohttp.WSServerHandshakeError:
         async with door.http.get(address, headers=UPGRADE) as response:
-            return await Answer.of(response, str)
+            return await DoorAnswer.of(response, str)
     if "code" not in body:
-        return Answer(200, body["text"], body)
+        return DoorAnswer(200, body["text"], body)
     body = {name: body[name] for name in ("error", "code", "field")}
-    return Answer(STATUS[body["code"]], None, body)
+    return DoorAnswer(STATUS[body["code"]], None, body)

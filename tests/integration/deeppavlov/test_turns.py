@@ -6,7 +6,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.deeppavlov.door.api import DeepPavlov
 from prolocutor.pipeline.plan import Pipeline, Service
-from prolocutor.testing.channel_kit import Answer, Door, Gate, running
+from prolocutor.testing.channel_kit import Door, DoorAnswer, Gate, running
 from prolocutor.web.listener import make_app
 from prolocutor_demo import demonstration
 from tests.integration.channels.fakes import deeppavlov, get, post
@@ -174,6 +174,6 @@ async def test_a_key_that_is_too_long_is_a_400() -> None:
     assert (answer.status, answer.body["field"]) == (400, "Idempotency-Key")
 
 
-async def said_with_key(door: Door, body: dict, key: str = "k") -> Answer:
+async def said_with_key(door: Door, body: dict, key: str = "k") -> DoorAnswer:
     async with door.http.post("/", json=body, headers={"Idempotency-Key": key}) as response:
-        return await Answer.of(response, lambda body: body["response"])
+        return await DoorAnswer.of(response, lambda body: body["response"])

@@ -13,7 +13,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_turns import a_closing, begin
+from prolocutor.testing.sample_turns import a_closing, open_new_turn
 
 OURS = {"utt_id", "text", "orig_text", "active_skill", "confidence", "user", "annotations",
         "hypotheses", "date_time", "attributes"}  # fmt: skip
@@ -61,7 +61,7 @@ async def round_trip(
     rating: Any,
 ) -> None:  # fmt: skip
     await store.open()
-    opened = await begin(store, user, text)
+    opened = await open_new_turn(store, user, text)
     ending = a_closing(opened, reply, annotations=annotations, extra=extra, hypotheses=hypotheses,
                        human_attributes=human, bot_attributes=bot)  # fmt: skip
     await store.close_turn(ending)
@@ -69,7 +69,7 @@ async def round_trip(
         await store.aclose()
         await store.open()
 
-    after = await begin(store, user, window=2, hypotheses=1)
+    after = await open_new_turn(store, user, window=2, hypotheses=1)
     await store.rate_dialog(opened.dialog_id, rating, user, "")
     dialog = await store.dialog(opened.dialog_id)
     assert dialog is not None

@@ -18,7 +18,7 @@ from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.ownership import owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store
-from prolocutor.testing.sample_turns import a_closing, an_opening, begin, talk
+from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
 
 OWN = """
 import asyncio, sys
@@ -194,13 +194,13 @@ async def test_a_deleted_person_leaves_no_bytes_in_any_file(path: Path) -> None:
     await talk(store, "bob", "something else")
     (opened,) = await talk(store, "ann-secret", "secret")
     for n in range(30):
-        opened = await begin(
+        opened = await open_new_turn(
             store, "ann-secret", f"my secret {n} " * 300, request_key=f"secret {n}"
         )
         said = [{"skill_name": "s", "text": "secret " * 500, "confidence": 1}]
         known = {"secret": "secret" * n}
         await store.close_turn(a_closing(opened, "secret", hypotheses=said, human_attributes=known))
-    await begin(store, "ann-secret", "secret")
+    await open_new_turn(store, "ann-secret", "secret")
     await store.rate_dialog(opened.dialog_id, "secret", "ann-secret", "2024-01-01")
     ids = [opened.dialog_id, opened.id, opened.opening.utt_id]
 
@@ -235,7 +235,7 @@ async def test_commits_are_there_before_the_reply(path: Path) -> None:
     await store.open()
     seen = []
     for n in range(5):
-        opened = await begin(store, "ann", str(n))
+        opened = await open_new_turn(store, "ann", str(n))
         seen.append(store.commits)
         await store.close_turn(a_closing(opened))
         seen.append(store.commits)
@@ -248,7 +248,7 @@ async def test_commits_are_there_before_the_reply(path: Path) -> None:
 async def test_a_caller_that_goes_away_disturbs_nobody(path: Path) -> None:
     store = SqliteStore(path)
     await store.open()
-    waiting = [asyncio.ensure_future(begin(store, f"u{n}")) for n in range(3)]
+    waiting = [asyncio.ensure_future(open_new_turn(store, f"u{n}")) for n in range(3)]
     await asyncio.sleep(0)
 
     waiting[0].cancel()

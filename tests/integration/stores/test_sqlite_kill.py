@@ -8,7 +8,7 @@ from threading import Timer
 
 from prolocutor.dialog import plain
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_turns import a_closing, begin
+from prolocutor.testing.sample_turns import a_closing, open_new_turn
 
 KILLS = 6
 PEOPLE = 8
@@ -59,7 +59,7 @@ async def test_nothing_that_was_confirmed_is_lost(tmp_path: Path) -> None:
         assert [row.n for row in feed] == list(range(1, len(feed) + 1))
         ends = dialog.utterances[-2:]
         assert not ends or ends[0].user == dialog.human
-        after = await begin(store, dialog.human.user_external_id, "after", window=2)
+        after = await open_new_turn(store, dialog.human.user_external_id, "after", window=2)
         assert [plain.decode(one.state)["utt_id"] for one in after.window] == [
             u.utt_id for u in ends
         ]

@@ -16,7 +16,7 @@ from prolocutor.dialog import agent_state, splicing
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.migrations import APPLICATION_ID, NEWEST
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_turns import a_closing, an_entry, an_opening, begin, talk
+from prolocutor.testing.sample_turns import a_closing, an_entry, an_opening, open_new_turn, talk
 
 VERSIONS = Path(__file__).parent / "versions"
 DUMPS = sorted(VERSIONS.glob("v*.sql"))
@@ -36,7 +36,7 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
     (open_turn,) = await store.unfinished_turns()
     resumed = await store.resume_turn(open_turn.turn_id, 4, 1)
     dialogs = [dialog async for dialog in store.export(user="ann")]
-    after = await begin(store, "ann", "after", window=4)
+    after = await open_new_turn(store, "ann", "after", window=4)
     await store.aclose()
 
     assert resumed.opening.text == "cut off"
@@ -74,8 +74,8 @@ async def test_messages_of_the_first_version_are_numbered_by_dialog_name(tmp_pat
     tail = await store.feed_tail("carl", "main")
     resumed = await store.resume_turn(cut_off.turn_id, 4, 0)
     await store.close_turn(a_closing(resumed))
-    after = await begin(store, "carl")
-    other = await begin(store, "carl", dialog_name="other")
+    after = await open_new_turn(store, "carl")
+    other = await open_new_turn(store, "carl", dialog_name="other")
     await store.aclose()
 
     assert [(row.n, row.dialog_name, row.id, row.closing) for row in rows] == [
@@ -157,8 +157,10 @@ async def _make(path: Path) -> None:
         text = "abcdefghijklmnopqrst"[n]
         turns = await talk(store, "ann", text, human_attributes={"n": n}, hypotheses=said)
     await store.rate_dialog(turns[0].dialog_id, 5, "ann", "2024-01-01 00:00:00.000000")
-    await begin(store, "bob", "cut off", request_key="k", request_hash=b"h")
-    await store.close_turn(a_closing(await begin(store, "dora"), messages=[], round=b'{"left":2}'))
+    await open_new_turn(store, "bob", "cut off", request_key="k", request_hash=b"h")
+    await store.close_turn(
+        a_closing(await open_new_turn(store, "dora"), messages=[], round=b'{"left":2}')
+    )
     await store.schedule(an_entry("dora"))
     await store.put_record("dora", "device", "a", b"1")
     await store.aclose()

@@ -14,7 +14,7 @@ from prolocutor.errors import NotFound, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
-from prolocutor.testing.sample_turns import an_opening, begin
+from prolocutor.testing.sample_turns import an_opening, open_new_turn
 from tests.unit.assistant.talks import FaultyStore, assistant, echo
 from tests.unit.pipeline.talk import Gate, hypothesis, says, settle_down
 
@@ -33,7 +33,7 @@ class Keeps:
 
 async def cut_off(store: MemoryStore, text: str = "hi", **opening: Any) -> str:
     """Begin a turn that nobody ends; give its id."""
-    return (await begin(store, text=text, window=4, **opening)).opening.turn_id
+    return (await open_new_turn(store, text=text, window=4, **opening)).opening.turn_id
 
 
 async def said(store: MemoryStore, user: str = "ann") -> list[str]:

@@ -15,7 +15,7 @@ from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.turn import Turn
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
-from prolocutor.testing.sample_turns import begin
+from prolocutor.testing.sample_turns import open_new_turn
 
 PATIENCE = 20
 """Seconds after which a test that hangs fails."""
@@ -38,7 +38,7 @@ class Talk:
     ) -> Turn:
         """Take one turn and store it; `start` are fields of `TurnStart`."""
         prepared = self.engine.prepared
-        begun = await begin(
+        begun = await open_new_turn(
             self.store,
             text=text,
             attributes=attributes,

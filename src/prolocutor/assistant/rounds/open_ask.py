@@ -213,7 +213,7 @@ class OpenAsk:
         return self._to_asking_skill(answer)
 
     def _to_asking_skill(self, answer: dict[str, Any]) -> Decision:
-        """Give an answer to the skill that asked; if it fails, the ask is repeated once."""
+        """Return an answer to the skill that asked; if it fails, the ask is repeated once."""
         waiting = self.waiting
         start = to_skill(self._input, waiting.skill, answer)
         if waiting.repeated:

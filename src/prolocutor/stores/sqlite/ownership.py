@@ -56,7 +56,7 @@ class Ownership:
         os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
-        """Give up the ownership."""
+        """End the ownership."""
         if self._descriptor is not None:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)

@@ -1,1 +1,1 @@
-"""What every store keeps, as tests: one file for each promise of `contracts/store.py`."""
+"""The contract tests of stores, one file for each part of `contracts/store`."""

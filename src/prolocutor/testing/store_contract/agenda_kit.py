@@ -1,4 +1,4 @@
-"""What every store keeps of the agenda: entries that wait, are delivered once, or are struck."""
+"""Contract tests of `AgendaStore`: entries, their limit and their delivery."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from prolocutor.contracts.store import MAX_AGENDA_ENTRIES, AgendaEntry, Store
 from prolocutor.errors import StoreError
-from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, begin, talk
+from prolocutor.testing.sample_turns import a_closing, a_delivery, an_entry, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import StoreFixtures
 
 
 class AgendaStoreKit(StoreFixtures):
-    """`Agenda`."""
+    """The tests of `AgendaStore`."""
 
-    async def test_an_entry_comes_back_as_it_was_given(self, store: Store) -> None:
+    async def test_an_entry_is_returned_as_it_was_written(self, store: Store) -> None:
         entry = AgendaEntry(
             user="ann",
             dialog_name="other",
@@ -41,7 +41,7 @@ class AgendaStoreKit(StoreFixtures):
         assert _keys(await store.due(9.0, limit=2)) == ["a", "b"]
         assert _keys(await store.entries("ann")) == ["b", "c"]
 
-    async def test_entries_of_one_time_are_in_the_order_of_writing(self, store: Store) -> None:
+    async def test_entries_with_the_same_due_keep_the_order_of_writing(self, store: Store) -> None:
         for user, key in (("bob", "z"), ("ann", "y"), ("bob", "x"), ("ann", "z")):
             await store.schedule(an_entry(user, key))
         await store.schedule(an_entry("bob", "z"))
@@ -53,14 +53,14 @@ class AgendaStoreKit(StoreFixtures):
             ("bob", "z"),
         ]
 
-    async def test_the_next_time_is_known(self, store: Store) -> None:
+    async def test_next_due_is_the_earliest_due_after_a_time(self, store: Store) -> None:
         assert await store.next_due(0.0) is None
         for key, due in (("a", 5.0), ("b", 2.0)):
             await store.schedule(an_entry(key=key, due=due))
 
         assert [await store.next_due(after) for after in (0.0, 2.0, 5.0)] == [2.0, 5.0, None]
 
-    async def test_an_entry_takes_the_place_of_one_of_its_key(self, store: Store) -> None:
+    async def test_an_entry_replaces_one_with_the_same_key(self, store: Store) -> None:
         await store.schedule(an_entry(key="k", due=1.0))
         await store.schedule(an_entry(key="k", due=2.0, body=b"2"))
         await store.schedule(an_entry(key="k", due=3.0, skill="other"))
@@ -82,7 +82,7 @@ class AgendaStoreKit(StoreFixtures):
         assert await store.strike("nobody", "timer", "b") is False
         assert _keys(await store.entries("ann")) == ["b"]
 
-    async def test_the_earliest_goes_and_is_counted_where_there_are_too_many(
+    async def test_beyond_the_limit_the_earliest_entry_is_dropped_and_counted(
         self, store: Store
     ) -> None:
         for n in range(5):
@@ -96,7 +96,7 @@ class AgendaStoreKit(StoreFixtures):
         ]
         assert [(one.key, one.dropped) for one in await store.entries("bob")] == [("b", 0)]
 
-    async def test_the_entry_just_written_stays_even_where_it_is_the_earliest(
+    async def test_the_entry_just_written_stays_even_if_it_is_the_earliest(
         self, store: Store
     ) -> None:
         for key, due in (("a", 5.0), ("b", 6.0), ("c", 1.0)):
@@ -114,7 +114,7 @@ class AgendaStoreKit(StoreFixtures):
 
         assert _keys(await store.entries("ann")) == ["rare", "3", "4"]
 
-    async def test_an_entry_in_the_place_of_another_drops_none(self, store: Store) -> None:
+    async def test_an_entry_that_replaces_another_drops_none(self, store: Store) -> None:
         for key in ("a", "b", "b"):
             await store.schedule(an_entry("ann", key), limit=2)
 
@@ -145,7 +145,7 @@ class AgendaStoreKit(StoreFixtures):
             assert await store.entries("ann") == [changed]
         assert await store.feed("ann", 0) == []
 
-    async def test_an_entry_can_be_put_off_by_its_delivery(self, store: Store) -> None:
+    async def test_a_delivery_can_reschedule_its_entry(self, store: Store) -> None:
         given, again = an_entry("ann", due=10.0), an_entry("ann", due=20.0)
         await store.schedule(given)
 
@@ -157,7 +157,7 @@ class AgendaStoreKit(StoreFixtures):
 
     # With a turn
 
-    async def test_a_delivery_strikes_and_schedules_beside_its_entry(self, store: Store) -> None:
+    async def test_a_delivery_strikes_and_schedules_other_entries(self, store: Store) -> None:
         due, other, new = (an_entry("ann", key) for key in ("due", "other", "new"))
         for entry in (due, other):
             await store.schedule(entry)
@@ -172,7 +172,7 @@ class AgendaStoreKit(StoreFixtures):
         for key in ("a", "b"):
             await store.schedule(an_entry("ann", key))
         await store.schedule(an_entry("bob", "a"))
-        opened = await begin(store, "ann")
+        opened = await open_new_turn(store, "ann")
 
         entries = [an_entry("ann", "b", 5.0), an_entry("ann", "c", 20.0)]
         struck = [("timer", "a"), ("timer", "b"), ("timer", "nothing")]
@@ -181,8 +181,8 @@ class AgendaStoreKit(StoreFixtures):
         assert await store.entries("ann") == entries
         assert _keys(await store.entries("bob")) == ["a"]
 
-    async def test_a_turn_that_cannot_end_schedules_nothing(self, store: Store) -> None:
-        opened = await begin(store, "ann")
+    async def test_a_turn_that_cannot_be_closed_schedules_nothing(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann")
         await store.close_turn(a_closing(opened))
 
         with pytest.raises(StoreError):
@@ -191,7 +191,7 @@ class AgendaStoreKit(StoreFixtures):
         assert await store.entries("ann") == []
 
     async def test_the_limit_holds_for_turns_too(self, store: Store) -> None:
-        opened = await begin(store, "ann")
+        opened = await open_new_turn(store, "ann")
         entries = [an_entry("ann", str(n), float(n)) for n in range(MAX_AGENDA_ENTRIES + 2)]
 
         await store.close_turn(a_closing(opened, entries=entries))
@@ -199,7 +199,7 @@ class AgendaStoreKit(StoreFixtures):
         left = await store.entries("ann")
         assert (len(left), left[0].key, left[0].dropped) == (MAX_AGENDA_ENTRIES, "2", 2)
 
-    async def test_the_agenda_goes_with_its_person(self, store: Store) -> None:
+    async def test_the_agenda_is_deleted_with_its_person(self, store: Store) -> None:
         await talk(store, "ann", "a")
         await store.schedule(an_entry("ann"))
         await store.schedule(an_entry("unknown"))

@@ -1,4 +1,4 @@
-"""What every store keeps of the archive: finding, rating, deleting, exporting."""
+"""Contract tests of `ArchiveStore`: queries, ratings, deletions, exports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import HumanUtterance
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.testing.sample_turns import a_closing, begin, talk
+from prolocutor.testing.sample_turns import a_closing, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
@@ -24,7 +24,7 @@ from prolocutor.testing.store_contract.fixtures import (
 
 
 class ArchiveStoreKit(StoreFixtures):
-    """`Archive`."""
+    """The tests of `ArchiveStore`."""
 
     async def test_a_whole_dialog_is_found_by_both_its_ids(self, store: Store) -> None:
         said = [{"skill_name": "s", "text": "t", "confidence": 0.5, "x": [1]}]
@@ -63,7 +63,7 @@ class ArchiveStoreKit(StoreFixtures):
         assert await store.turn("nothing") == []
 
     async def test_a_dialog_without_a_reply_has_no_date_finish(self, store: Store) -> None:
-        opened = await begin(store)
+        opened = await open_new_turn(store)
 
         dialog = await dialog_of(store, opened.dialog_id)
 
@@ -89,7 +89,7 @@ class ArchiveStoreKit(StoreFixtures):
 
         assert owners == ["ann", "ann", "ann", "ann", None]
 
-    async def test_dialogs_are_found_by_what_is_asked_for(self, store: Store) -> None:
+    async def test_dialogs_are_found_by_every_condition_of_a_query(self, store: Store) -> None:
         a = await store_turn(store, "ann", YESTERDAY, "jokes")
         b = await store_turn(store, "bob", TODAY, "todo")
         c = await store_turn(store, "ann", TOMORROW, "jokes", dialog_name="other")
@@ -112,7 +112,7 @@ class ArchiveStoreKit(StoreFixtures):
         assert await found(active=False) == [b]
         assert await found(active=True, user="ann", skill="jokes", since=TODAY) == [c]
 
-    async def test_dialogs_are_paged_through(self, store: Store) -> None:
+    async def test_dialogs_are_found_page_by_page(self, store: Store) -> None:
         made = [await store_turn(store, f"u{n}", TODAY) for n in range(5)]
 
         assert await store.dialog_ids(DialogQuery(limit=2)) == made[:2]
@@ -126,7 +126,7 @@ class ArchiveStoreKit(StoreFixtures):
 
         assert await store.dialog_ids(DialogQuery(after=made[1])) == made[2:]
 
-    async def test_export_gives_all_dialogs_oldest_first(self, store: Store) -> None:
+    async def test_export_yields_all_dialogs_oldest_first(self, store: Store) -> None:
         made = [await store_turn(store, user, TODAY) for user in ("ann", "bob", "carl")]
 
         everybody = [dialog async for dialog in store.export()]
@@ -150,7 +150,7 @@ class ArchiveStoreKit(StoreFixtures):
             {"rating": {"stars": 5}, "user_external_id": None, "datetime": TOMORROW},
         ]
         assert (dialog.rating, dialog.attributes) == ({"stars": 5}, {"ratings": shown})
-        after = await begin(store, "ann", "b")
+        after = await open_new_turn(store, "ann", "b")
         assert plain.decode(after.rating) == {"stars": 5}
         assert plain.decode(after.dialog_attributes) == {"ratings": shown}
         assert await store.dialog_ids(DialogQuery(rating={"stars": 5})) == [turn.dialog_id]
@@ -162,7 +162,7 @@ class ArchiveStoreKit(StoreFixtures):
         await store.rate_utterance(turn.opening.bot_utt_id, 1, "ann", TODAY)
         await store.rate_utterance(turn.opening.bot_utt_id, 2, "bob", TODAY)
 
-        after = await begin(store, "ann", "b", hypotheses=1)
+        after = await open_new_turn(store, "ann", "b", hypotheses=1)
         dialog = await dialog_of(store, turn.dialog_id)
 
         states = [plain.decode(said.state) for said in after.window]
@@ -178,7 +178,7 @@ class ArchiveStoreKit(StoreFixtures):
         assert dialog.rating is None
         assert await store.dialog_ids(DialogQuery(rating="good")) == [turn.dialog_id]
 
-    async def test_what_is_unknown_cannot_be_rated(self, store: Store) -> None:
+    async def test_rating_an_unknown_id_raises_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):
             await store.rate_dialog("nothing", 1, None, TODAY)
         with pytest.raises(NotFound):
@@ -189,7 +189,7 @@ class ArchiveStoreKit(StoreFixtures):
     async def test_a_deleted_person_leaves_nothing(self, store: Store) -> None:
         (turn,) = await talk(store, "ann", "a", human_attributes={"n": 1})
         await store.rate_dialog(turn.dialog_id, 5, None, TODAY)
-        await begin(store, "ann", "b", request_key="k", request_hash=b"h")
+        await open_new_turn(store, "ann", "b", request_key="k", request_hash=b"h")
         kept = await store_turn(store, "bob", TODAY)
 
         assert await store.delete_person("ann") is True
@@ -200,12 +200,12 @@ class ArchiveStoreKit(StoreFixtures):
         assert await store.owner_of(turn.opening.utt_id) is None
         assert await store.feed("ann", 0) == []
         assert await store.unfinished_turns() == []
-        fresh = await begin(store, "ann", "c", request_key="k", request_hash=b"g")
+        fresh = await open_new_turn(store, "ann", "c", request_key="k", request_hash=b"g")
         assert plain.decode(fresh.human.state)["attributes"] == {}
         assert fresh.window == []
 
-    async def test_the_turn_of_a_deleted_person_cannot_be_finished(self, store: Store) -> None:
-        opened = await begin(store, "ann", "a")
+    async def test_the_turn_of_a_deleted_person_cannot_be_closed(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann", "a")
         await store.delete_person("ann")
 
         with pytest.raises(StoreError):
@@ -214,14 +214,14 @@ class ArchiveStoreKit(StoreFixtures):
         with pytest.raises(StoreError):
             await store.close_turn(a_closing(opened))
 
-        assert texts(await begin(store, "ann")) == ["new", "re: new"]
+        assert texts(await open_new_turn(store, "ann")) == ["new", "re: new"]
 
-    async def test_feed_numbers_never_come_again(self, store: Store) -> None:
+    async def test_feed_numbers_are_not_reused_after_a_deletion(self, store: Store) -> None:
         await talk(store, "ann", "a", "b")
         end = await store.feed_end("ann")
         await store.delete_person("ann")
 
-        opened = await begin(store, "ann", "c")
+        opened = await open_new_turn(store, "ann", "c")
 
         assert opened.feed == end + 1
 
@@ -237,7 +237,7 @@ class ArchiveStoreKit(StoreFixtures):
         assert await store.dialog(old) is None
         assert {row.dialog_id for row in await store.feed("ann", 0)} == {new}
         assert await store.feed_end("ann") == end
-        opened = await begin(store, "ann", "again")
+        opened = await open_new_turn(store, "ann", "again")
         assert (opened.length, opened.feed) == (0, end + 1)
         assert plain.decode(opened.human.state)["attributes"] == {"n": 1}
 
@@ -247,11 +247,11 @@ class ArchiveStoreKit(StoreFixtures):
         await store.delete_older(TODAY)
 
         assert await store.feed_end("ann") == 2
-        assert (await begin(store, "ann")).feed == 3
+        assert (await open_new_turn(store, "ann")).feed == 3
 
     async def test_a_dialog_with_an_open_turn_is_not_old(self, store: Store) -> None:
         await store_turn(store, "ann", YESTERDAY)
-        opened = await begin(store, "ann", date_time=YESTERDAY)
+        opened = await open_new_turn(store, "ann", date_time=YESTERDAY)
 
         assert await store.delete_older(TODAY) == 0
         await store.close_turn(a_closing(opened, at=YESTERDAY))

@@ -1,4 +1,4 @@
-"""What beside that every store keeps that remembers when it was closed."""
+"""Contract tests of a store that has its data after it was closed and opened again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prolocutor.testing.sample_turns import (
     a_delivery,
     an_entry,
     an_opening,
-    begin,
+    open_new_turn,
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import (
@@ -31,25 +31,27 @@ from prolocutor.testing.store_contract.fixtures import (
 
 
 class DurabilityKit(StoreFixtures):
-    """All promises, over closing and opening."""
+    """The tests that close a store and open it again."""
 
-    async def test_everything_is_there_after_opening_it_again(self, make_store: MakeStore) -> None:
+    async def test_everything_is_there_after_reopening(self, make_store: MakeStore) -> None:
         async with open_for_test(make_store) as store:
             await talk(store, "ann", *"abcdefghi", human_attributes={"n": 1})
             for n in range(20):
-                opened = await begin(store, "ann", str(n), request_key=str(n), request_hash=b"h")
+                opened = await open_new_turn(
+                    store, "ann", str(n), request_key=str(n), request_hash=b"h"
+                )
                 await store.close_turn(a_closing(opened, f"re: {n}", human_attributes={"n": n}))
             opened = (await talk(store, "ann", "last", bot_attributes={"n": 0}))[0]
             await store.rate_utterance(opened.opening.utt_id, 1, None, TODAY)
             await store.rate_dialog(opened.dialog_id, 2, None, TODAY)
-            before = await begin(store, "ann", "x", window=8)
+            before = await open_new_turn(store, "ann", "x", window=8)
             dialog = agent_state.encode_dialog(await dialog_of(store, opened.dialog_id))
             feed = await store.feed("ann", 0)
 
         async with open_for_test(make_store) as store:
             same = agent_state.encode_dialog(await dialog_of(store, opened.dialog_id))
             await store.close_turn(a_closing(await store.resume_turn(before.opening.turn_id, 0, 0)))
-            again = await begin(store, "ann", "y", window=10)
+            again = await open_new_turn(store, "ann", "y", window=10)
             answered = await store.open_turn(an_opening("ann", request_key="7", request_hash=b"h"))
             await store.close_turn(a_closing(again))
             rows = await store.feed("ann", 0)
@@ -65,10 +67,12 @@ class DurabilityKit(StoreFixtures):
         assert ids == [opened.dialog_id]
         assert same == dialog
 
-    async def test_a_turn_cut_off_is_found_and_counted(self, make_store: MakeStore) -> None:
+    async def test_a_turn_that_was_cut_off_is_found_and_its_attempts_are_counted(
+        self, make_store: MakeStore
+    ) -> None:
         async with open_for_test(make_store) as store:
             await talk(store, "ann", "a")
-            opened = await begin(store, "ann", "b", request_key="k", request_hash=b"h")
+            opened = await open_new_turn(store, "ann", "b", request_key="k", request_hash=b"h")
         async with open_for_test(make_store) as store:
             await store.resume_turn(opened.opening.turn_id, 4, 0)
 
@@ -84,23 +88,21 @@ class DurabilityKit(StoreFixtures):
         assert (resumed.attempt, resumed.opening) == (3, opened.opening)
         assert [words(row.message) for row in rows] == ["a", "re: a", "b", "at last"]
 
-    async def test_feed_numbers_never_come_again_after_opening_it_again(
-        self, make_store: MakeStore
-    ) -> None:
+    async def test_feed_numbers_are_not_reused_after_reopening(self, make_store: MakeStore) -> None:
         async with open_for_test(make_store) as store:
             await talk(store, "ann", "a", "b")
             await store.delete_person("ann")
 
         async with open_for_test(make_store) as store:
-            opened = await begin(store, "bob")
+            opened = await open_new_turn(store, "bob")
 
         assert opened.feed == 5
 
-    async def test_rounds_agenda_and_records_are_there_after_opening_it_again(
+    async def test_rounds_agenda_and_records_are_there_after_reopening(
         self, make_store: MakeStore
     ) -> None:
         async with open_for_test(make_store) as store:
-            opened = await begin(store, "ann", "a")
+            opened = await open_new_turn(store, "ann", "a")
             entries = [an_entry("ann", "a", 5.0), an_entry("ann", "b", 3.0)]
             ending = a_closing(opened, messages=[], round=b'{"left":2}', entries=entries)
             await store.close_turn(ending)
@@ -113,29 +115,27 @@ class DurabilityKit(StoreFixtures):
             assert await store.feed_tail("ann", "main") == feed[:2]
             assert await store.entries("ann") == entries[::-1]
             assert await store.records("ann", "device") == {"a": b"1"}
-            again = await begin(store, "ann", "c")
-            other = await begin(store, "ann", "d", dialog_name="other")
+            again = await open_new_turn(store, "ann", "c")
+            other = await open_new_turn(store, "ann", "d", dialog_name="other")
 
         assert (again.round, again.feed, again.feed_id) == (b'{"left":2}', 4, 1)
         assert (other.feed, other.feed_id) == (5, 1)
 
-    async def test_numbers_of_messages_never_come_again_after_opening_it_again(
-        self, make_store: MakeStore
-    ) -> None:
+    async def test_message_ids_are_not_reused_after_reopening(self, make_store: MakeStore) -> None:
         async with open_for_test(make_store) as store:
             await store_turn(store, "ann", YESTERDAY)
             await store.delete_older(TODAY)
 
         async with open_for_test(make_store) as store:
-            opened = await begin(store, "ann")
+            opened = await open_new_turn(store, "ann")
 
         assert (opened.feed, opened.feed_id) == (3, 2)
 
-    async def test_what_was_handed_over_is_kept_when_it_is_closed(
+    async def test_what_was_submitted_is_stored_when_the_store_is_closed(
         self, make_store: MakeStore
     ) -> None:
         async with open_for_test(make_store) as store:
-            turns = [asyncio.ensure_future(begin(store, f"u{n}")) for n in range(10)]
+            turns = [asyncio.ensure_future(open_new_turn(store, f"u{n}")) for n in range(10)]
             await asyncio.sleep(0)
         await asyncio.gather(*turns)
 
@@ -147,9 +147,9 @@ class DurabilityKit(StoreFixtures):
             await asyncio.gather(*(store.close_turn(a_closing(one)) for one in opened))
             assert len(await store.dialog_ids()) == 10
 
-    async def test_a_closed_store_says_so(self, make_store: MakeStore) -> None:
+    async def test_a_closed_store_raises_a_store_error(self, make_store: MakeStore) -> None:
         async with open_for_test(make_store) as store:
             pass
 
         with pytest.raises(StoreError):
-            await begin(store)
+            await open_new_turn(store)

@@ -1,4 +1,4 @@
-"""What every store keeps of the feed: rows, ids of messages, closings, rounds."""
+"""Contract tests of `FeedStore`: rows, message ids, closings, rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prolocutor.testing.sample_turns import (
     a_message,
     a_new_dialog,
     an_entry,
-    begin,
+    open_new_turn,
     talk,
 )
 from prolocutor.testing.store_contract.fixtures import (
@@ -25,12 +25,12 @@ ASK = b'{"ask":"yesno"}'
 
 
 class FeedStoreKit(StoreFixtures):
-    """`Feed`."""
+    """The tests of `FeedStore`."""
 
     async def test_the_feed_has_all_that_was_said_in_order(self, store: Store) -> None:
         (turn,) = await talk(store, "ann", "a")
         await talk(store, "bob", "z")
-        await begin(store, "ann", "b")
+        await open_new_turn(store, "ann", "b")
 
         rows = await store.feed("ann", 0)
 
@@ -38,7 +38,7 @@ class FeedStoreKit(StoreFixtures):
         assert {row.dialog_id for row in rows} == {turn.dialog_id}
         assert await store.feed_end("ann") == 3
 
-    async def test_the_feed_goes_on_from_where_one_was(self, store: Store) -> None:
+    async def test_the_feed_continues_after_a_row(self, store: Store) -> None:
         await talk(store, "ann", "a", "b", "c")
 
         rows = await store.feed("ann", 2, 3)
@@ -52,13 +52,11 @@ class FeedStoreKit(StoreFixtures):
 
     # Numbers of messages
 
-    async def test_messages_are_numbered_from_zero_under_each_dialog_name(
-        self, store: Store
-    ) -> None:
+    async def test_message_ids_start_at_zero_for_each_dialog_name(self, store: Store) -> None:
         await talk(store, "ann", "a")
-        other = await begin(store, "ann", "b", dialog_name="other")
+        other = await open_new_turn(store, "ann", "b", dialog_name="other")
         await store.close_turn(a_closing(other, messages=[a_message("c"), a_message("d")]))
-        opened = await begin(store, "ann", "e")
+        opened = await open_new_turn(store, "ann", "e")
 
         rows = await store.feed("ann", 0)
 
@@ -72,45 +70,47 @@ class FeedStoreKit(StoreFixtures):
         ]
         assert (opened.feed, opened.feed_id) == (6, 2)
 
-    async def test_numbers_go_on_in_the_next_dialog_of_that_name(self, store: Store) -> None:
+    async def test_message_ids_continue_in_the_next_dialog_of_that_name(self, store: Store) -> None:
         await talk(store, "ann", "a")
         await store.close_dialog("ann", "main")
-        opened = await begin(store, "ann", "b")
+        opened = await open_new_turn(store, "ann", "b")
 
         assert opened.feed_id == 2
         assert [row.id for row in await store.feed("ann", 0)] == [0, 1, 2]
 
-    async def test_the_reply_is_numbered_on_where_its_dialog_was_closed(self, store: Store) -> None:
-        opened = await begin(store, "ann", "a")
+    async def test_a_reply_continues_the_message_ids_of_a_closed_dialog(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann", "a")
         await store.close_dialog("ann", "main")
         await store.close_turn(a_closing(opened))
 
-        assert (await begin(store, "ann", "b")).feed_id == 2
+        assert (await open_new_turn(store, "ann", "b")).feed_id == 2
         assert [row.id for row in await store.feed_tail("ann", "main")] == [0, 1, 2]
 
-    async def test_the_number_of_a_message_never_comes_again(self, store: Store) -> None:
+    async def test_a_message_id_is_not_reused(self, store: Store) -> None:
         old = await store_turn(store, "ann", YESTERDAY)
         await store_turn(store, "ann", TOMORROW, dialog_name="other")
 
         assert await store.delete_older(TODAY) == 1
-        opened = await begin(store, "ann", "b")
+        opened = await open_new_turn(store, "ann", "b")
         await store.close_turn(a_closing(opened))
 
         assert opened.dialog_id != old
         assert [row.id for row in await store.feed_tail("ann", "main")] == [2, 3]
         assert [row.id for row in await store.feed_tail("ann", "other")] == [0, 1]
 
-    async def test_who_was_deleted_and_comes_back_starts_at_zero(self, store: Store) -> None:
+    async def test_message_ids_of_a_person_who_was_deleted_start_at_zero(
+        self, store: Store
+    ) -> None:
         await talk(store, "ann", "a")
         await store.delete_person("ann")
 
-        assert (await begin(store, "ann", "b")).feed_id == 0
+        assert (await open_new_turn(store, "ann", "b")).feed_id == 0
 
-    async def test_many_dialog_names_are_numbered_apart(self, store: Store) -> None:
+    async def test_many_dialog_names_have_their_own_message_ids(self, store: Store) -> None:
         names = [f"name {n}" for n in range(12)]
         for _ in range(2):
             for name in names:
-                opened = await begin(store, "ann", dialog_name=name)
+                opened = await open_new_turn(store, "ann", dialog_name=name)
                 await store.close_turn(a_closing(opened))
 
         for name in names:
@@ -119,7 +119,7 @@ class FeedStoreKit(StoreFixtures):
     # Closings
 
     async def test_the_last_message_of_a_turn_has_its_closing(self, store: Store) -> None:
-        opened = await begin(store, "ann", "a")
+        opened = await open_new_turn(store, "ann", "a")
         said = [a_message("b"), a_message("c")]
         await store.close_turn(a_closing(opened, messages=said, closing=ASK))
         await talk(store, "ann", "d")
@@ -128,10 +128,10 @@ class FeedStoreKit(StoreFixtures):
 
         assert closings == [None, None, ASK, None, NO_ASK_CLOSING]
 
-    async def test_a_turn_without_a_word_leaves_one_row_with_its_closing(
+    async def test_a_turn_without_a_message_leaves_one_row_with_its_closing(
         self, store: Store
     ) -> None:
-        opened = await begin(store, "ann", "stop")
+        opened = await open_new_turn(store, "ann", "stop")
         await store.close_turn(a_closing(opened, messages=[]))
         await talk(store, "ann", "hi")
 
@@ -145,10 +145,10 @@ class FeedStoreKit(StoreFixtures):
     async def test_the_tail_has_the_last_rows_of_one_name(self, store: Store) -> None:
         await talk(store, "ann", "a", "b")
         await talk(store, "bob", "x")
-        other = await begin(store, "ann", "other", dialog_name="other")
+        other = await open_new_turn(store, "ann", "other", dialog_name="other")
         await store.close_turn(a_closing(other))
         await store.close_dialog("ann", "main")
-        await begin(store, "ann", "c")
+        await open_new_turn(store, "ann", "c")
 
         assert await _tail(store, limit=3) == [(2, "b"), (3, "re: b"), (4, "c")]
         assert await _tail(store, limit=99) == [
@@ -162,9 +162,9 @@ class FeedStoreKit(StoreFixtures):
         assert await store.feed_tail("ann", "nothing") == []
         assert await store.feed_tail("nobody", "main") == []
 
-    async def test_the_tail_goes_on_after_a_message(self, store: Store) -> None:
+    async def test_the_tail_continues_after_a_message(self, store: Store) -> None:
         await talk(store, "ann", "a", "b")
-        await begin(store, "ann", "c")
+        await open_new_turn(store, "ann", "c")
 
         assert await _tail(store, after=1, limit=2) == [(2, "b"), (3, "re: b")]
         assert await _tail(store, after=3) == [(4, "c")]
@@ -172,9 +172,9 @@ class FeedStoreKit(StoreFixtures):
         assert await _tail(store, after=99) == []
         assert await _tail(store, after=-1, limit=1) == [(0, "a")]
 
-    async def test_the_tail_shows_turns_without_a_word(self, store: Store) -> None:
-        await store.close_turn(a_closing(await begin(store, "ann", "stop"), messages=[]))
-        await store.close_turn(a_closing(await begin(store, "ann", "stop"), messages=[]))
+    async def test_the_tail_includes_turns_without_a_message(self, store: Store) -> None:
+        await store.close_turn(a_closing(await open_new_turn(store, "ann", "stop"), messages=[]))
+        await store.close_turn(a_closing(await open_new_turn(store, "ann", "stop"), messages=[]))
 
         every = [(0, "stop"), (None, None), (1, "stop"), (None, None)]
         assert await _tail(store) == every
@@ -184,12 +184,12 @@ class FeedStoreKit(StoreFixtures):
 
     # Rounds
 
-    async def test_a_dialog_waits_for_what_the_last_turn_left(self, store: Store) -> None:
-        first = await begin(store, "ann", "a")
+    async def test_a_dialog_has_the_round_of_its_last_turn(self, store: Store) -> None:
+        first = await open_new_turn(store, "ann", "a")
         await store.close_turn(a_closing(first, round=b'{"left":1}'))
-        second = await begin(store, "ann", "b")
+        second = await open_new_turn(store, "ann", "b")
         await store.close_turn(a_closing(second))
-        third = await begin(store, "ann", "c")
+        third = await open_new_turn(store, "ann", "c")
         resumed = await store.resume_turn(third.opening.turn_id, 4, 0)
         await store.close_turn(a_closing(resumed, round=b"{}"))
 
@@ -202,8 +202,8 @@ class FeedStoreKit(StoreFixtures):
         assert await store.round("ann", "main") == b"{}"
 
     async def test_each_dialog_has_a_round_of_its_own(self, store: Store) -> None:
-        await store.close_turn(a_closing(await begin(store, "ann"), round=b'{"left":1}'))
-        other = await begin(store, "ann", dialog_name="other")
+        await store.close_turn(a_closing(await open_new_turn(store, "ann"), round=b'{"left":1}'))
+        other = await open_new_turn(store, "ann", dialog_name="other")
         await store.close_turn(a_closing(other, round=b'{"left":2}'))
 
         assert await store.round("ann", "main") == b'{"left":1}'
@@ -212,15 +212,15 @@ class FeedStoreKit(StoreFixtures):
         assert await store.round("nobody", "main") == b"{}"
 
     async def test_a_round_ends_with_its_dialog(self, store: Store) -> None:
-        await store.close_turn(a_closing(await begin(store, "ann"), round=b'{"left":1}'))
+        await store.close_turn(a_closing(await open_new_turn(store, "ann"), round=b'{"left":1}'))
         await store.close_dialog("ann", "main")
 
         assert await store.round("ann", "main") == b"{}"
-        assert (await begin(store, "ann")).round == b"{}"
+        assert (await open_new_turn(store, "ann")).round == b"{}"
 
     # What is said unasked
 
-    async def test_what_is_said_unasked_is_in_the_feed(self, store: Store) -> None:
+    async def test_a_delivery_is_in_the_feed(self, store: Store) -> None:
         (turn,) = await talk(store, "ann", "a")
 
         assert await store.deliver(a_delivery("ann", "b", "c", closing=ASK, round=b'{"left":3}'))
@@ -230,16 +230,16 @@ class FeedStoreKit(StoreFixtures):
             FeedRow(3, turn.dialog_id, a_message("b"), "main", 2, None),
             FeedRow(4, turn.dialog_id, a_message("c"), "main", 3, ASK),
         ]
-        opened = await begin(store, "ann", "d")
+        opened = await open_new_turn(store, "ann", "d")
         assert (opened.feed, opened.feed_id, opened.length) == (5, 4, 2)
         assert (opened.round, opened.dialog_id) == (b'{"left":3}', turn.dialog_id)
 
-    async def test_what_is_said_unasked_makes_the_person_and_the_dialog(self, store: Store) -> None:
+    async def test_a_delivery_makes_the_person_and_the_dialog(self, store: Store) -> None:
         delivery = a_delivery("ann", "b", new_dialog=a_new_dialog(b'{"a":1}'))
 
         assert await store.deliver(delivery)
 
-        opened = await begin(store, "ann", "d", window=8)
+        opened = await open_new_turn(store, "ann", "d", window=8)
         assert (opened.dialog_id, opened.id) == (
             delivery.new_dialog.dialog_id,
             delivery.new_dialog.id,
@@ -254,7 +254,7 @@ class FeedStoreKit(StoreFixtures):
         )
         assert (dialog.channel_type, dialog.date_start) == ("assistant", delivery.date_time)
 
-    async def test_a_delivery_without_words_or_round_makes_nothing(self, store: Store) -> None:
+    async def test_a_delivery_without_messages_or_round_makes_nothing(self, store: Store) -> None:
         await store.schedule(an_entry("ann"))
 
         assert await store.deliver(a_delivery("ann", entry=an_entry("ann")))
@@ -263,7 +263,7 @@ class FeedStoreKit(StoreFixtures):
         assert await store.active_dialog_id("ann") is None
         assert await store.entries("ann") == []
 
-    async def test_what_is_said_unasked_can_open_a_round_alone(self, store: Store) -> None:
+    async def test_a_delivery_without_messages_can_open_a_round(self, store: Store) -> None:
         assert await store.deliver(a_delivery("ann", round=b'{"left":3}'))
 
         assert await store.round("ann", "main") == b'{"left":3}'

@@ -1,4 +1,4 @@
-"""A store to try, opened and closed; and how what it gave is looked at."""
+"""The fixtures of the store kits, and functions that read what a store returned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest_asyncio
 from prolocutor.contracts.store import OpenedTurn, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.dialog import Dialog
-from prolocutor.testing.sample_turns import a_closing, begin
+from prolocutor.testing.sample_turns import a_closing, open_new_turn
 
 MakeStore = Callable[[], Store]
 
@@ -22,7 +22,7 @@ TOMORROW = "2024-03-01 12:00:00.000000"
 
 
 class StoreFixtures:
-    """The fixtures of every kit of a store."""
+    """The fixtures of every store kit."""
 
     pytestmark = pytest.mark.asyncio
 
@@ -40,7 +40,7 @@ class StoreFixtures:
 
 @asynccontextmanager
 async def open_for_test(make_store: MakeStore) -> AsyncIterator[Store]:
-    """Open a store, and close it at the end."""
+    """Open a store; close it at the end."""
     store = make_store()
     await store.open()
     try:
@@ -52,31 +52,31 @@ async def open_for_test(make_store: MakeStore) -> AsyncIterator[Store]:
 async def store_turn(
     store: Store, user: str, at: str, skill: str = "s", *, dialog_name: str = "main", **ending: Any
 ) -> str:
-    """Have one turn at a time; give the id of its dialog."""
-    opened = await begin(store, user, date_time=at, dialog_name=dialog_name)
+    """Store a turn at a time of day; return the id of its dialog."""
+    opened = await open_new_turn(store, user, date_time=at, dialog_name=dialog_name)
     await store.close_turn(a_closing(opened, at=at, skill=skill, **ending))
     return opened.dialog_id
 
 
 async def dialog_of(store: Store, dialog_id: str) -> Dialog:
-    """Return a dialog that must be there."""
+    """Return a dialog that must exist."""
     dialog = await store.dialog(dialog_id)
     assert dialog is not None
     return dialog
 
 
 def states(opened: OpenedTurn) -> list[Any]:
-    """Return what a window shows."""
+    """Return the utterances of a window as agent state."""
     return [plain.decode(said.state) for said in opened.window]
 
 
 def texts(opened: OpenedTurn) -> list[str]:
-    """Return the texts that a window shows."""
+    """Return the texts of a window."""
     return [state["text"] for state in states(opened)]
 
 
 def hypotheses(opened: OpenedTurn) -> list[Any]:
-    """Return the hypotheses that a window shows."""
+    """Return the hypotheses of a window."""
     return [state["hypotheses"] for state in states(opened) if "hypotheses" in state]
 
 

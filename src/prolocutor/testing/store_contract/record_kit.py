@@ -1,4 +1,4 @@
-"""What every store keeps of records: small documents of a person, by kind and key."""
+"""Contract tests of `RecordStore`: documents of a person, by kind and key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from prolocutor.testing.store_contract.fixtures import StoreFixtures
 
 
 class RecordStoreKit(StoreFixtures):
-    """`Records`."""
+    """The tests of `RecordStore`."""
 
     async def test_records_are_found_by_person_and_kind(self, store: Store) -> None:
         await store.put_record("ann", "device", "a", b'{"n":1}')
@@ -36,7 +36,7 @@ class RecordStoreKit(StoreFixtures):
         assert await store.delete_record("nobody", "device", "a") is False
         assert await store.records("ann", "device") == {}
 
-    async def test_records_go_with_their_person(self, store: Store) -> None:
+    async def test_records_are_deleted_with_their_person(self, store: Store) -> None:
         await store.put_record("ann", "device", "a", b"1")
         await store.put_record("", "device", "a", b"1")
 

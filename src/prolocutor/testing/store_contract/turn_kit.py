@@ -1,4 +1,4 @@
-"""What every store keeps of turns: the window, profiles, the journal, clients that ask again."""
+"""Contract tests of `TurnStore`: windows, profiles, unfinished turns, repeated requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, Store, TurnC
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import TurnId
 from prolocutor.errors import Conflict, NotFound, StoreError
-from prolocutor.testing.sample_turns import a_closing, a_new_dialog, an_opening, begin, talk
+from prolocutor.testing.sample_turns import a_closing, a_new_dialog, an_opening, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import (
     TODAY,
     TOMORROW,
@@ -23,9 +23,9 @@ from prolocutor.testing.store_contract.fixtures import (
 
 
 class TurnStoreKit(StoreFixtures):
-    """`TurnStore`."""
+    """The tests of `TurnStore`."""
 
-    async def test_a_new_person_starts_with_an_emptydialog_of(self, store: Store) -> None:
+    async def test_a_new_person_starts_with_an_empty_dialog(self, store: Store) -> None:
         opening = an_opening("ann", "hi", new_dialog=a_new_dialog(b'{"a":1}'))
 
         opened = await store.open_turn(opening)
@@ -42,10 +42,10 @@ class TurnStoreKit(StoreFixtures):
         assert (human["id"], human["user_external_id"]) == (opening.new_dialog.human_id, "ann")
         assert (bot["id"], bot["user_type"]) == (opening.new_dialog.bot_id, "bot")
 
-    async def test_the_next_turn_sees_what_was_said_in_agent_state(self, store: Store) -> None:
+    async def test_the_window_of_the_next_turn_is_agent_state(self, store: Store) -> None:
         (first,) = await talk(store, "ann", "hi", annotations={"ner": ["é"]}, extra={"x": None})
 
-        second = await begin(store, "ann", "and?")
+        second = await open_new_turn(store, "ann", "and?")
 
         ending = a_closing(first, "re: hi", annotations={"ner": ["é"]}, extra={"x": None})
         question, answer = (plain.decode(one.body) for one in ending.utterances)
@@ -75,7 +75,7 @@ class TurnStoreKit(StoreFixtures):
     ) -> None:
         await talk(store, "ann", "a", "b", "c")
 
-        opened = await begin(store, "ann", "d", window=window)
+        opened = await open_new_turn(store, "ann", "d", window=window)
 
         assert texts(opened) == seen
         assert opened.length == 6
@@ -85,7 +85,7 @@ class TurnStoreKit(StoreFixtures):
         seen = []
 
         for window in (2, 60, 4, None):
-            opened = await begin(store, "ann", "x", window=window)
+            opened = await open_new_turn(store, "ann", "x", window=window)
             await store.close_turn(a_closing(opened))
             seen.append(len(opened.window))
 
@@ -93,13 +93,13 @@ class TurnStoreKit(StoreFixtures):
 
     async def test_hypotheses_are_in_a_window_only_when_asked_for(self, store: Store) -> None:
         for text in ("a", "b"):
-            opened = await begin(store, "ann", text)
+            opened = await open_new_turn(store, "ann", text)
             said = [{"skill_name": "s", "text": text, "confidence": 0}]
             await store.close_turn(a_closing(opened, hypotheses=said))
 
-        without = await begin(store, "ann", "c")
+        without = await open_new_turn(store, "ann", "c")
         await store.close_turn(a_closing(without))
-        with_one = await begin(store, "ann", "d", window=None, hypotheses=2)
+        with_one = await open_new_turn(store, "ann", "d", window=None, hypotheses=2)
 
         assert hypotheses(without) == [[], []]
         assert hypotheses(with_one) == [
@@ -109,12 +109,12 @@ class TurnStoreKit(StoreFixtures):
         ]
 
     async def test_a_changed_profile_shows_from_the_same_utterance_on(self, store: Store) -> None:
-        opened = await begin(store, "ann", "i am ann")
+        opened = await open_new_turn(store, "ann", "i am ann")
         await store.close_turn(
             a_closing(opened, human_attributes={"n": 1}, bot_attributes={"m": 2})
         )
 
-        after = await begin(store, "ann")
+        after = await open_new_turn(store, "ann")
 
         assert plain.decode(after.human.state)["attributes"] == {"n": 1}
         assert plain.decode(after.bot.state)["attributes"] == {"m": 2}
@@ -128,7 +128,7 @@ class TurnStoreKit(StoreFixtures):
     async def test_each_utterance_keeps_the_profile_of_its_time(self, store: Store) -> None:
         turns = []
         for n in range(40):
-            opened = await begin(store, "ann", str(n))
+            opened = await open_new_turn(store, "ann", str(n))
             changed = {"n": n} if n % 3 else None
             await store.close_turn(
                 a_closing(opened, human_attributes=changed, bot_attributes={"n": n})
@@ -148,7 +148,7 @@ class TurnStoreKit(StoreFixtures):
     ) -> None:
         await talk(store, "ann", "hi", human_attributes={"n": 1}, bot_attributes={"m": 1})
 
-        other = await begin(store, "ann", "hi", dialog_name="other")
+        other = await open_new_turn(store, "ann", "hi", dialog_name="other")
 
         assert plain.decode(other.human.state)["attributes"] == {"n": 1}
         assert plain.decode(other.bot.state)["attributes"] == {}
@@ -168,9 +168,9 @@ class TurnStoreKit(StoreFixtures):
         assert (await dialog_of(store, first.dialog_id)).active is False
         assert await store.active_dialog_id("ann") == second.dialog_id
 
-    async def test_a_turn_can_end_after_its_dialog_was_closed(self, store: Store) -> None:
+    async def test_a_turn_can_be_closed_after_its_dialog(self, store: Store) -> None:
         await talk(store, "ann", "hi")
-        opened = await begin(store, "ann", "bye")
+        opened = await open_new_turn(store, "ann", "bye")
 
         await store.close_dialog("ann", "main")
         await store.close_turn(a_closing(opened, "farewell", bot_attributes={"m": 1}))
@@ -178,20 +178,20 @@ class TurnStoreKit(StoreFixtures):
         dialog = await dialog_of(store, opened.dialog_id)
         assert [one.text for one in dialog.utterances] == ["hi", "re: hi", "bye", "farewell"]
 
-    async def test_a_turn_ends_only_once(self, store: Store) -> None:
-        opened = await begin(store)
+    async def test_a_turn_is_closed_only_once(self, store: Store) -> None:
+        opened = await open_new_turn(store)
         await store.close_turn(a_closing(opened, "once"))
 
         with pytest.raises(StoreError):
             await store.close_turn(a_closing(opened, "twice", human_attributes={"n": 1}))
 
-        after = await begin(store)
+        after = await open_new_turn(store)
         assert texts(after) == ["hi", "once"]
         assert plain.decode(after.human.state)["attributes"] == {}
         assert (after.length, after.feed) == (2, 3)
 
-    async def test_a_turn_that_adds_nothing_ends_only_once(self, store: Store) -> None:
-        opened = await begin(store)
+    async def test_a_turn_that_adds_nothing_is_closed_only_once(self, store: Store) -> None:
+        opened = await open_new_turn(store)
         nothing = TurnClosing(
             opened=opened, utterances=[], human=None, bot=None, messages=[], outcome=b"{}"
         )
@@ -202,8 +202,8 @@ class TurnStoreKit(StoreFixtures):
 
         assert await store.feed_end("ann") == opened.feed + 1
 
-    async def test_a_profile_version_that_nobody_made_is_refused(self, store: Store) -> None:
-        opened = await begin(store)
+    async def test_an_unknown_profile_version_is_refused(self, store: Store) -> None:
+        opened = await open_new_turn(store)
         ending = a_closing(opened, human_attributes={"n": 1})
         ending = TurnClosing(
             opened=opened,
@@ -220,7 +220,7 @@ class TurnStoreKit(StoreFixtures):
         assert [one.turn_id for one in await store.unfinished_turns()] == [opened.opening.turn_id]
         await store.close_turn(a_closing(opened))
 
-    async def test_many_people_at_once_do_not_get_in_each_others_way(self, store: Store) -> None:
+    async def test_turns_of_many_persons_at_once_do_not_mix(self, store: Store) -> None:
         people = [f"person {n}" for n in range(40)]
         said_by_each = [str(n) for n in range(12)]
 
@@ -228,7 +228,7 @@ class TurnStoreKit(StoreFixtures):
             *(talk(store, user, *said_by_each, human_attributes={"is": user}) for user in people)
         )
 
-        ends = await asyncio.gather(*(begin(store, user, window=None) for user in people))
+        ends = await asyncio.gather(*(open_new_turn(store, user, window=None) for user in people))
         said = [text for n in said_by_each for text in (n, f"re: {n}")]
         assert [texts(opened) for opened in ends] == [said] * 40
         owners = [plain.decode(opened.human.state)["attributes"]["is"] for opened in ends]
@@ -237,7 +237,7 @@ class TurnStoreKit(StoreFixtures):
 
     async def test_order_is_by_position_when_the_clock_goes_backwards(self, store: Store) -> None:
         for text, at in (("a", TOMORROW), ("b", TODAY), ("c", YESTERDAY)):
-            opened = await begin(store, "ann", text, date_time=at)
+            opened = await open_new_turn(store, "ann", text, date_time=at)
             await store.close_turn(a_closing(opened, f"re: {text}", at=at))
 
         (dialog_id,) = await store.dialog_ids()
@@ -249,10 +249,8 @@ class TurnStoreKit(StoreFixtures):
 
     # The journal
 
-    async def test_a_begun_turn_stands_in_the_journal_until_it_is_finished(
-        self, store: Store
-    ) -> None:
-        opened = await begin(store, "ann", "hi", started=12.5)
+    async def test_an_opened_turn_is_unfinished_until_it_is_closed(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann", "hi", started=12.5)
 
         (one,) = await store.unfinished_turns()
         await store.close_turn(a_closing(opened))
@@ -268,7 +266,7 @@ class TurnStoreKit(StoreFixtures):
     async def test_a_resumed_turn_starts_from_the_same_things(self, store: Store) -> None:
         said = [{"skill_name": "s", "text": "t", "confidence": 1}]
         await talk(store, "ann", "a", "b", human_attributes={"n": 1}, hypotheses=said)
-        opened = await begin(store, "ann", "c", start=b'{"x":[1]}', attributes=b'{"y":2}')
+        opened = await open_new_turn(store, "ann", "c", start=b'{"x":[1]}', attributes=b'{"y":2}')
 
         resumed = await store.resume_turn(opened.opening.turn_id, 2, 1)
 
@@ -280,13 +278,13 @@ class TurnStoreKit(StoreFixtures):
         assert hypotheses(resumed) == [said]
         assert [one.attempts for one in await store.unfinished_turns()] == [2]
 
-    async def test_a_resumed_turn_can_be_finished(self, store: Store) -> None:
-        opened = await begin(store, "ann", "a", request_key="k", request_hash=b"h")
+    async def test_a_resumed_turn_can_be_closed(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann", "a", request_key="k", request_hash=b"h")
         resumed = await store.resume_turn(opened.opening.turn_id, 4, 0)
 
         await store.close_turn(a_closing(resumed, "late"))
 
-        assert texts(await begin(store, "ann", "b")) == ["a", "late"]
+        assert texts(await open_new_turn(store, "ann", "b")) == ["a", "late"]
         answered = await store.open_turn(an_opening("ann", request_key="k", request_hash=b"h"))
         assert isinstance(answered, AnsweredRequest)
         assert answered.reply == b'{"response":"late"}'
@@ -297,8 +295,8 @@ class TurnStoreKit(StoreFixtures):
 
     # Clients that ask again
 
-    async def test_a_request_that_comes_again_gets_the_stored_outcome(self, store: Store) -> None:
-        opened = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+    async def test_a_request_that_is_sent_again_gets_the_stored_outcome(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann", "hi", request_key="k", request_hash=b"h")
         await store.close_turn(a_closing(opened, "hello"))
 
         again = await store.open_turn(an_opening("ann", "hi", request_key="k", request_hash=b"h"))
@@ -308,18 +306,18 @@ class TurnStoreKit(StoreFixtures):
         )
         assert await store.feed_end("ann") == 2
 
-    async def test_a_request_whose_turn_is_open_is_told_so(self, store: Store) -> None:
-        opened = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+    async def test_a_request_whose_turn_is_open_has_no_outcome_yet(self, store: Store) -> None:
+        opened = await open_new_turn(store, "ann", "hi", request_key="k", request_hash=b"h")
 
         again = await store.open_turn(an_opening("ann", "hi", request_key="k", request_hash=b"h"))
 
         assert again == AnsweredRequest(turn_id=opened.opening.turn_id, reply=None)
 
     @pytest.mark.parametrize("finished", [False, True])
-    async def test_a_request_key_used_for_something_else_is_a_conflict(
+    async def test_a_request_key_used_for_another_request_is_a_conflict(
         self, store: Store, finished: bool
     ) -> None:
-        opened = await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+        opened = await open_new_turn(store, "ann", "hi", request_key="k", request_hash=b"h")
         if finished:
             await store.close_turn(a_closing(opened))
 
@@ -328,17 +326,17 @@ class TurnStoreKit(StoreFixtures):
 
         assert await store.feed_end("ann") == opened.feed + finished
 
-    async def test_a_request_key_is_the_persons_own(self, store: Store) -> None:
-        await begin(store, "ann", "hi", request_key="k", request_hash=b"h")
+    async def test_request_keys_of_different_persons_do_not_collide(self, store: Store) -> None:
+        await open_new_turn(store, "ann", "hi", request_key="k", request_hash=b"h")
 
-        await begin(store, "bob", "hi", request_key="k", request_hash=b"other")
+        await open_new_turn(store, "bob", "hi", request_key="k", request_hash=b"other")
 
-    async def test_a_request_key_is_forgotten_after_a_day(self, store: Store) -> None:
-        first = await begin(store, "ann", started=1.0, request_key="k", request_hash=b"h")
+    async def test_a_request_key_expires_after_a_day(self, store: Store) -> None:
+        first = await open_new_turn(store, "ann", started=1.0, request_key="k", request_hash=b"h")
         await store.close_turn(a_closing(first))
 
         later = {"started": 86_402.0, "request_key": "k", "request_hash": b"g"}
-        second = await begin(store, "ann", "new", **later)
+        second = await open_new_turn(store, "ann", "new", **later)
         await store.close_turn(a_closing(second, "newer"))
 
         again = await store.open_turn(an_opening("ann", "new", **later))

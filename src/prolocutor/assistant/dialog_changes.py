@@ -1,0 +1,71 @@
+"""DialogChanges: what changes dialogs outside of turns, with the caches that it concerns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.contracts.observer import Rated
+from prolocutor.contracts.store import Store
+from prolocutor.dialog.ids import timestamp
+from prolocutor.dialog.utterances import BotUtterance
+
+
+class DialogChanges:
+    """Closes dialogs and deletes persons, each in the queue of its person; stores ratings."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        journal: Journal,
+        secrets: Secrets,
+        listeners: FeedListeners,
+        scheduler: AgendaScheduler,
+        observers: ObserverGroup,
+    ) -> None:
+        self._store = store
+        self._journal = journal
+        self._secrets = secrets
+        self._listeners = listeners
+        self._scheduler = scheduler
+        self._observers = observers
+
+    async def close_dialog(self, user: str, dialog: str) -> str | None:
+        """End the active dialog of that name and return its id, if there is one."""
+        self._secrets.forget(user)
+        closed = await self._store.close_dialog(user, dialog)
+        self._scheduler.round_ended(user, dialog)
+        return closed
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs; return False if unknown."""
+        self._journal.forget(user)
+        self._secrets.forget(user)
+        deleted = await self._store.delete_person(user)
+        self._scheduler.forget(user)
+        self._observers.person_deleted(user)
+        self._listeners.wake(user)
+        return deleted
+
+    async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
+        """Store a rating; pass it on if it is of a reply and an observer learns from ratings."""
+        await self._store.rate_utterance(utt_id, rating, user, timestamp())
+        turn = await self._store.turn(utt_id) if self._observers.has_learners else []
+        if len(turn) != 2:
+            return
+        asked, reply = turn
+        assert isinstance(reply, BotUtterance)
+        self._observers.reply_rated(
+            Rated(
+                utt_id=utt_id,
+                user=await self._store.owner_of(utt_id) or "",
+                question=asked.text,
+                agent=reply.active_skill,
+                rating=rating,
+            )
+        )
