@@ -16,12 +16,12 @@ PEOPLE = 8
 WRITE = """
 import asyncio, sys
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.sample_turns import a_closing, begin
+from prolocutor.testing.sample_turns import a_closing, open_new_turn
 
 async def person(store, user):
     n = 0
     while True:
-        begun = await begin(store, user, f"q{n}", window=2)
+        begun = await open_new_turn(store, user, f"q{n}", window=2)
         print("begun", user, begun.opening.utt_id, flush=True)
         await store.close_turn(a_closing(begun, f"a{n}", human_attributes={"last": n}))
         print("finished", user, begun.opening.bot_utt_id, flush=True)
