@@ -1,4 +1,4 @@
-"""Measures what pairing costs: CPU time a question, loading, learning one label, and a large house.
+"""Measures pairing: CPU time a question, loading, learning one label, a thousand agents.
 
     python bench/pairing.py [--data bbai:FOLDER] [--json FILE]
     python bench/pairing.py --peers          with semantic-router, of `peers/setup.py`
@@ -47,7 +47,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks.md"
 PEER = "semantic-router"
 PUBLISHED = "1.5 to 3 ms without its encoder, 15 ms with one"
-"""What is published of a route of semantic-router 1.1.1."""
+"""The published time of a route of semantic-router 1.1.1."""
 
 Row = tuple[str, float, str]
 
@@ -64,7 +64,7 @@ def main() -> None:
         data = data_of(given.data, Path(folder))
         beside = neighbour(data, Path(folder)) if given.peers else ()
         rows = []
-        for row in chain(routing(data, Path(folder)), beside, large_house(), ranking(data)):
+        for row in chain(routing(data, Path(folder)), beside, many_agents(), ranking(data)):
             rows.append(row)
             print(f"{row[0]:<66} {row[1]:9.3f} {row[2]}", flush=True)
     if given.json:
@@ -83,7 +83,7 @@ def arguments() -> argparse.Namespace:
 
 
 def section(data: PairingData, rows: Sequence[Row], *, peers: bool) -> str:
-    """The part of the page that tells of pairing."""
+    """Return the section of the page on pairing."""
     facts = machine.facts()
     beside = "Measured in this very run" if peers else "Not measured this time"
     shown = [[name, f"{number(figure)} {unit}"] for name, figure, unit in rows]
@@ -99,7 +99,7 @@ def section(data: PairingData, rows: Sequence[Row], *, peers: bool) -> str:
 
 
 def write(report: str) -> None:
-    """Put the section in the place of the one before, ahead of that of Almond's wire."""
+    """Replace the section on pairing, which stands before the one on Almond's wire."""
     page = DOCS.read_text()
     wire = page[page.index(WIRE) :] if WIRE in page else ""
     before = page.partition(PAIRING)[0].partition(WIRE)[0].rstrip()
@@ -119,11 +119,11 @@ def neighbour(data: PairingData, folder: Path) -> Iterator[Row]:
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         sys.exit(f"{PEER} failed:\n{ran.stderr}")
-    told = json.loads(ran.stdout)
-    what = f"{told['peer']} {told['version']}: route among {told['routes']}"
+    found = json.loads(ran.stdout)
+    what = f"{found['peer']} {found['version']}: route among {found['routes']}"
     for way, words_of in (("acall", "awaited"), ("call", "called from plain code")):
-        yield f"{what}, {words_of}", told[f"{way}_cpu_ms"], "CPU ms"
-        yield f"{what}, {words_of}", told[f"{way}_wall_ms"], "ms of waiting"
+        yield f"{what}, {words_of}", found[f"{way}_cpu_ms"], "CPU ms"
+        yield f"{what}, {words_of}", found[f"{way}_wall_ms"], "ms of waiting"
 
 
 def data_of(spec: str | None, folder: Path) -> PairingData:
@@ -175,7 +175,7 @@ def ranking(data: PairingData) -> Iterator[Row]:
         yield f"{name}: rank {len(data.cards)} answers", spent, "CPU ms"
 
 
-def large_house() -> Iterator[Row]:
+def many_agents() -> Iterator[Row]:
     """A thousand agents with a hundred examples each, of words that follow Zipf's law."""
     chance = random.Random(0)
     words = [f"w{number}" for number in range(20_000)]

@@ -1,4 +1,4 @@
-"""A second data set for pairing: thirty made-up agents, their cards, questions, answers and votes.
+"""A second data set for pairing: thirty synthetic agents, their cards, questions, answers, votes.
 
 Twenty know one or two subjects, six know many but less well, four talk without knowing anything.
 What they know, how well, how they refuse and how they word answers is drawn at random from a seed.
@@ -28,8 +28,8 @@ TRAIN, TEST = 1500, 700
 WORKERS = 5
 
 
-class Agent:
-    """A made-up agent: how well it knows each subject, and how it speaks when it does not."""
+class SyntheticAgent:
+    """A synthetic agent: how well it knows each subject, and how it speaks when it does not."""
 
     def __init__(
         self, name: str, skill: dict[str, float], card: str, chance: random.Random
@@ -52,7 +52,7 @@ class Agent:
         return chance.choice(self._refusals), 0.02
 
 
-def agents_of(chance: random.Random) -> list[Agent]:
+def agents_of(chance: random.Random) -> list[SyntheticAgent]:
     subjects = sorted(SUBJECTS)
     found = []
     for number in range(20):
@@ -62,24 +62,26 @@ def agents_of(chance: random.Random) -> list[Agent]:
         known = chance.sample(subjects, chance.randint(7, 12))
         found.append(agent(f"helper_{number}", known, (0.25, 0.7), chance))
     return found + [
-        Agent(f"buddy_{number}", {}, "A friend to talk to about anything.", chance)
+        SyntheticAgent(f"buddy_{number}", {}, "A friend to talk to about anything.", chance)
         for number in range(4)
     ]
 
 
 def agent(
     name: str, known: list[str], between: tuple[float, float], chance: random.Random
-) -> Agent:
+) -> SyntheticAgent:
     skill = {subject: chance.uniform(*between) for subject in known}
     card = " ".join(SUBJECTS[subject]["card"] for subject in skill)
-    return Agent(name, skill, card, chance)
+    return SyntheticAgent(name, skill, card, chance)
 
 
 def filled(text: str, thing: str, chance: random.Random) -> str:
     return text.format(x=thing, n=chance.randint(2, 12), m=chance.randint(1, 9))
 
 
-def questions(agents: list[Agent], number: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+def questions(
+    agents: list[SyntheticAgent], number: int, chance: random.Random
+) -> Iterator[dict[str, Any]]:
     for _ in range(number):
         subject = chance.choice(sorted(SUBJECTS))
         about = SUBJECTS[subject]

@@ -96,10 +96,10 @@ __all__ = ["__version__", *sorted(_MODULES)]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "knowledge":
+    if name in ("evaluation", "knowledge"):
         import importlib
 
-        return importlib.import_module("prolocutor.knowledge")
+        return importlib.import_module(f"prolocutor.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'prolocutor' has no attribute {name!r}")
     import importlib

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from prolocutor.contracts.teacher import Source
-from prolocutor.evaluation.dialog_source import dialogs_of
+from prolocutor.evaluation.evaluation_data import options_of as options_of_data
 from prolocutor.parlai.conversations import LABEL_TURNS
 from prolocutor.parlai.data_catalog import DATA, open_source, open_teacher, split
 from prolocutor.parlai.multitask import MultiTaskTeacher
@@ -70,15 +70,13 @@ def format_options(command: Command) -> Command:
 
 def options_of(data: str, given: Options) -> Options:
     """Return the given options of a data set's kind; usage error for those of other kinds."""
-    kind, path = split(data)
+    kind, _ = split(data)
     options = {name: value for name, value in given.items() if value}
     for name in options:
         if name not in _OF_KINDS.get(kind, options if kind not in DATA.names() else ()):
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is not for data of the kind {kind}")
-    if kind == "store":
-        options["dialogs"] = dialogs_of(path)
-    return options
+    return options_of_data(data, options)
 
 
 def source_of(data: str, fold: str, given: Options, **more: Any) -> Source:

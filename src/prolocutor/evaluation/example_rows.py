@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import StoreError
+from prolocutor.evaluation.owned_folder import replacing, whole_lines
 
 MOMENT: Final = 0.1
 """Seconds of work that may be lost when the process is killed."""
@@ -98,15 +99,12 @@ def as_json(value: Any, depth: int = 0) -> Any:
 
 def read_rows(file: Path) -> Iterator[ExampleRow]:
     """Read the rows of a file one by one; a torn last line is skipped."""
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield _DECODER.decode(line)
-            except msgspec.MsgspecError as error:
-                what = f"{file}:{number}: this is no row of a run ({error})"
-                raise StoreError(what) from None
+    for number, _, line in whole_lines(file):
+        try:
+            yield _DECODER.decode(line)
+        except msgspec.MsgspecError as error:
+            what = f"{file}:{number}: this is no row of a run ({error})"
+            raise StoreError(what) from None
 
 
 class RowWriter:
@@ -142,11 +140,7 @@ class RowWriter:
 
 def rewriting(file: Path, rows: Iterable[ExampleRow]) -> Iterator[ExampleRow]:
     """Replace a file's rows, and return each; the file is replaced when the last one is taken."""
-    new = file.with_name(f"{file.name}.new")
-    with new.open("wb") as out:
+    with replacing(file) as out:
         for row in rows:
             out.write(encode(row) + b"\n")
             yield row
-        out.flush()
-        os.fsync(out.fileno())
-    new.replace(file)

@@ -33,10 +33,8 @@ _FOLDER: Final = "runs"
 RowsCallback = Callable[[int, list[ExampleRow]], None]
 """Called with the rows of each episode: their number, and the rows where they are new."""
 
-AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
-
-class EvaluationSettings(msgspec.Struct, frozen=True, kw_only=True):
+class EvaluationSettings(RunOptions, frozen=True, kw_only=True):
     """What is measured and how, as the options of `prolocutor evaluate run` say it.
 
     `metrics` are names with commas between them. `options` are those of an agent, `data_options`
@@ -47,15 +45,10 @@ class EvaluationSettings(msgspec.Struct, frozen=True, kw_only=True):
     datatype: str = "valid"
     mutators: str | None = None
     candidates: Literal["labels"] | None = None
-    data_options: dict[str, Any] = {}
+    data_options: dict[str, Any] = msgspec.field(default_factory=dict)
     aggregate: Aggregate = "macro"
-    limit: AtLeastOne | None = None
-    seed: int = 42
-    concurrency: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
-    repeat: AtLeastOne = 1
-    time_limit: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    retry_failed: bool = False
-    options: dict[str, Any] = {}
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    options: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class EvaluationOptions(TypedDict, total=False):
@@ -176,14 +169,16 @@ class PreparedEvaluation:
     def run(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Ask what has no row in the folder yet, and report all rows."""
         with self._opened(folder) as kept:
-            self.target.run(self._runner(kept, on_rows), self._episodes())
+            self.target.run(Runner(kept, self._scorer, self.settings, on_rows), self._episodes())
             return self._completed(kept)
 
     async def run_async(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Do the same in the running event loop."""
         with self._opened(folder) as kept:
             episodes = await asyncio.to_thread(self._episodes)
-            await self.target.run_async(self._runner(kept, on_rows), episodes)
+            await self.target.run_async(
+                Runner(kept, self._scorer, self.settings, on_rows), episodes
+            )
             return self._completed(kept)
 
     def _opened(self, folder: Path) -> RunFolder:
@@ -196,17 +191,6 @@ class PreparedEvaluation:
             "aggregate": settings.aggregate,
         }
         return RunFolder(folder, self.configuration, given)
-
-    def _runner(self, kept: RunFolder, on_rows: RowsCallback | None) -> Runner:
-        settings = self.settings
-        options = RunOptions(
-            seed=settings.seed,
-            repeat=settings.repeat,
-            concurrency=settings.concurrency,
-            time_limit=settings.time_limit,
-            retry_failed=settings.retry_failed,
-        )
-        return Runner(kept, self._scorer, options, on_rows)
 
     def _episodes(self) -> Iterator[Episode]:
         return episodes_of_tasks(self.data.messages(), self.settings.limit)

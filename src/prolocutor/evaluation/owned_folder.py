@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -46,8 +46,36 @@ def check_new(path: Path, *, option: str = "--out") -> None:
         raise BadInput(f"{path}: this folder holds other things; choose another one with {option}")
 
 
-def write_json(file: Path, value: Any) -> None:
-    """Write a file of JSON; a reader finds the old content or the new, never a part."""
+@contextmanager
+def replacing(file: Path) -> Iterator[BinaryIO]:
+    """Open a file to be written anew; a reader finds the old content or the new, never a part."""
     new = file.with_name(f"{file.name}.new")
-    new.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    with new.open("wb") as out:
+        yield out
+        out.flush()
+        os.fsync(out.fileno())
     new.replace(file)
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Write a file of JSON as a whole."""
+    with replacing(file) as out:
+        out.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def whole_lines(file: Path, *, cut: bool = False) -> Iterator[tuple[int, int, bytes]]:
+    """Return each line with its number and where it begins; without a torn last one.
+
+    A line is torn where a process ended while it was written; `cut` removes it from the file.
+    """
+    if not file.exists():
+        return
+    start = 0
+    with file.open("rb+" if cut else "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                if cut:
+                    os.ftruncate(lines.fileno(), start)
+                return
+            yield number, start, line
+            start += len(line)

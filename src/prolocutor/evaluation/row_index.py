@@ -5,7 +5,6 @@ A file may hold millions of rows: an episode costs one small object here, a row 
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Final, Self
 import msgspec
 
 from prolocutor.errors import BadInput
+from prolocutor.evaluation.owned_folder import replacing, whole_lines
 
 HASH_BYTES: Final = 8
 
@@ -145,14 +145,10 @@ def put_in_order(file: Path) -> None:
     starts = starts_in_order(file)
     if starts is None:
         return
-    new = file.with_name(f"{file.name}.new")
-    with file.open("rb") as old, new.open("wb") as out:
+    with file.open("rb") as old, replacing(file) as out:
         for start in starts:
             old.seek(start)
             out.write(old.readline())
-        out.flush()
-        os.fsync(out.fileno())
-    new.replace(file)
 
 
 def _stands_in_order(file: Path) -> bool:
@@ -165,23 +161,13 @@ def _stands_in_order(file: Path) -> bool:
 
 
 def _keys(file: Path, *, cut: bool = False) -> Iterator[tuple[RowKey, int]]:
-    """Return the key of each row with its place in the file; `cut` removes a torn last line."""
-    if not file.exists():
-        return
+    """Return the key of each row with its position; `cut` removes a torn last line."""
     decoder = msgspec.json.Decoder(RowKey)
-    start = 0
-    with file.open("rb+" if cut else "rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.endswith(b"\n"):
-                if cut:
-                    os.ftruncate(lines.fileno(), start)
-                return
-            try:
-                key = decoder.decode(line)
-            except msgspec.MsgspecError as error:
-                raise BadInput(f"{file}:{number}: this is no row of a run ({error})") from None
-            yield key, start
-            start += len(line)
+    for number, start, line in whole_lines(file, cut=cut):
+        try:
+            yield decoder.decode(line), start
+        except msgspec.MsgspecError as error:
+            raise BadInput(f"{file}:{number}: this is no row of a run ({error})") from None
 
 
 def _digest(file: Path, example: str) -> bytes:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 import msgspec
 
@@ -39,9 +39,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a run is done. `time_limit`: seconds that one example may take."""
 
     seed: int = 42
-    repeat: int = 1
-    concurrency: int = 1
-    time_limit: float | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1)] = 1
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
+    time_limit: Annotated[float, msgspec.Meta(gt=0)] | None = None
     retry_failed: bool = False
 
 
@@ -92,12 +92,7 @@ class Runner:
     async def run(self, subject: EvaluatedSystem, episodes: Iterable[Episode]) -> None:
         """Ask a system, as many episodes at once as the options allow."""
         tasks = self._tasks(episodes)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._options.concurrency):
-                    group.create_task(self._work(subject, tasks))
-        except ExceptionGroup as faults:
-            raise faults.exceptions[0] from None
+        await work_together(self._options.concurrency, lambda: self._work(subject, tasks))
 
     async def _work(self, subject: EvaluatedSystem, tasks: Iterator[EpisodeRun]) -> None:
         for task in tasks:
@@ -186,6 +181,16 @@ class Runner:
     def _keep(self, rows: list[ExampleRow]) -> None:
         self._folder.write(rows)
         self._on_rows(len(rows), rows)
+
+
+async def work_together(number: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run `work` in several tasks at once; raise the first of their errors by itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(number):
+                group.create_task(work())
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
 
 
 def _kept(message: Message) -> dict[str, Any]:

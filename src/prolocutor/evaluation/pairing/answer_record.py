@@ -22,7 +22,13 @@ import msgspec
 from prolocutor.contracts.pairing import Call, Card, Question
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
-from prolocutor.evaluation.owned_folder import check_new, owned, write_json
+from prolocutor.evaluation.owned_folder import (
+    check_new,
+    owned,
+    replacing,
+    whole_lines,
+    write_json,
+)
 from prolocutor.evaluation.pairing.agent_asker import AgentReplies
 from prolocutor.evaluation.pairing.pairing_data import Message, question_of
 from prolocutor.parlai.data_catalog import FILES, split
@@ -111,11 +117,9 @@ class AnswerRecord:
             if not messages:
                 file.unlink(missing_ok=True)
                 continue
-            new = file.with_name(f"{file.name}.new")
-            with new.open("wb") as out:
+            with replacing(file) as out:
                 for message in messages:
                     out.write(msgspec.json.encode(self._answered(message)) + b"\n")
-            new.replace(file)
         write_json(self.path / CARDS, [self._measured(card) for card in cards])
 
     def _answered(self, message: Message) -> dict[str, Any]:
@@ -188,20 +192,12 @@ def _define(path: Path, agents: Mapping[str, str], annotators: str) -> None:
 def _read(file: Path) -> dict[Question, RecordedQuestion]:
     """Read what was asked, and cut a torn last line."""
     known: dict[Question, RecordedQuestion] = {}
-    if not file.exists():
-        return known
     decoder = msgspec.json.Decoder(RecordedQuestion)
-    with file.open("rb+") as lines:
-        whole = 0
-        for number, line in enumerate(lines, 1):
-            if not line.endswith(b"\n"):
-                lines.truncate(whole)
-                break
-            try:
-                _merge(known, decoder.decode(line))
-            except msgspec.MsgspecError as error:
-                raise BadInput(f"{file}:{number}: this is no line of a record ({error})") from None
-            whole += len(line)
+    for number, _, line in whole_lines(file, cut=True):
+        try:
+            _merge(known, decoder.decode(line))
+        except msgspec.MsgspecError as error:
+            raise BadInput(f"{file}:{number}: this is no line of a record ({error})") from None
     return known
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -29,6 +28,7 @@ from prolocutor.evaluation.pairing.agent_asker import (
 )
 from prolocutor.evaluation.pairing.answer_record import AnswerRecord
 from prolocutor.evaluation.pairing.pairing_data import messages_of, question_of
+from prolocutor.evaluation.runner import work_together
 from prolocutor.parlai.data_catalog import split
 from prolocutor.pipeline.plan import Service, Stage
 
@@ -114,18 +114,13 @@ async def record_answers(
     """
     left = iter(dict.fromkeys(questions))
 
-    async def work(left: Iterator[Question]) -> None:
+    async def work() -> None:
         for question in left:
             if agents := record.missing(question, retry_failed=retry_failed):
                 record.add(question, await asker.ask(question, agents))
             on_question(record.failed(question))
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(work(left))
-    except ExceptionGroup as faults:
-        raise faults.exceptions[0] from None
+    await work_together(concurrency, work)
 
 
 def _hash(services: Sequence[Service], settings: Settings) -> str:
