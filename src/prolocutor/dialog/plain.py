@@ -65,7 +65,16 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
     `Hypothesis`) the objects that they stand for.
     """
+    if isinstance(value, msgspec.Struct) or (
+        type(value) is list and value and isinstance(value[0], msgspec.Struct)
+    ):  # a typed reply: its objects at once, instead of finding below that they differ
+        _measure(value, max_bytes, max_depth, structs=True)
+        return _check(without_structs(value), max_bytes, max_depth)
     _measure(value, max_bytes, max_depth)
+    return _check(value, max_bytes, max_depth)
+
+
+def _check(value: Any, max_bytes: int, max_depth: int) -> Plain:
     try:
         encoded = encode(value)
     except Exception:
@@ -79,7 +88,7 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     if decoded != value:
         objects = without_structs(value)
         if objects is not value:
-            return check(objects, max_bytes=max_bytes, max_depth=max_depth)
+            return _check(objects, max_bytes, max_depth)
         _explain(value, max_depth)
     return Plain(decoded, encoded)
 
@@ -105,22 +114,38 @@ def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 def members(struct: msgspec.Struct) -> dict[str, Any]:
     """Return the members of a Struct's JSON object, as msgspec names, tags and omits them."""
-    config = struct.__struct_config__
-    found = {config.tag_field: config.tag} if config.tag_field is not None else {}
-    for field in _fields(type(struct)):
-        value = getattr(struct, field.name)
-        if not (config.omit_defaults and _is_default(value, field)):
-            found[field.encode_name] = value
-    return found
+    tag, names, defaults = _layout(type(struct))
+    said = {
+        name: value
+        for name, default, value in zip(
+            names, defaults, msgspec.structs.astuple(struct), strict=True
+        )
+        if value is not default and (default is not _EMPTY or value or value is None)
+    }
+    return {**tag, **said}
 
 
-_fields: Final = functools.lru_cache(maxsize=256)(msgspec.structs.fields)
+@functools.lru_cache(maxsize=256)
+def _layout(
+    struct: type[msgspec.Struct],
+) -> tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...]]:
+    """Return the tag of a Struct, the names of its members, and the defaults that are left out."""
+    config, fields = struct.__struct_config__, msgspec.structs.fields(struct)
+    tag = {config.tag_field: config.tag} if config.tag_field is not None else {}
+    names = tuple(field.encode_name for field in fields)
+    if not config.omit_defaults:
+        return tag, names, (_NEVER,) * len(fields)
+    has_own = [field.default_factory is not msgspec.NODEFAULT for field in fields]
+    defaults = [
+        _EMPTY if own else field.default for own, field in zip(has_own, fields, strict=True)
+    ]
+    return tag, names, tuple(defaults)
 
 
-def _is_default(value: Any, field: msgspec.structs.FieldInfo) -> bool:
-    if field.default_factory is not msgspec.NODEFAULT:
-        return value in ([], {}) and value == field.default_factory()
-    return value is field.default
+_EMPTY: Final = object()
+"""Stands for the default of a field that is an empty list or dict of its own."""
+_NEVER: Final = object()
+"""Stands for the default of a field that is never left out."""
 
 
 def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:
@@ -155,7 +180,7 @@ _SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
-def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
+def _measure(value: Any, max_bytes: int, max_depth: int, *, structs: bool = False) -> None:
     """Refuse what would be too large as JSON before any of it is written.
 
     A list that holds another one twice, which holds another one twice, and so on, is small in
@@ -169,6 +194,8 @@ def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
             if size > _ORDINARY:
                 break
             level = get_referents(*level)
+            if structs:  # a Struct refers to its class, and that to all that is defined
+                level = [part for part in level if not isinstance(part, type)]
         else:
             return
     except Exception:  # a part whose length cannot be told
