@@ -112,13 +112,7 @@ class Assistant:
             lambda: len(self._queues) > 0, guards, self.engine.prepared.running
         )
         secrets = Secrets(self.store)
-        self._journal = Journal(
-            self.store,
-            secrets=secrets,
-            window=self.engine.prepared.window,
-            hypotheses=self.engine.prepared.hypotheses,
-            services=[service.name for _, service in pipeline.services()],
-        )
+        self._journal = Journal(self.store, engine=self.engine, secrets=secrets)
         skills = pipeline.of(Stage.SKILL)
         self._skills = [service.name for service in skills]
         self.programs = programs or make_programs(skills, self.engine, self.store, deadline)

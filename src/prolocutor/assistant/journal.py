@@ -24,6 +24,7 @@ from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, ne
 from prolocutor.dialog.inputs import Input
 from prolocutor.errors import StoreError
 from prolocutor.pipeline.draft import DraftReply
+from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
@@ -35,19 +36,12 @@ INTERRUPTED = {"interrupted": True}
 class Journal:
     """Opens and closes turns in the store. A turn that could not be stored is tried again later."""
 
-    def __init__(
-        self,
-        store: TurnStore,
-        *,
-        secrets: Secrets,
-        window: int | None,
-        hypotheses: int,
-        services: list[str],
-    ) -> None:
+    def __init__(self, store: TurnStore, *, engine: Engine, secrets: Secrets) -> None:
+        prepared = engine.prepared
         self._store = store
-        self._window = window
-        self._hypotheses = hypotheses
-        self.new_dialog_attributes = plain.encode({"pipeline": services})
+        self._window = prepared.window
+        self._hypotheses = prepared.hypotheses
+        self.new_dialog_attributes = plain.encode({"pipeline": prepared.declared})
         self._secrets = secrets
         self._unstored: dict[str, TurnClosing] = {}
 

@@ -163,8 +163,8 @@ class PreparedPipeline:
         self._plan_reply()
         self.waiting = [(one, self._missing(one)) for one in self.every()]
         self.roots = [one.index for one, missing in self.waiting if missing == 0]
-        declared = [service.name for _, service in pipeline.services()]
-        self.order = {name: place for place, name in reversed(list(enumerate(declared)))}
+        self.declared = [service.name for _, service in pipeline.services()]
+        self.order = {name: place for place, name in reversed(list(enumerate(self.declared)))}
 
     @property
     def window(self) -> int | None:

@@ -92,16 +92,10 @@ class AgentAsker:
     def __init__(
         self, assistant: Assistant, wanted: AskedAgents, prices: Mapping[str, float | None]
     ) -> None:
-        prepared = assistant.engine.prepared
         self._engine, self._store = assistant.engine, assistant.store
         self._wanted, self._prices = wanted, prices
-        self._journal = Journal(
-            self._store,
-            window=prepared.window,
-            hypotheses=prepared.hypotheses,
-            services=[step.name for step in prepared.every()],
-            secrets=Secrets(self._store),
-        )
+        secrets = Secrets(self._store)
+        self._journal = Journal(self._store, engine=self._engine, secrets=secrets)
 
     async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
         """Ask these agents; one that fails or is late has no answer, but a call with an error."""
