@@ -13,7 +13,7 @@ from typing import IO, Final, Protocol
 
 FORK_SERVER: Final = Path(__file__).with_name("fork_server.py")
 PROGRAM: Final = Path(sys.executable).with_name("prolocutor")
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds that a server may take to end; then it is killed."""
 
 _URL: Final = re.compile(rb"http://[\w.]+:\d+")

@@ -11,7 +11,7 @@ import aiohttp
 
 from bench.soaking.ledger import Ledger, Message
 
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds in which a server that is up has to answer."""
 ASK_AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 

@@ -30,7 +30,7 @@ EARLY: Final = 0.15
 COMMAND_EVERY: Final = 20
 STOP_EVERY: Final = 100
 ASKED_AT_LAST: Final = 20
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds in which a server must be ready, and in which everybody must have an answer at last."""
 SHOW_EVERY: Final = 500
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PROGRAM = str(Path(sys.executable).with_name("prolocutor"))
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 _URL = re.compile(r"http://[\w.:\[\]]+")
 

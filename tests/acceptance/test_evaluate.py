@@ -399,7 +399,7 @@ def test_ten_thousand_examples_take_little(commands: Commands, folder: Path) -> 
     )
 
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 1.5
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
 
 
 def test_memory_does_not_grow_with_the_examples(commands: Commands, folder: Path) -> None:

@@ -15,7 +15,7 @@ BBAI = REPOSITORY.parent / "shared" / "data" / "bbai"
 def prolocutor(*words: str, folder: Path) -> tuple[int, str, str]:
     told = run(
         [sys.executable, "-m", "prolocutor", *words],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=400,
     )  # fmt: skip
     return told.returncode, told.stdout, told.stderr
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.pages import ROOT, Block, blocks, pages
 
-PATIENCE = 120.0
+PATIENCE = 400.0
 PROGRAMS = Path(sys.executable).parent
 MARK = "~~~ {number} ~~~"
 

@@ -88,7 +88,7 @@ def test_an_agent_answers_even_the_strangest_words_at_once(name: str, text: str)
     reply_of(name, "what time is it in Osaka, and what is 1 usd in eur?")
     start = time.process_time()
     reply = reply_of(name, text)
-    assert time.process_time() - start < 0.25
+    assert time.process_time() - start < 1
     assert 0 <= reply["confidence"] <= 0.98
     assert 0 < len(reply["text"]) < 2_000
 

@@ -22,7 +22,7 @@ def test_the_quick_run_prints_its_tables_and_writes_no_docs(tmp_path: Path):
 
     done = subprocess.run(
         [sys.executable, "bench/turns.py", "--quick", "--no-peers", "--dry-run", "--dir", tmp_path],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
@@ -37,7 +37,7 @@ def test_the_benchmark_of_the_almond_door_prints_its_table() -> None:
 
     done = subprocess.run(
         [sys.executable, "bench/almond.py", "--quick"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
     assert (done.returncode, done.stderr) == (0, "")

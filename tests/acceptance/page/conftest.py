@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.acceptance.page.agents import PIPELINE
 from tests.acceptance.page.scripted import Server, a_browser
 from tests.acceptance.page.visits import a_visit, opened
+
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="package")

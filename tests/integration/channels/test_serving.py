@@ -114,7 +114,7 @@ async def test_while_it_ends_it_says_so_and_the_running_turn_goes_on() -> None:
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     assistant = Assistant(pipeline(gate), store="memory:")
     app = make_app(assistant, [DeepPavlov(assistant)])
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         group.create_task(serve(app, port=0, on_ready=ready.set_result, stop=stop))
         async with aiohttp.ClientSession(await ready) as http:
             asking = group.create_task(ask(http, "wait"))
@@ -171,7 +171,7 @@ async def program(grace: str) -> AsyncIterator[Any]:
         sys.executable, "-c", PROGRAM, grace, stdin=PIPE, stdout=PIPE
     )
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             yield process
     finally:
         if process.returncode is None:

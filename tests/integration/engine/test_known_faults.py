@@ -11,8 +11,10 @@ from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from tests.unit.pipeline.talk import FALLBACK, Gate, hypothesis, settle_down
 
-DEADLINE = 0.3
-SLACK = 0.3
+DEADLINE = 1.0
+SLACK = 20.0
+"""What a busy machine may take on top; far less than the time-outs of services that hang."""
+
 BROKEN = ValueError("no")
 
 

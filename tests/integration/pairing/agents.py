@@ -84,7 +84,7 @@ async def assistant_of(
 
 async def turn(assistant: Assistant, text: str, user: str = "ann") -> TurnResult:
     """Take one turn."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         return await assistant.turn(text, user=user)
 
 

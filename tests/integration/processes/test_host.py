@@ -37,7 +37,7 @@ class Hosts:
         for process in processes:
             process.terminate()
         for process in processes:
-            process.communicate(timeout=10)
+            process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def test_a_long_text_is_read_in_no_time(kind: Ask) -> None:
         start = time.process_time()
         read(kind, text, KNOWN)
         control_of(text)
-        assert time.process_time() - start < 1
+        assert time.process_time() - start < 4
 
 
 WORDS = st.sampled_from(

@@ -78,7 +78,7 @@ async def test_a_skill_that_is_late_with_its_reply_has_failed() -> None:
         return await gate(request) if "answer" in request else {**one, "ask": "number"}
 
     one = hypothesis("How many?")
-    async with assistant(Service("hangs", hangs, timeout=0.05)) as it:
+    async with assistant(Service("hangs", hangs, timeout=0.5)) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn("5", user="ann")
     assert (said(turn)[0], turn.ask, gate.cancelled) == (own_words.NOT_WORKING, "number", 1)
@@ -198,7 +198,7 @@ async def test_a_skill_that_hangs_when_it_is_told_does_not_hold_up_the_reply() -
             return await gate(request)
         return [{"text": "How many?", "ask": "number", "confidence": 0.5}]
 
-    skills = [Service("hangs", asks_then_hangs, timeout=0.05), Service("clock", _noon)]
+    skills = [Service("hangs", asks_then_hangs, timeout=0.5), Service("clock", _noon)]
     async with assistant(*skills) as it:
         await it.turn("hi", user="ann")
         turn = await it.turn(TIME, user="ann")

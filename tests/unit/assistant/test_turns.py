@@ -244,12 +244,12 @@ async def test_waiting_too_long_is_told_and_the_input_not_taken() -> None:
 
 async def test_a_turn_that_began_in_time_may_last_longer_than_the_wait() -> None:
     open_up, service = doors()
-    async with assistant(service, queue_timeout=0.02) as it:
+    async with assistant(service, queue_timeout=1) as it:
         first, second = (asyncio.create_task(it.reply(text, user="ann")) for text in "ab")
         await settle_down()
         open_up.open("a")
         await first
-        await asyncio.wait([second], timeout=0.04)
+        await asyncio.wait([second], timeout=1.1)
         open_up.open("b")
         assert (await second).text == "re: b"
 
@@ -371,7 +371,7 @@ async def test_an_observer_gets_the_record_of_each_turn() -> None:
     assert (record.user, record.channel, record.attempt) == ("ann", "test", 1)
     assert (record.text, record.response, record.active_skill) == ("hi", "Hello!", "a")
     assert (record.by, record.chosen, record.asked) == ("confidence", ["a.0"], ["a"])
-    assert 0 < record.seconds < 5
+    assert 0 < record.seconds < 60
     assert [(one.name, one.stage, one.outcome, one.calls) for one in record.services] == [
         ("ner", "annotators", "done", 1),
         ("broken", "annotators", "failed", 1),

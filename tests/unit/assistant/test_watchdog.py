@@ -49,7 +49,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     set_up = Watchdog.__init__
 
     def hurry(self: Watchdog, *args: Any, **options: Any) -> None:
-        set_up(self, *args, **{**options, "limit": 0.03, "pace": 0.005})
+        set_up(self, *args, **{**options, "limit": 0.1, "pace": 0.01})
 
     monkeypatch.setattr(Watchdog, "__init__", hurry)
 
@@ -58,7 +58,7 @@ async def left_alone(it: Any, name: str) -> bool:
     """Return whether the breaker of a service is open, once the watchdog has had its say."""
     [guard] = [step.guard for step in it.engine.prepared.every() if step.name == name]
     loop = asyncio.get_running_loop()
-    end = loop.time() + 2
+    end = loop.time() + PATIENCE
     while guard.breaker.state != "open" and loop.time() < end:  # noqa: ASYNC110 - from a thread
         await asyncio.sleep(0.005)
     return bool(guard.breaker.state == "open")

@@ -38,7 +38,7 @@ async def test_episodes_are_told_at_the_same_time() -> None:
     Patient.expected = asyncio.Barrier(2)
     world = AsyncWorld([[{"text": "a"}], [{"text": "b"}]], Patient, in_flight=2)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         told = [one.acts[0]["text"] async for one in world.run()]
 
     assert sorted(told) == ["A", "B"]

@@ -17,7 +17,7 @@ from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import open_new_turn
 
-PATIENCE = 20
+PATIENCE = 60
 """Seconds after which a test that hangs fails."""
 
 FALLBACK = "I do not know."

@@ -290,7 +290,7 @@ def test_what_is_too_large_or_too_deep_is_refused_soon(source: str) -> None:
 
     assert error.line >= 1
     assert error.column >= 1
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 8
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_the_largest_program_is_read_soon(source: str) -> None:
 
     parse(source)
 
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 8
 
 
 def mutants(count: int) -> list[str]:

