@@ -33,7 +33,7 @@ from prolocutor.web.openapi import document
 from prolocutor.web.serving import serve
 
 PATIENCE: Final = 60.0
-"""Seconds after which a test takes something for hung; a working channel is far from it."""
+"""Seconds after which a test fails; a working channel needs far less."""
 
 KEY: Final = "the-key-of-the-operators"
 TOKENS: Final = {"the-token-of-ann": "ann", "the-token-of-bob": "bob"}

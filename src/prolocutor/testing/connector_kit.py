@@ -22,7 +22,7 @@ from prolocutor.errors import ServiceError
 from prolocutor.testing.fake_service import FakeRequest
 
 PATIENCE = 60.0
-"""Seconds after which a test takes a call for hung; a working connector is far from it."""
+"""Seconds after which a test fails; a working connector needs far less."""
 
 MISBEHAVIOURS = ["raises", "exits", "not_a_number", "not_plain", "too_large", "too_deep"]
 
