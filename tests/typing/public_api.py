@@ -14,6 +14,7 @@ from prolocutor import (
     Card,
     Choice,
     Dialog,
+    FeedMessage,
     Human,
     HumanUtterance,
     Hypothesis,
@@ -35,7 +36,6 @@ from prolocutor import (
     service,
     skill,
 )
-from prolocutor.assistant.feed import FeedMessage
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.observer import Observer, ServiceRecord, TurnRecord

@@ -1,6 +1,8 @@
 """Every public name is there, and the type checker agrees with what users write."""
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,14 @@ def test_the_type_checker_knows_the_same_names() -> None:
     typed = {alias.name for node in imports if node.module != "typing" for alias in node.names}
     typed -= {"annotations"}
     assert typed == set(prolocutor.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize("name", sorted({*prolocutor.__all__} - {"__version__", "Message"}))
+def test_no_public_module_has_loose_dicts(name: str) -> None:
+    module = importlib.import_module(prolocutor._MODULES[name])
+    source = Path(module.__file__ or "").read_text()
+
+    assert re.findall(r"\bdict\[str, (?:Any|object)\]|\bDict\b", source) == []
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import msgspec
 
 from prolocutor.contracts.store import FeedRow, FeedStore
 from prolocutor.dialog import plain
+from prolocutor.dialog.plain import JsonObject
 
 
 class FeedMessage(msgspec.Struct, frozen=True):
@@ -22,10 +22,10 @@ class FeedMessage(msgspec.Struct, frozen=True):
 
     n: int
     dialog_id: str
-    message: dict[str, Any] | None
+    message: JsonObject | None
     dialog_name: str = "main"
     id: int | None = None
-    closing: dict[str, Any] | None = None
+    closing: JsonObject | None = None
 
 
 def feed_message(row: FeedRow) -> FeedMessage:
@@ -40,7 +40,7 @@ def feed_message(row: FeedRow) -> FeedMessage:
     )
 
 
-def human_message(encoded_text: bytes, parsed: dict[str, Any] | None = None) -> bytes:
+def human_message(encoded_text: bytes, parsed: JsonObject | None = None) -> bytes:
     """Return the feed's message for an input, of which the text is given as JSON."""
     if parsed is not None:
         return b'{"type":"command","command":%b,"json":%b}' % (encoded_text, plain.encode(parsed))
@@ -48,7 +48,7 @@ def human_message(encoded_text: bytes, parsed: dict[str, Any] | None = None) -> 
 
 
 def reply_messages(
-    text: str, attributes: dict[str, Any], skill: str, utt_id: str | None
+    text: str, attributes: JsonObject, skill: str, utt_id: str | None
 ) -> list[bytes]:
     """Return the feed's messages for a reply: its messages, or its text as one.
 
@@ -67,7 +67,7 @@ def reply_messages(
     ]
 
 
-def _with_fallbacks(messages: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _with_fallbacks(messages: list[JsonObject]) -> Iterator[JsonObject]:
     said = None
     for message in messages:
         if message["type"] == "result" and message.get("fallback") not in (None, "", said):

@@ -13,6 +13,7 @@ from prolocutor.dialog import notices, plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.messages import RichMessage, checked_ask, checked_messages
 from prolocutor.dialog.notices import Notice
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput, BadReply
 
 NOTIFICATIONS: Final = "@notify"
@@ -21,7 +22,7 @@ NOTIFICATIONS: Final = "@notify"
 MAX_KEY: Final = 200
 MAX_MESSAGES: Final = 100
 
-AnyMessage = str | RichMessage | dict[str, Any]
+AnyMessage = str | RichMessage | JsonObject
 
 
 def notification(
@@ -70,7 +71,7 @@ def notification(
     )
 
 
-def permission_request(person: str, what: str) -> list[dict[str, Any]]:
+def permission_request(person: str, what: str) -> list[JsonObject]:
     """Return the messages that ask for a permission on behalf of another person, with six buttons.
 
     To be sent with the ask `generic` and the skill that acts for `person`, who wants to do `what`
@@ -95,7 +96,7 @@ def permission_request(person: str, what: str) -> list[dict[str, Any]]:
     ]
 
 
-def _checked(messages: Any) -> list[dict[str, Any]]:
+def _checked(messages: Any) -> list[JsonObject]:
     if isinstance(messages, str | dict | msgspec.Struct):
         messages = [messages]
     if not isinstance(messages, list | tuple) or not 0 < len(messages) <= MAX_MESSAGES:
@@ -115,9 +116,9 @@ def _there_are(known: Sequence[str]) -> str:
     return f"there are {', '.join(known)}" if known else "there are none"
 
 
-def _button(title: str, json: dict[str, Any]) -> dict[str, Any]:
+def _button(title: str, json: JsonObject) -> JsonObject:
     return {"type": "button", "title": title, "json": json}
 
 
-def _special(name: str) -> dict[str, Any]:
+def _special(name: str) -> JsonObject:
     return {"code": ["bookkeeping", "special", f"special:{name}"], "entities": {}}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import bot_utterance_from_state
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.pipeline.turn import Turn
@@ -48,9 +49,9 @@ class TurnResult:
         self._turn = turn
 
     @cached_property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """The bot utterance's agent state."""
-        return cast("dict[str, Any]", plain.decode(self.reply_state))
+        return cast("JsonObject", plain.decode(self.reply_state))
 
     @cached_property
     def reply(self) -> BotUtterance:
@@ -63,12 +64,12 @@ class TurnResult:
         return self.waiting.ask if self.waiting is not None else None
 
     @property
-    def hypotheses(self) -> list[dict[str, Any]]:
+    def hypotheses(self) -> list[JsonObject]:
         """The agent state of all hypotheses, in declared order."""
         return self._turn.draft.hypotheses() if self._turn else []
 
     @property
-    def annotations(self) -> dict[str, Any]:
+    def annotations(self) -> JsonObject:
         """The annotations of the human utterance."""
         return self._turn.draft.annotations() if self._turn else {}
 
