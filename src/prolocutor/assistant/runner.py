@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 PATIENCE: Final = 1.0
 """Seconds that cancelled calls of services may take to end before the loop is closed."""
@@ -15,26 +18,81 @@ PATIENCE: Final = 1.0
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result, with uvloop where that is installed.
 
-    Unlike `asyncio.run` it does not wait for ever for a service that swallows its cancellation.
+    Unlike `asyncio.run` it does not wait for ever for a service that swallows its cancellation, and
+    goes on where a service stops the event loop or raises `SystemExit` in a callback or a task of
+    its own: nobody but the coroutine ends it, or a signal.
     """
     if asyncio._get_running_loop() is not None:
         raise RuntimeError("an event loop is running here already: await the coroutine")
+    program = _Program(work)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_with_strays_abandoned(work))
+        while True:
+            try:
+                return runner.run(program.follower())
+            except (RuntimeError, SystemExit) as error:
+                if runner.get_loop().is_closed() or program.failed_with(error):
+                    raise
+                stopped = isinstance(error, RuntimeError)
+                what = "the event loop was stopped" if stopped else "SystemExit left the event loop"
+                log.error("%s by code that runs in it; it goes on", what, exc_info=error)
+                if program.is_over:
+                    return program.result()
 
 
-async def _with_strays_abandoned(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        return await work
-    finally:
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
+class _Program(Generic[T]):
+    """A coroutine in a task of its own, which is followed anew each time the loop was left."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._task: asyncio.Task[T] | None = None
+        self._followers: list[Coroutine[Any, Any, T]] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the coroutine has ended."""
+        return self._task is not None and self._task.done()
+
+    def failed_with(self, error: BaseException) -> bool:
+        """Return whether this is what the coroutine raised."""
+        task = self._task
+        return bool(task and task.done() and not task.cancelled() and task.exception() is error)
+
+    def result(self) -> T:
+        """Return what the coroutine returned, or raise what it raised."""
+        assert self._task is not None, "it has not begun"
+        return self._task.result()
+
+    def follower(self) -> Coroutine[Any, Any, T]:
+        """Return what waits for the coroutine and has its result; cancelling it (Ctrl-C) cancels
+        both."""
+        self._followers.append(self._follow())
+        return self._followers[-1]
+
+    async def _follow(self) -> T:
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._leaving_nobody())
+        task = self._task
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
             task.cancel()
-        if left:
-            await asyncio.wait(left, timeout=PATIENCE)
-        for task in left:
-            if not task.done():
-                _abandon(task)
+            await asyncio.wait({task})
+            raise
+        return self.result()
+
+    async def _leaving_nobody(self) -> T:
+        try:
+            return await self._work
+        finally:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            left = {task for task in others if task.get_coro() not in self._followers}
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left, timeout=PATIENCE)
+            for task in left:
+                if not task.done():
+                    _abandon(task)
 
 
 def _abandon(task: asyncio.Task[Any]) -> None:

@@ -90,14 +90,14 @@ def fastest_start() -> StartTask:
     """Return the fastest way to start a task that works in this interpreter."""
     if sys.version_info >= (3, 12):
         return start_eagerly
+    loop, work = asyncio.new_event_loop(), _nothing()
     try:
-        loop = asyncio.new_event_loop()
-        try:
-            start_by_first_step(_nothing(), loop)
-        finally:
-            loop.close()
+        start_by_first_step(work, loop, None)
     except Exception:
         return start_later
+    finally:
+        work.close()
+        loop.close()
     return start_by_first_step
 
 

@@ -117,12 +117,12 @@ async def _serve(
 ) -> None:
     server = _server(app)
     hurry = asyncio.Event()
-    with _signals(hurry) if stop is None else nullcontext(stop) as stop:
+    with _signals(hurry) if stop is None else nullcontext((stop, _nothing)) as (stop, restore):
         await server.startup(list(sockets))
         try:
             if on_ready is not None:
                 on_ready(_url(host, sockets[0]))
-            await _keep_time(server, stop)
+            await _keep_time(server, stop, restore)
             await _drain(app, grace, hurry)
         finally:
             app.stopping = True
@@ -152,10 +152,16 @@ def _server(app: Listener) -> uvicorn.Server:
     return server
 
 
-async def _keep_time(server: uvicorn.Server, stop: asyncio.Event) -> None:
-    """Update the header `Date` every second until it is time to stop."""
+async def _keep_time(
+    server: uvicorn.Server, stop: asyncio.Event, restore: Callable[[], None]
+) -> None:
+    """Update the header `Date` every second until it is time to stop.
+
+    Signal handlers that a service replaced are restored on the way.
+    """
     while not stop.is_set():
         await server.on_tick(0)
+        restore()
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await stop.wait()
@@ -190,11 +196,14 @@ async def _close_connections(server: uvicorn.Server) -> None:
 
 
 @contextmanager
-def _signals(hurry: asyncio.Event) -> Iterator[asyncio.Event]:
-    """Return an event that the first signal sets; a second one sets `hurry`."""
+def _signals(hurry: asyncio.Event) -> Iterator[tuple[asyncio.Event, Callable[[], None]]]:
+    """Return what the first signal sets, and what restores the handlers of signals.
+
+    A second signal sets `hurry`.
+    """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    taken = []
+    taken: dict[signal.Signals, Any] = {}
 
     def on_signal() -> None:
         (hurry if stop.is_set() else stop).set()
@@ -202,12 +211,24 @@ def _signals(hurry: asyncio.Event) -> Iterator[asyncio.Event]:
     for each in _SIGNALS:
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(each, on_signal)
-            taken.append(each)
+            taken[each] = signal.getsignal(each)
+
+    def restore() -> None:
+        for each, handler in taken.items():
+            if signal.getsignal(each) != handler:
+                log.error("code of a service replaced the handler of %s; restored", each.name)
+                loop.add_signal_handler(each, on_signal)
+                taken[each] = signal.getsignal(each)
+
     try:
-        yield stop
+        yield stop, restore
     finally:
         for each in taken:
             loop.remove_signal_handler(each)
+
+
+def _nothing() -> None:
+    """Restore no handlers: signals are not ours."""
 
 
 def _url(host: str, one: socket.socket) -> str:

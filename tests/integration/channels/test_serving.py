@@ -46,6 +46,20 @@ uvloop.run(main())
 """
 
 
+async def test_a_service_that_ignores_signals_does_not_keep_the_server_from_ending(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ready = asyncio.Event()
+    running = asyncio.create_task(serve(listener(), port=0, on_ready=lambda url: ready.set()))
+    await ready.wait()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:  # noqa: ASYNC110 (nobody tells when)
+        await asyncio.sleep(0.01)
+    signal.raise_signal(signal.SIGTERM)
+    await asyncio.wait_for(running, 60)
+    assert "replaced the handler of SIGTERM" in caplog.text
+
+
 def listener(auth: AccessPolicy | None = None) -> Listener:
     return make_app(Assistant(pipeline(Gate()), store="memory:"), auth=auth)
 

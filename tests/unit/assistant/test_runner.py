@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import uvloop
 
 import prolocutor
-from prolocutor import Assistant, Pipeline
+from prolocutor import Assistant, Pipeline, Service, run
 from tests.unit.assistant.talks import echo
 
 
@@ -64,3 +66,52 @@ async def test_within_a_running_loop_it_is_refused() -> None:
     with pytest.raises(RuntimeError):
         prolocutor.run(work)
     work.close()
+
+
+def stops_the_loop() -> None:
+    asyncio.get_running_loop().stop()
+
+
+def exits_in_a_callback() -> None:
+    asyncio.get_running_loop().call_soon(sys.exit, 3)
+
+
+def exits_in_a_task() -> None:
+    async def leave() -> None:
+        sys.exit(3)
+
+    left_alone.append(asyncio.get_running_loop().create_task(leave()))
+
+
+left_alone: list[asyncio.Task[None]] = []
+
+
+@pytest.mark.parametrize("act", [stops_the_loop, exits_in_a_callback, exits_in_a_task])
+@pytest.mark.parametrize("inline", [True, False])
+def test_what_a_service_does_to_the_event_loop_does_not_end_the_program(
+    act: Callable[[], None], inline: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def odd(request: Any) -> dict[str, Any]:
+        act()
+        await asyncio.sleep(0)
+        return {"text": "still here", "confidence": 1.0}
+
+    def quick(request: Any) -> dict[str, Any]:
+        act()
+        return {"text": "still here", "confidence": 1.0}
+
+    async def talk() -> list[str]:
+        service = Service("odd", quick, inline=True) if inline else Service("odd", odd)
+        async with Assistant(Pipeline(skills=[service]), store="memory:") as assistant:
+            return [(await assistant.reply("hi", user="ann")).text for _ in range(3)]
+
+    assert run(talk()) == ["still here"] * 3
+    assert "it goes on" in caplog.text
+
+
+def test_a_program_that_exits_by_itself_exits() -> None:
+    async def leave() -> None:
+        sys.exit(3)
+
+    with pytest.raises(SystemExit):
+        run(leave())

@@ -1,6 +1,7 @@
 """Calls: started at once, cut off without being joined, counted until they end."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import uvloop
 
 from prolocutor import Assistant, Pipeline, Service
 from prolocutor.errors import ServiceError, ServiceLate, ServiceRaised
+from prolocutor.pipeline import calls as way_calls
 from prolocutor.pipeline.calls import RunningCalls, Strays, start_now
 from tests.unit.pipeline.talk import PATIENCE, settle_down
 
@@ -240,7 +242,7 @@ def test_one_may_stop_waiting_and_wait_again(run: Run) -> None:
         loop = asyncio.get_running_loop()
         release = asyncio.Event()
         own.start(release.wait(), "it", 60, loop.time())
-        waiting = start_now(own.wait(loop.time() + PATIENCE), loop)
+        waiting = start_now(own.wait(loop.time() + PATIENCE), loop, None)
         waiting.cancel()
         await settle_down()
         release.set()
@@ -278,6 +280,72 @@ def test_a_service_error_has_its_text(run: Run) -> None:
         assert str(outcome) == "ValueError: the cupboard is bare"
 
     run(test())
+
+
+# -- ways to start a task ---------------------------------------------------------------------
+
+WAYS = [
+    way_calls.start_later,
+    pytest.param(
+        way_calls.start_by_first_step,
+        marks=pytest.mark.skipif(sys.version_info >= (3, 12), reason="only Python 3.11 needs it"),
+    ),
+    pytest.param(
+        way_calls.start_eagerly,
+        marks=pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.12 brings it"),
+    ),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_to_start_a_task_takes_a_call_to_its_outcome(
+    run: Run, way: way_calls.StartTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def waits() -> str:
+        before = asyncio.current_task()
+        await asyncio.sleep(0)
+        assert asyncio.current_task() is before
+        return "fine"
+
+    async def raises() -> None:
+        raise ValueError("no")
+
+    async def test() -> None:
+        mine = asyncio.current_task()
+        assert await outcome_of(gives(5)) == 5
+        assert await outcome_of(waits()) == "fine"
+        assert str(await outcome_of(raises())) == "ValueError: no"
+        assert isinstance(await outcome_of(asyncio.Event().wait(), 0.01), ServiceLate)
+        assert asyncio.current_task() is mine
+
+    monkeypatch.setattr(way_calls, "start_now", way)
+    run(test())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_to_start_a_task_gives_it_its_name(run: Run, way: way_calls.StartTask) -> None:
+    async def test() -> None:
+        task = way(gives(5), asyncio.get_running_loop(), "service chat")
+        assert task.get_name() == "service chat"
+        assert await task == 5
+
+    run(test())
+
+
+def test_the_way_that_is_taken_runs_the_first_step_at_once(run: Run) -> None:
+    async def test() -> None:
+        assert start_now(gives(5), asyncio.get_running_loop(), None).done()
+
+    run(test())
+
+
+def test_where_the_detour_does_not_work_tasks_start_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise AttributeError("call_soon is read-only")
+
+    monkeypatch.setattr(way_calls, "start_by_first_step", fails)
+    monkeypatch.setattr(sys, "version_info", (3, 11, 0, "final", 0))
+    assert way_calls.fastest_start() is way_calls.start_later
 
 
 async def test_an_inline_service_that_cancels_the_current_task_does_not_cancel_the_turn() -> None:
