@@ -148,23 +148,24 @@ def pairing(
         seed=seed,
         permuted=permuted,
     )
-    its = RecordedAgents(assistant) if assistant is not None else None
-    if its is not None and folder is not None:
+    own = RecordedAgents(assistant) if assistant is not None else None
+    if own is not None and folder is not None:
         try:
-            lines = _record(its, data, folder, concurrency, retry_failed)
+            lines = _record(own, data, folder, concurrency, retry_failed)
         except KeyboardInterrupt:
             click.echo(f"\n{folder}: interrupted; the same command goes on from here", err=True)
             return INTERRUPTED
         for line in lines:
             click.echo(line, err=json_file == "-" or report == "-")
         data = f"jsonl:{folder}"
-    known = its.cards if its is not None and folder is None else cards_of_data(data, cards)
+    known = own.cards if own is not None and folder is None else cards_of_data(data, cards)
     questions = load_pairing_data(data, known, **options_of(data, {}))
     if agents:
         questions = only_agents(questions, _split([agents]))
     if folder is not None and not any(one.gold for one in questions.test):
-        heard = [AnsweredQuestion(one) for one in questions.test]
-        for line in ("", *overlap_lines(overlap_of(heard, questions.agents)), "", _LABEL_THEM):
+        answered = [AnsweredQuestion(one) for one in questions.test]
+        overlap = overlap_of(answered, questions.agents)
+        for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
             click.echo(line)
         return 0
     found = run(_measured(questions, plan, places))

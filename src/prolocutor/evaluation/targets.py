@@ -21,6 +21,7 @@ from prolocutor.evaluation.episodes import Episode
 from prolocutor.evaluation.evaluated_agent import EvaluatedAgent, ObserveActAgent
 from prolocutor.evaluation.evaluated_system import Message, SystemReply, set_seed
 from prolocutor.evaluation.runner import Runner
+from prolocutor.names import suggest
 from prolocutor.parlai.agents import AGENTS
 
 _ASSISTANT: Final = "prolocutor.evaluation.evaluated_assistant"
@@ -161,10 +162,8 @@ def _named_target(name: str, options: dict[str, Any]) -> EvaluationTarget:
         made = resolve(name)
         return _agent_target(name, made, options, _content_of(name))
     if not path.exists():
-        raise BadInput(
-            f"{name}: this is neither an assistant's file, nor module:Class of an agent, nor one "
-            f"of {', '.join(AGENTS)}"
-        )
+        what = "neither an assistant's file, nor module:Class of an agent, nor a baseline agent"
+        raise BadInput(f"{name}: this is {what}; {suggest(name, AGENTS)}")
     target: EvaluationTarget = importlib.import_module(_ASSISTANT).FileTarget(path)
     return target
 

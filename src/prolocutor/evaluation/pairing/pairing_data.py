@@ -12,6 +12,7 @@ import msgspec
 from prolocutor.contracts.pairing import Call, Card, Labelled, Question
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.evaluation.pairing.store_questions import labelled_of_store
+from prolocutor.names import suggest
 from prolocutor.parlai.bbai import Bbai
 from prolocutor.parlai.data_catalog import open_source, split
 
@@ -126,8 +127,8 @@ def checked(data: PairingData) -> PairingData:
 def only_agents(data: PairingData, agents: Sequence[str]) -> PairingData:
     """Return the data restricted to these agents; raise `NotFound` for unknown ones."""
     if unknown := [name for name in agents if name not in data.agents]:
-        there = ", ".join(data.agents)
-        raise NotFound(f"there is no agent {unknown[0]!r}; there are {there}", field="agents")
+        what = f"there is no agent {unknown[0]!r}; {suggest(unknown[0], data.agents)}"
+        raise NotFound(what, field="agents")
     chosen = frozenset(agents)
     return msgspec.structs.replace(
         data,
