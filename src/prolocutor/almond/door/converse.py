@@ -111,13 +111,13 @@ class AssistTargets(msgspec.Struct, frozen=True):
     failed: list[str] = []
 
 
-class AssistResponse(msgspec.Struct, frozen=True):
+class AssistResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The response, as Home Assistant has it."""
 
-    language: str
-    speech: AssistSpeech
     response_type: Literal["action_done"] = "action_done"
+    language: str
     data: AssistTargets = AssistTargets()
+    speech: AssistSpeech
 
 
 class AssistReply(msgspec.Struct, frozen=True):
@@ -164,7 +164,9 @@ class ConverseEndpoints:
         else:
             closing = await expectation(self._assistant, speaker)
         return AssistReply(
-            AssistResponse(request.body.language or "en", AssistSpeech(PlainSpeech(speech))),
+            AssistResponse(
+                language=request.body.language or "en", speech=AssistSpeech(PlainSpeech(speech))
+            ),
             speaker.conversation,
             closing.get("ask") is not None,
         )
