@@ -1,7 +1,7 @@
-"""General knowledge that services keep for a while, for many dialogs: news, rates, forecasts.
+"""General knowledge that services share between dialogs for a while: news, rates, forecasts.
 
-Never for anything of a dialog: services are stateless as to dialogs, and what they want to keep of
-a person goes out in `human_attributes`.
+Nothing of a dialog belongs here: services are stateless as to dialogs, and what they want to keep
+of a user goes out in `human_attributes`.
 
     from prolocutor import knowledge
 
@@ -22,7 +22,7 @@ from collections.abc import Hashable
 from typing import Any, Final
 
 MAX_ENTRIES: Final = 10_000
-"""The most entries of one service; beyond that the one that was put first goes."""
+"""Most entries of one service; beyond that the one that was put first is dropped."""
 
 _entries: dict[str, OrderedDict[Hashable, tuple[float, Any]]] = {}
 _lock = threading.Lock()
@@ -31,7 +31,7 @@ _lock = threading.Lock()
 def get(service: str, key: Hashable, default: Any = None) -> Any:
     """Return what this service put under `key`, `default` if there is nothing or it has expired.
 
-    It is the very object that was put: others see it too, so leave it as it is.
+    It is the very object that was put, which others see too, so do not change it.
     """
     entries = _entries.get(service)
     entry = entries.get(key) if entries else None
@@ -41,7 +41,7 @@ def get(service: str, key: Hashable, default: Any = None) -> Any:
 
 
 def put(service: str, key: Hashable, value: Any, *, seconds: float) -> None:
-    """Keep `value` under `key` for so many seconds, in place of what was there."""
+    """Store `value` under `key` for so many seconds, in place of what was there."""
     now = time.monotonic()
     with _lock:
         entries = _entries.setdefault(service, OrderedDict())
@@ -54,6 +54,6 @@ def put(service: str, key: Hashable, value: Any, *, seconds: float) -> None:
 
 
 def forget(service: str) -> None:
-    """Let go of all that this service put."""
+    """Remove all entries of this service."""
     with _lock:
         _entries.pop(service, None)

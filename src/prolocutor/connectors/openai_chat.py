@@ -33,9 +33,9 @@ class OpenAiChatConnector:
     """The way to a model behind `{url}/chat/completions`.
 
     It is shown the dialog's window as messages of user and assistant, after `system`; with a
-    formatter, what the formatter gives: a text, a list of messages, or a whole body. `key` is sent
-    as a bearer token (or stands in the URL as `https://:KEY@host/v1`). `confidence` is given to
-    every hypothesis, for a model tells none. `parameters` are further keys of the body
+    formatter, the formatter's result: a text, a list of messages, or a whole body. `key` is sent
+    as a bearer token (or stands in the URL as `https://:KEY@host/v1`). Every hypothesis gets
+    `confidence`, because a model gives none. `parameters` are further keys of the body
     (`temperature`, `max_tokens`, ...). `model`, `system`, `confidence` and `stream` may stand in
     the URL's query as well. A refusal, an empty text or a call of a tool is no hypothesis.
     """
@@ -72,7 +72,7 @@ class OpenAiChatConnector:
         return await asyncio.gather(*map(self._ask_alone, requests))
 
     async def complete(self, request: Request) -> str:
-        """Return the text that the model says to a request; "" where it says none."""
+        """Return the text of the model's reply; "" where it has none."""
         body = encode({**self._body, **_asked(request.value(), self._system)})
         streamed = _StreamedReply()
         events = EventStream(streamed.take)
@@ -108,7 +108,7 @@ def _number(given: float | None, written: str | None) -> float:
 
 
 def _asked(value: Any, system: str | None) -> dict[str, Any]:
-    """Return the part of the body that says what is asked."""
+    """Return the part of the body with the messages."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         return value
     if isinstance(value, list):

@@ -22,7 +22,7 @@ from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadReply, ConfigError, ServiceError
 
 CONFIDENCE: Final = 0.5
-"""The confidence of an agent that gives none."""
+"""The confidence of an act that has none."""
 
 Opt = Mapping[str, Any]
 
@@ -32,10 +32,10 @@ class ParlaiConnector:
 
     The agent is made once, with `opt`, when it is first asked; every dialog talks to a clone of it
     (`share`, else `clone`, else another made the same way). A function in the place of the class
-    makes the agent: `function(opt)`. The last `max_dialogs` clones are kept. A clone that is gone,
-    or that heard something else than what was said, is made anew and observes the window. Calls run
-    in at most `max_threads` threads. `confidence` is for acts that have none; an act without text
-    is no hypothesis.
+    makes the agent: `function(opt)`. The clones of the latest `max_dialogs` dialogs stay in memory.
+    Where the clone is missing, or observed something else than the dialog has, a new one is made
+    and observes the window. Calls run in at most `max_threads` threads. `confidence` is for acts
+    that have none; an act without text is no hypothesis.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class ParlaiConnector:
         self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Let the clones observe what is new and act; what one raises is `ServiceRaised`."""
+        """Let the clones observe what is new and act; an exception of theirs is `ServiceRaised`."""
         if not self._batched:
             return await self._ask(requests[0])
         return [await self._ask_alone(request) for request in requests]
 
     async def aclose(self) -> None:
-        """Let the agents and idle threads go."""
+        """End idle threads and drop the agents."""
         self._threads.close()
         self._clones.close()
 
@@ -119,62 +119,62 @@ def _dialog(state: Any) -> tuple[str, list[_WindowUtterance]]:
 
 
 class _AgentClone:
-    """One clone of the agent: what it observed last and what it said to that."""
+    """One clone of the agent: what it observed last, and its act on that."""
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
-        self._heard = ""
-        self._said: str | None = None
-        self._hears_itself = callable(getattr(agent, "self_observe", None))
+        self._observed = ""
+        self._reply: str | None = None
+        self._observes_itself = callable(getattr(agent, "self_observe", None))
 
     def follows(self, said: Sequence[_WindowUtterance]) -> bool:
         """Return whether what it observed is how the dialog really went up to the last utterance.
 
-        An agent that keeps its own words (`self_observe`) must have been the one who spoke.
+        An agent that keeps its own utterances (`self_observe`) must have given the reply as well.
         """
         place = self.place(said)
         if not -1 < place < len(said) - 1:
             return False
-        return not self._hears_itself or any(
-            one.by_bot and one.text == self._said for one in said[place + 1 : place + 2]
+        return not self._observes_itself or any(
+            one.by_bot and one.text == self._reply for one in said[place + 1 : place + 2]
         )
 
     def place(self, said: Sequence[_WindowUtterance]) -> int:
         """Return where the utterance is that it observed last; -1 if it is not there."""
-        return next((n for n, one in enumerate(said) if one.id == self._heard), -1)
+        return next((n for n, one in enumerate(said) if one.id == self._observed), -1)
 
     def observe(self, said: Sequence[_WindowUtterance]) -> None:
         """Let the agent observe utterances: a person's, and as its own those of the bot."""
-        heard = bool(self._heard)
-        mine, self._said = self._said, None
+        has_observed = bool(self._observed)
+        mine, self._reply = self._reply, None
         for one in said:
             message = {"text": one.text, "episode_done": False}
             if not one.by_bot:
                 self.agent.observe({"id": "human", **message})
-                heard = True
-            elif self._hears_itself and heard and mine is None:
+                has_observed = True
+            elif self._observes_itself and has_observed and mine is None:
                 self.agent.self_observe({"id": "bot", **message})
             mine = None if one.by_bot else mine
 
-    def act(self, heard: str) -> Mapping[str, Any]:
+    def act(self, observed: str) -> Mapping[str, Any]:
         """Let the agent act on the utterance that it has just observed."""
         act = self.agent.act()
         if not isinstance(act, Mapping):
             raise BadReply(f"an act is a dictionary, not a {type(act).__name__}")
         text = act.get("text")
-        self._heard, self._said = heard, text if isinstance(text, str) else None
+        self._observed, self._reply = observed, text if isinstance(text, str) else None
         return act
 
 
 class _AgentClones:
-    """The clones of one agent, those of the latest dialogs; whoever uses one takes it away."""
+    """The clones of one agent by dialog; a clone in use is taken out."""
 
     def __init__(self, make: Callable[[], Any], most: int) -> None:
         self._make = make
         self._most = most
         self._lock = threading.Lock()
         self._first: Any = None
-        self._kept: OrderedDict[str, _AgentClone] = OrderedDict()
+        self._by_dialog: OrderedDict[str, _AgentClone] = OrderedDict()
 
     def make(self) -> Any:
         """Return a new clone."""
@@ -190,28 +190,28 @@ class _AgentClones:
             return self._make()
 
     def take(self, dialog: str) -> _AgentClone | None:
-        """Return the clone of a dialog, if it is kept and nobody uses it."""
+        """Take out and return the clone of a dialog; None if there is none or it is in use."""
         with self._lock:
-            return self._kept.pop(dialog, None)
+            return self._by_dialog.pop(dialog, None)
 
     def put_back(self, dialog: str, clone: _AgentClone) -> None:
-        """Keep a clone, and forget those that were not used for the longest time."""
+        """Put a clone back, and drop those that were not used for the longest time."""
         with self._lock:
-            self._kept[dialog] = clone
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._by_dialog[dialog] = clone
+            while len(self._by_dialog) > self._most:
+                self._by_dialog.popitem(last=False)
 
     def close(self) -> None:
-        """Let all go, the first one in good order."""
+        """Drop all clones, and shut down the first agent."""
         with self._lock:
             first, self._first = self._first, None
-            self._kept.clear()
+            self._by_dialog.clear()
         if callable(shutdown := getattr(first, "shutdown", None)):
             shutdown()
 
 
 def _maker(agent: Any, opt: dict[str, Any]) -> Callable[[], Any]:
-    """Return what makes the first agent; `ConfigError` where there is nothing of the kind."""
+    """Return the function that makes the first agent; `ConfigError` if `agent` is none."""
     if isinstance(agent, str):
         dotted, _, options = agent.partition("?")
         opt = {**{name: _value(text) for name, text in parse_qsl(options)}, **opt}

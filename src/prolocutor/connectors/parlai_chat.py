@@ -28,12 +28,12 @@ QUIET: Final = 0.7
 class ParlaiChatConnector:
     """The way to a chat service: `ws://host:35496/websocket#begin,begin`.
 
-    What stands behind `#` is said first in every session, to get through the overworld and the
-    onboarding of the service; with a comma between two messages, and each only when the service is
-    silent. The service's overworld throws the first message away: where nothing stands behind `#`
-    every message counts. The last `max_dialogs` sessions are kept open; one that is lost begins
-    anew, without memory. The reply is the first text that comes after what was said;
-    further ones are thrown away.
+    The messages behind `#`, separated by commas, are sent first in every session, to get through
+    the overworld and the onboarding of the service; each is sent once the service is silent. The
+    service's overworld ignores the first message, so a session without messages behind `#` is for
+    services that have none. The sessions of the latest `max_dialogs` dialogs stay open; a session
+    that the service closed is opened again, without memory. The reply is the first text that comes
+    after the utterance was sent; further ones are ignored.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class ParlaiChatConnector:
         self._most = max_dialogs
         self._confidence = confidence
         self._quiet = quiet
-        self._kept: OrderedDict[str, _ChatSession] = OrderedDict()
+        self._sessions: OrderedDict[str, _ChatSession] = OrderedDict()
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Say the last utterance of each dialog and give what comes back."""
+        """Send the last utterance of each dialog and return the replies."""
         if not self._batched:
             return [await self._ask(requests[0])]
         asked = [self._ask_alone(request) for request in requests]
@@ -67,8 +67,8 @@ class ParlaiChatConnector:
 
     async def aclose(self) -> None:
         """Close all sessions."""
-        kept, self._kept = self._kept, OrderedDict()
-        for session in kept.values():
+        sessions, self._sessions = self._sessions, OrderedDict()
+        for session in sessions.values():
             await session.aclose()
 
     async def _ask_alone(self, request: Request) -> Plain | ServiceError:
@@ -78,8 +78,8 @@ class ParlaiChatConnector:
             return error
 
     async def _ask(self, request: Request) -> Plain:
-        dialog, text = _said(request.value())
-        session = self._kept.pop(dialog, None)
+        dialog, text = _last_text(request.value())
+        session = self._sessions.pop(dialog, None)
         if session is not None and await session.is_lost():
             await session.aclose()
             session = None
@@ -96,10 +96,10 @@ class ParlaiChatConnector:
         return check([{"text": reply, "confidence": self._confidence}] if reply else [])
 
     async def _keep(self, dialog: str, session: _ChatSession) -> None:
-        lost = self._kept.pop(dialog, None)
-        self._kept[dialog] = session
-        if lost is None and len(self._kept) > self._most:
-            _, lost = self._kept.popitem(last=False)
+        lost = self._sessions.pop(dialog, None)
+        self._sessions[dialog] = session
+        if lost is None and len(self._sessions) > self._most:
+            _, lost = self._sessions.popitem(last=False)
         if lost is not None:
             await lost.aclose()
 
@@ -113,44 +113,44 @@ class _ChatSession:
         self._socket: aiohttp.ClientWebSocketResponse | None = None
 
     async def open(self, opening: Sequence[str], quiet: float) -> None:
-        """Connect, and say what gets through the service's first worlds."""
+        """Connect, and send the opening messages."""
         try:
             self._socket = await self._http.ws_connect(self._url, max_msg_size=MAX_BYTES)
         except (aiohttp.ClientError, OSError) as error:
             raise ServiceUnreachable(f"{self._url}: {error}") from None
         for text in opening:
             await self.answer(text)
-            await self._throw_away(quiet)
+            await self._skip(quiet)
 
     async def answer(self, text: str) -> str:
-        """Say something and give the first text that comes after it."""
+        """Send a text and return the first text that comes after it."""
         assert self._socket is not None
         try:
             await self._socket.send_str(encode({"text": text}).decode())
         except (aiohttp.ClientError, OSError) as error:
             raise ServiceUnreachable(f"{self._url}: {error}") from None
-        return await self._hear()
+        return await self._receive()
 
     async def is_lost(self) -> bool:
-        """Throw away what came unasked, and tell whether the service has hung up."""
+        """Skip what came unasked, and return whether the service has closed the session."""
         try:
-            await self._throw_away(0)
+            await self._skip(0)
         except ServiceError:
             return True
         return self._socket is None or self._socket.closed
 
     async def aclose(self) -> None:
-        """Cut the line; a service that does not answer is not waited for."""
+        """Close the connection without waiting for the service."""
         await self._http.close()
 
-    async def _throw_away(self, quiet: float) -> None:
-        """Throw away what comes until the service is silent; 0: what is there already."""
+    async def _skip(self, quiet: float) -> None:
+        """Skip texts until the service is silent for `quiet` seconds; 0: those already there."""
         with suppress(TimeoutError):
             while True:
                 async with asyncio.timeout(quiet):
-                    await self._hear()
+                    await self._receive()
 
-    async def _hear(self) -> str:
+    async def _receive(self) -> str:
         assert self._socket is not None
         message = await self._socket.receive()
         if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
@@ -164,8 +164,8 @@ class _ChatSession:
         return text
 
 
-def _said(state: Any) -> tuple[str, str]:
-    """Read the agent state: which dialog it is, and what was said last."""
+def _last_text(state: Any) -> tuple[str, str]:
+    """Return the id of the dialog and its last text, out of the agent state."""
     try:
         return state["dialog_id"], state["utterances"][-1]["text"]
     except (KeyError, TypeError, IndexError) as error:

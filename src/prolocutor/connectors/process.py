@@ -1,7 +1,7 @@
 """ProcessConnector: a service that is a Python function in a child process of its own.
 
-For code that may never yield the interpreter, or crash it: a call that is given up costs the child
-its life, and the next call gets a fresh one. `process_child.py` is the other end.
+For code that may never yield the interpreter, or crash it: a call that is cancelled kills the
+child, and the next call starts a new one. `parts/process_child.py` is the other end.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class ProcessConnector:
         return None
 
     def _kill(self, child: Process) -> None:
-        """Kill the child and what it started; nobody waits for it here."""
+        """Kill the child and what it started, without waiting for its end."""
         if self._child is child:
             self._child = None
         if child.returncode is None and child not in self._killed:

@@ -26,11 +26,11 @@ log = logging.getLogger(__name__)
 class PythonConnector:
     """The way to a function `target(request)`, async or plain.
 
-    `batched`: the target takes a list of requests and gives a list of replies. `inline`: a plain
-    function is quick, call it in the event loop itself. `together`: a reply is a list about several
+    `batched`: the target takes a list of requests and returns a list of replies. `inline`: a plain
+    function is quick and is called in the event loop. `together`: a reply is a list about several
     things, whose items are checked one by one (`PlainItems`). `max_threads`: most threads at once
     for a plain function; further calls wait for a free one, and fail at once when all are held by
-    calls that were given up and never ended.
+    calls that were cancelled and never ended.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PythonConnector:
         self._threads = WorkerThreads(name, max_threads)
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Call the function and check what it gives; whatever it raises is `ServiceRaised`."""
+        """Call the function and check its result; anything that it raises is `ServiceRaised`."""
         try:
             if self._plainly:
                 return (self._check(await self._target(requests[0].value())),)
@@ -114,7 +114,7 @@ def _is_cancelled_from_outside() -> bool:
 
 
 def _is_in_a_task() -> bool:
-    """Tell a function that raises GeneratorExit from a forgotten coroutine being cleared away."""
+    """Return whether a GeneratorExit came from the function, not from closing a coroutine."""
     try:
         return asyncio.current_task() is not None
     except RuntimeError:
@@ -122,7 +122,7 @@ def _is_in_a_task() -> bool:
 
 
 def _later(read: Callable[[Any], Replies]) -> Callable[[Any], Any]:
-    """Check a result, but hand back to the loop what is to be awaited there first."""
+    """Check a result, but return an awaitable as it is: it is awaited in the event loop first."""
     return lambda result: result if isinstance(result, Awaitable) else read(result)
 
 

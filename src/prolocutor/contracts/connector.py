@@ -1,8 +1,8 @@
 """Connector: the way to one service.
 
 Life cycle: the assistant makes a connector when it is built (no traffic, no event loop needed),
-calls `send` as often as it likes and from many turns at once, and `aclose` once at the end. `send`
-may be cancelled at any await and then must leave nothing behind that would disturb a later call.
+calls `send` any number of times and from many turns at once, and `aclose` once at the end. `send`
+may be cancelled at any await; it must then leave nothing behind that disturbs a later call.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Request(Protocol):
 
     @property
     def timeout(self) -> float:
-        """Seconds until the answer is of no use any more."""
+        """Seconds after which the answer is no longer used."""
 
     def value(self) -> Any:
-        """Return a fresh decoded copy of what is asked; whoever gets it may change it."""
+        """Return a decoded copy of what is asked, which the caller may change."""
 
     def body(self) -> bytes:
         """Return what is asked as JSON."""
@@ -44,22 +44,24 @@ Replies = Sequence[Plain | ServiceError]
 """One checked reply, or one error, for each request of a call, in their order."""
 
 ImmediateAnswer = Callable[[Request], Plain | ServiceError]
-"""Asks a service and gives its checked answer without ever waiting."""
+"""Asks a service and returns its checked answer without waiting."""
 
 
 class Connector(Protocol):
     """The way to one service, whatever it is and wherever it runs.
 
-    One that never waits may offer `answer` beside `send`, an `Answer`; None where it does wait.
+    A connector that never waits may offer `answer` beside `send`, an `ImmediateAnswer`; in one that
+    may wait it is None or missing.
     """
 
     async def send(self, requests: Sequence[Request]) -> Replies:
-        """Ask the service and give one answer for each request, in their order.
+        """Ask the service and return one answer for each request, in their order.
 
         There is exactly one request unless the service has `batch_size > 1`. Every answer has been
         checked to be JSON (`plain.check`, `plain.parse`); an item that is not is a `ServiceError`
-        in its place. What goes wrong for all of them is raised as a `ServiceError`.
+        in its place. What goes wrong for all of them is raised as a `ServiceError`; nothing else
+        is raised.
         """
 
     async def aclose(self) -> None:
-        """Let go of connections, threads and child processes."""
+        """Close connections, and end threads and child processes."""

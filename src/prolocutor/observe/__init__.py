@@ -1,1 +1,1 @@
-"""Observers of turns: metrics, logs, spans, and the last records for whoever inspects."""
+"""Observers of turns: metrics, logs, spans, mean times, and the records of the last turns."""

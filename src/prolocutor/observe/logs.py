@@ -14,7 +14,7 @@ from prolocutor.observe.reasons import without_quotes
 log = logging.getLogger("prolocutor.turns")
 
 FIELDS: Final = "fields"
-"""The attribute of a log record in which the structured part of a line stands."""
+"""The attribute of a log record that holds the structured part of a line."""
 
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -22,9 +22,8 @@ _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 class TurnLog:
     """An observer that logs each turn under `prolocutor.turns`.
 
-    INFO for a turn whose reply came about in the ordinary way, WARNING where something failed on
-    the way, ERROR where nobody had an answer. What people said and were told is left out unless
-    `texts` asks for it.
+    INFO for a turn without faults, WARNING where a service failed, ERROR where the reply is the
+    fallback. The texts of users and replies are left out unless `texts` is set.
     """
 
     def __init__(self, *, texts: bool = False, logger: logging.Logger = log) -> None:
@@ -69,7 +68,7 @@ class TurnLog:
         )
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Leave it: the guard of the service logs this itself."""
+        """Do nothing: the guard of the service logs this itself."""
 
 
 class JsonLogFormatter(logging.Formatter):

@@ -1,7 +1,7 @@
 """Metrics: figures of turns and services for Prometheus.
 
 They are counted in plain lists and dictionaries, which costs a turn a few microseconds, and become
-Prometheus' families only when somebody asks for them.
+Prometheus' families only when they are read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GaugeReader = Callable[[], float | Mapping[str, float]]
 
 
 class Histogram:
-    """How long something took, in buckets."""
+    """Durations, counted in buckets."""
 
     __slots__ = ("counts", "total")
 
@@ -40,7 +40,7 @@ class Histogram:
         self.total = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one more."""
+        """Count one duration."""
         self.counts[bisect_left(BOUNDS, seconds)] += 1
         self.total += seconds
 
@@ -54,9 +54,9 @@ class Histogram:
 
 
 class TurnMetrics:
-    """An observer that counts; `text` gives the figures in Prometheus' format.
+    """An observer that counts; `text` returns the figures in Prometheus' format.
 
-    Every one has a registry of its own, so that two assistants in a process do not mix.
+    Each has a registry of its own, so that two assistants in a process do not mix.
     """
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class TurnMetrics:
         self._breakers[service, state] += 1
 
     def watch(self, name: str, text: str, read: GaugeReader) -> None:
-        """Show what `read` gives whenever the figures are asked for: a number, or one a service."""
+        """Show what `read` returns at the time: a number, or one for each service."""
         self._watched[name] = (text, read)
 
     def text(self) -> bytes:

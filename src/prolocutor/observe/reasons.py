@@ -1,4 +1,4 @@
-"""Reasons: why skills were asked, as it may be shown to those who are not to read others' words."""
+"""Reasons why skills were asked, without the texts of users."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from prolocutor.contracts.observer import Reason
 
 
 def without_quotes(reason: Reason) -> Reason:
-    """Return a reason without what stands in brackets at its end, where people may be quoted."""
+    """Return a reason without the brackets at its end, which may quote a user."""
     return {**reason, "reason": reason["reason"].partition(" (")[0]}

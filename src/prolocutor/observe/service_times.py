@@ -1,4 +1,4 @@
-"""Load: how long services took lately, on average."""
+"""ServiceTimes: how long services took lately, on average."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Slice = dict[str, list[float]]
 class ServiceTimes:
     """An observer that knows the mean response time of each service over the last 300 seconds.
 
-    Kept in 30 slices of ten seconds each, so its memory does not grow with the traffic.
+    It counts in 30 slices of ten seconds each, so its memory does not grow with the traffic.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -36,7 +36,7 @@ class ServiceTimes:
                 _add(current, one.name, one.ended - one.started)
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Leave it: only times count."""
+        """Do nothing: only times count."""
 
     def means(self) -> dict[str, float]:
         """Return the mean seconds by service, for those that were asked in the period."""

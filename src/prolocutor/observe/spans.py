@@ -23,7 +23,7 @@ _NAME = "prolocutor"
 class TurnSpans:
     """An observer that makes a span of each turn and of each service in it, with their true times.
 
-    It does nothing until the application has set a tracer provider, or gives one here.
+    It does nothing until the application has set a tracer provider, or passes one here.
     """
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
@@ -51,14 +51,14 @@ class TurnSpans:
             },
         )
         if record.by == "fallback":
-            span.set_status(Status(StatusCode.ERROR, "nobody had an answer"))
+            span.set_status(Status(StatusCode.ERROR, "no service had an answer"))
         for one in record.services:
             if one.started is not None and one.ended is not None:
                 _add_service(tracer, set_span_in_context(span, context.Context()), one, began)
         span.end(began + round(record.seconds * 1e9))
 
     def breaker_changed(self, service: str, state: str) -> None:
-        """Leave it: it belongs to no turn."""
+        """Do nothing: a breaker belongs to no turn."""
 
     def _find_tracer(self) -> Tracer | None:
         if self._tracer is None:

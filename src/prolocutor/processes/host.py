@@ -90,13 +90,13 @@ class FunctionHost:
 
 
 def main() -> None:
-    """Read the command line and serve until told to stop."""
+    """Read the command line and serve until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(
         prog="python -m prolocutor.processes.host", description=__doc__
     )
     parser.add_argument("target", help="the function, as package.module:function")
     parser.add_argument("--port", type=int, default=os.environ.get("PORT", 8000))
-    parser.add_argument("--batch", action="store_true", help="the function takes and gives lists")
+    parser.add_argument("--batch", action="store_true", help="the function takes and returns lists")
     given = parser.parse_args()
     try:
         target = pkgutil.resolve_name(given.target)
@@ -170,7 +170,7 @@ def _text(error: BaseException) -> str:
     try:
         text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
     except Exception:
-        text = "(its text cannot be told)"
+        text = "(its text cannot be read)"
     return f"{type(error).__name__}: {text}"
 
 

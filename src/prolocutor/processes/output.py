@@ -1,4 +1,4 @@
-"""Output: what a process prints goes to the log."""
+"""ProcessOutput: what a process prints goes to the log."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MAX_LINE: Final = 2000
 
 
 class ProcessOutput:
-    """What a process prints: passed to the log line by line, the last line kept.
+    """Passes what a process prints to the log, line by line; `last` is the last line.
 
-    The pipe is our own, because with asyncio's a process only counts as ended when nobody holds its
-    output open any more, and what it leaves behind may do so for long.
+    The pipe is our own. With asyncio's a process counts as ended only when its output is closed,
+    which processes that it leaves behind may hold open for long.
     """
 
     def __init__(self, name: str) -> None:
@@ -27,7 +27,7 @@ class ProcessOutput:
         self._transport: asyncio.ReadTransport | None = None
 
     async def open(self) -> int:
-        """Make the pipe and give the end to write to."""
+        """Make the pipe and return the end to write to."""
         reading, self._writing = os.pipe()
         self._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(self._lines), os.fdopen(reading, "rb", 0)
@@ -35,7 +35,7 @@ class ProcessOutput:
         return self._writing
 
     def hand_over(self) -> None:
-        """Leave the end to write to to the process."""
+        """Close our copy of the end to write to, which the process has now."""
         if self._writing is not None:
             os.close(self._writing)
             self._writing = None

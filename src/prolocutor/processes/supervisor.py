@@ -1,4 +1,4 @@
-"""Supervisor: starts the services' processes, watches and restarts them, ends them at the end."""
+"""Supervisor: starts the services' processes, watches and restarts them, and ends them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from prolocutor.processes.output import ProcessOutput
 log = logging.getLogger(__name__)
 
 LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
-LAST_WORDS: Final = 1.0
+OUTPUT_SECONDS: Final = 1.0
 
 ProcessPhase = Literal["stopped", "starting", "up", "waiting"]
 
 
 class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to run: words or a line of them, `{port}` and `{python}` are filled in.
+    """What to run: a list of words or one line, in which `{port}` and `{python}` are filled in.
 
     `port`: None picks a free one. The process finds it as `{port}` in its command and in the
     environment as PORT. `health`: a path that answers 2xx once the process can work; without one
@@ -42,7 +42,7 @@ class ProcessCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProcessState(msgspec.Struct, frozen=True):
-    """How one process is; `waiting` is the time before it is started again, `last_end` says why."""
+    """The state of one process; `waiting` is the time before a restart, `last_end` the reason."""
 
     name: str
     url: str
@@ -57,7 +57,7 @@ class Supervisor:
 
     `folder`: where they run. `start_timeout`: seconds until one has to be up, or it is ended and
     started again. `backoff`: the first and the longest wait before a restart, doubling in between
-    and starting anew after `steady` seconds of life. `grace`: seconds between asking a process to
+    and starting over after `steady` seconds of life. `grace`: seconds between asking a process to
     end and ending it.
     """
 
@@ -77,7 +77,7 @@ class Supervisor:
         self._steady = steady
         self._grace = grace
         ports = _free_ports(sum(command.port is None for command in commands.values()))
-        self._kept = {
+        self._processes = {
             name: _SupervisedProcess(name, command, command.port or ports.pop())
             for name, command in commands.items()
         }
@@ -85,28 +85,30 @@ class Supervisor:
 
     def url(self, name: str) -> str:
         """Return the address of a process, `http://127.0.0.1:PORT`, the same for all its lives."""
-        if name not in self._kept:
-            known = ", ".join(self._kept) or "none"
+        if name not in self._processes:
+            known = ", ".join(self._processes) or "none"
             raise ConfigError(f"there is no process {name!r} (there is {known})")
-        return self._kept[name].url
+        return self._processes[name].url
 
     def states(self) -> list[ProcessState]:
-        """Tell how the processes are, in declared order."""
-        return [kept.now() for kept in self._kept.values()]
+        """Return the states of the processes, in declared order."""
+        return [process.snapshot() for process in self._processes.values()]
 
     async def start(self) -> None:
         """Start all and wait until each is up, or has failed once; failures are logged."""
         loop = asyncio.get_running_loop()
-        for kept in self._kept.values():
-            kept.tried.clear()
-            self._tasks.append(loop.create_task(self._keep(kept), name=f"process {kept.name}"))
-        await asyncio.gather(*(kept.tried.wait() for kept in self._kept.values()))
+        for process in self._processes.values():
+            process.tried.clear()
+            self._tasks.append(
+                loop.create_task(self._supervise(process), name=f"process {process.name}")
+            )
+        await asyncio.gather(*(process.tried.wait() for process in self._processes.values()))
 
     async def until(self, name: str, state: ProcessPhase) -> None:
         """Wait until the process is in this state."""
-        kept = self._kept[name]
-        while kept.state != state:
-            await kept.changed.wait()
+        process = self._processes[name]
+        while process.state != state:
+            await process.changed.wait()
 
     async def aclose(self) -> None:
         """End all and wait until they are gone."""
@@ -115,98 +117,98 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _keep(self, kept: _SupervisedProcess) -> None:
+    async def _supervise(self, process: _SupervisedProcess) -> None:
         loop = asyncio.get_running_loop()
         first, longest = self._backoff
         wait = first
         try:
             while True:
                 born = loop.time()
-                kept.last_end = await self._live(kept)
-                kept.tried.set()
+                process.last_end = await self._run_once(process)
+                process.tried.set()
                 if loop.time() - born > self._steady:
                     wait = first
-                log.warning("process %s %s; again in %g s", kept.name, kept.last_end, wait)
-                kept.turn("waiting")
+                log.warning("process %s %s; again in %g s", process.name, process.last_end, wait)
+                process.set_phase("waiting")
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, longest)
-                kept.restarts += 1
+                process.restarts += 1
         finally:
-            kept.turn("stopped")
-            kept.tried.set()
+            process.set_phase("stopped")
+            process.tried.set()
 
-    async def _live(self, kept: _SupervisedProcess) -> str:
-        """One life: start it, wait until it is up, then until it ends; gives how it ended."""
-        kept.turn("starting")
-        if await _answers(kept.port, None):
-            return f"cannot start: somebody else listens on port {kept.port}"
-        output = ProcessOutput(kept.name)
+    async def _run_once(self, process: _SupervisedProcess) -> str:
+        """Start it, wait until it is up, then until it ends; return how it ended."""
+        process.set_phase("starting")
+        if await _answers(process.port, None):
+            return f"cannot start: another process listens on port {process.port}"
+        output = ProcessOutput(process.name)
         try:
-            process = await self._launch(kept, await output.open())
+            launched = await self._launch(process, await output.open())
             output.hand_over()
-            return await self._see_through(kept, process, output)
+            return await self._watch(process, launched, output)
         except OSError as error:
             return f"cannot start: {error}"
         finally:
             output.close()
 
-    async def _see_through(
-        self, kept: _SupervisedProcess, process: Process, output: ProcessOutput
+    async def _watch(
+        self, process: _SupervisedProcess, launched: Process, output: ProcessOutput
     ) -> str:
         loop = asyncio.get_running_loop()
         reading = loop.create_task(output.read())
-        ended = loop.create_task(process.wait())
-        kept.pid = process.pid
+        ended = loop.create_task(launched.wait())
+        process.pid = launched.pid
         try:
-            late = not await self._comes_up(kept, ended)
+            late = not await self._comes_up(process, ended)
             if not late and not ended.done():
-                log.info("process %s is up at %s", kept.name, kept.url)
-                kept.turn("up")
-                kept.tried.set()
+                log.info("process %s is up at %s", process.name, process.url)
+                process.set_phase("up")
+                process.tried.set()
                 await asyncio.wait([ended])
         finally:
-            kept.pid = None
-            await self._end(process, ended)
-            await asyncio.wait([reading], timeout=LAST_WORDS)
+            process.pid = None
+            await self._end(launched, ended)
+            await asyncio.wait([reading], timeout=OUTPUT_SECONDS)
             reading.cancel()
         if late:
             return f"was not up after {self._start_timeout:g} s"
         return f"{_end(ended.result())} ({output.last or 'it printed nothing'})"
 
-    async def _launch(self, kept: _SupervisedProcess, output: int) -> Process:
+    async def _launch(self, process: _SupervisedProcess, output: int) -> Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), *kept.words()),
+            *(sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), *process.command_line()),
             stdin=PIPE,
             stdout=output,
             stderr=STDOUT,
             cwd=self._folder,
-            env=_environment(kept.port),
+            env=_environment(process.port),
             start_new_session=True,
         )
 
-    async def _comes_up(self, kept: _SupervisedProcess, ended: asyncio.Task[int]) -> bool:
+    async def _comes_up(self, process: _SupervisedProcess, ended: asyncio.Task[int]) -> bool:
         """Wait until it is up or has ended; False when that took too long."""
         try:
             async with asyncio.timeout(self._start_timeout):
                 pause = 0.01
-                while not ended.done() and not await _answers(kept.port, kept.health):
+                while not ended.done() and not await _answers(process.port, process.health):
                     await asyncio.wait([ended], timeout=pause)
                     pause = min(1.5 * pause, 0.25)
         except TimeoutError:
             return False
         return True
 
-    async def _end(self, process: Process, ended: asyncio.Task[int]) -> None:
-        """Ask the process group to end, then make it; what outlives the command goes too."""
+    async def _end(self, launched: Process, ended: asyncio.Task[int]) -> None:
+        """Ask the process group to end, then kill it with what outlives the command."""
         if not ended.done():
-            _signal(process, signal.SIGTERM)
+            _signal(launched, signal.SIGTERM)
             await asyncio.wait([ended], timeout=self._grace)
-        _signal(process, signal.SIGKILL)
+        _signal(launched, signal.SIGKILL)
         await asyncio.wait([ended])
 
 
 class _SupervisedProcess:
-    """One process that is kept alive."""
+    """One process that is restarted whenever it ends."""
 
     def __init__(self, name: str, command: ProcessCommand, port: int) -> None:
         self.name = name
@@ -223,16 +225,16 @@ class _SupervisedProcess:
         if not self._run:
             raise ConfigError(f"the process {name!r} has no command", key=f"processes.{name}.run")
 
-    def words(self) -> list[str]:
+    def command_line(self) -> list[str]:
         filled = (word.replace("{python}", sys.executable) for word in self._run)
         return [word.replace("{port}", str(self.port)) for word in filled]
 
-    def turn(self, state: ProcessPhase) -> None:
+    def set_phase(self, state: ProcessPhase) -> None:
         self.state = state
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def now(self) -> ProcessState:
+    def snapshot(self) -> ProcessState:
         return ProcessState(self.name, self.url, self.state, self.pid, self.restarts, self.last_end)
 
 

@@ -182,7 +182,7 @@ async def test_a_port_that_somebody_else_uses_is_told() -> None:
         async with running({"a": ProcessCommand("true", port=port)}) as supervisor:
             state = only(supervisor)
 
-    assert state.last_end == f"cannot start: somebody else listens on port {port}"
+    assert state.last_end == f"cannot start: another process listens on port {port}"
 
 
 async def test_a_stubborn_process_and_its_children_are_ended_at_the_close(tmp_path: Path) -> None:

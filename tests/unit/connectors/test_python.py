@@ -62,7 +62,7 @@ class Unequal:
         (KeyboardInterrupt(), "KeyboardInterrupt"),
         (GeneratorExit(), "GeneratorExit"),
         (asyncio.CancelledError(), "CancelledError"),
-        (Unspeakable(), "Unspeakable: (its text cannot be told)"),
+        (Unspeakable(), "Unspeakable: (its text cannot be read)"),
         (ValueError("\ud800"), "ValueError: ?"),
         (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300),
     ],

@@ -33,7 +33,7 @@ class HttpConnection(asyncio.Protocol):
     """One connection. `exchange` sends a request and waits for the answer.
 
     A connection that anything odd happened to is closed and never used again: a cancelled or
-    failed exchange, bytes that nobody asked for, an answer before the request was sent whole.
+    failed exchange, bytes outside an exchange, an answer before the request was sent whole.
     `lost` is done when it is closed. `on_made` and `on_lost` are called when it opens and closes.
     """
 

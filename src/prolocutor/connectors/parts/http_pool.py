@@ -1,4 +1,4 @@
-"""HttpPool: the connections to one server, kept for the next call and bounded in number."""
+"""HttpPool: the connections to one server, reused and bounded in number."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class PoolClosed(Exception):
 class HttpPool:
     """At most `most` connections to one server, idle or in use.
 
-    `acquire` takes an idle connection, the latest used first, or opens one, or waits: who waits
-    longest is served first. Every connection that was acquired must be released.
+    `acquire` takes an idle connection, the latest used first, or opens one, or waits; callers are
+    served in the order in which they came. Every connection that was acquired must be released.
     """
 
     def __init__(self, address: HttpAddress, most: int, tls: ssl.SSLContext | None) -> None:
@@ -109,7 +109,7 @@ class HttpPool:
             raise
 
     def _give_place(self, connection: HttpConnection | None) -> None:
-        """Hand a connection, or the place of one that is gone, to who waits longest."""
+        """Hand a connection, or the right to open one, to the first caller that waits."""
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():

@@ -1,4 +1,4 @@
-"""Threads: bounded daemon threads in which plain functions run for one service.
+"""WorkerThreads: bounded daemon threads in which the plain functions of one service run.
 
 A function that hangs holds up neither another service nor the end of the interpreter.
 """
@@ -31,15 +31,16 @@ class WorkerThreads:
         self._jobs: SimpleQueue[_ThreadCall | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._alive = 0
-        self._wanted = 0  # jobs waiting or running, given up or not
-        self._lost = 0  # threads that still run a job which was given up
+        self._wanted = 0  # calls waiting or running, cancelled or not
+        self._lost = 0  # threads that still run a call which was cancelled
 
     async def run(
         self, target: Callable[..., Any], asked: Any, read: Callable[[Any], Replies]
     ) -> Replies:
-        """Call `target(asked)` in a thread and give what `read` makes of its result.
+        """Call `target(asked)` in a thread and return `read(result)`.
 
-        What it raises becomes a `ServiceError`; `NoPlace` where no thread comes free any more.
+        What it raises becomes a `ServiceError`. `NoPlace` if all threads are held by calls that
+        were cancelled and never ended.
         """
         job = _ThreadCall(target, asked, read)
         self._submit(job)
@@ -89,7 +90,7 @@ class WorkerThreads:
             del job
 
     def _next(self) -> _ThreadCall | None:
-        """Wait for a job; None is the end of this thread, which is counted out already."""
+        """Wait for a call; None ends this thread, which is no longer counted then."""
         try:
             return self._jobs.get(timeout=IDLE_SECONDS)
         except Empty:
@@ -124,7 +125,7 @@ class WorkerThreads:
 
 
 class _ThreadCall:
-    """One call of a plain function, and the future in which somebody waits for it."""
+    """One call of a plain function, and the future that its caller awaits."""
 
     __slots__ = ("asked", "context", "future", "loop", "read", "state", "target")
 
@@ -149,7 +150,7 @@ class _ThreadCall:
             return failure_of(error, name)
 
     def post(self, outcome: Replies | ServiceError) -> None:
-        """Hand the outcome to the event loop; when that is closed nobody waits any more."""
+        """Hand the outcome to the event loop, unless that is closed."""
         try:
             self.loop.call_soon_threadsafe(self._settle, outcome)
         except RuntimeError:
@@ -175,5 +176,5 @@ def text_of(error: BaseException) -> str:
     try:
         text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
     except Exception:
-        text = "(its text cannot be told)"
+        text = "(its text cannot be read)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
