@@ -71,7 +71,7 @@ def unused(
     """Return the name and the place of all that is neither used in code nor named in a string."""
     named = mentioned_names() if mentioned is None else mentioned
     search = vulture.Vulture(ignore_decorators=["@*.command"])
-    search.scavenge(files or [ROOT / "src", ROOT / "bench"])
+    search.scavenge(files or [ROOT / "src", ROOT / "bench"], exclude=[".peers"])
     for item in search.get_unused_code(min_confidence=60):
         is_special = item.name.startswith("__") and item.name.endswith("__")
         if item.typ in KINDS and item.name not in named and not is_special:
