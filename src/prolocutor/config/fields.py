@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from prolocutor.bounds import Bounds
 from prolocutor.config.faults import Fault
 from prolocutor.config.yaml_file import UNREAD, Unread, YamlNode
 from prolocutor.names import did_you_mean, suggest
@@ -61,34 +62,36 @@ class NumberField(msgspec.Struct, frozen=True, kw_only=True):
     """A number within bounds; `words` stand for values that are not numbers."""
 
     what: str = "a number"
-    least: float = -math.inf
-    above: float = -math.inf
-    most: float = math.inf
-    whole: bool = False
+    bounds: Bounds = Bounds()
     words: dict[str, Any] = {}
 
     def read(self, node: YamlNode, findings: Findings) -> Any:
         value = node.value
         if isinstance(value, str) and value in self.words:
             return self.words[value]
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or (self.whole and value != _whole(value)):
+        whole = self.bounds.whole
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or (whole and value != _whole(value))
+        ):
             return findings.expected(node, " or ".join([self.what, *self.words]))
-        if bound := self._broken_bound(value):  # type: ignore[arg-type]
+        if bound := self._broken_bound(value):
             return findings.expected(node, " or ".join([f"{self.what} {bound}", *self.words]))
-        return int(value) if self.whole else float(value)  # type: ignore[arg-type]
+        return int(value) if whole else float(value)
 
     def _broken_bound(self, value: float) -> str | None:
-        if value <= self.above:
-            return f"above {self.above:.12g}"
-        if value < self.least:
-            return f"of at least {self.least:.12g}"
-        if value > self.most:
-            return f"of at most {self.most:.12g}"
+        bounds = self.bounds
+        if value <= bounds.above:
+            return f"above {bounds.above:.12g}"
+        if value < bounds.least:
+            return f"of at least {bounds.least:.12g}"
+        if value > bounds.most:
+            return f"of at most {bounds.most:.12g}"
         return None if math.isfinite(value) else "that is finite"
 
 
-def _whole(value: Any) -> int | None:
+def _whole(value: float) -> int | None:
     return int(value) if math.isfinite(value) else None
 
 

@@ -37,10 +37,7 @@ def _number(struct: type[msgspec.Struct], name: str, what: str, **words: Any) ->
     number = f"a whole number of {what}" if bounds.whole else f"a number{what and f' of {what}'}"
     return NumberField(
         what=f"{number} from 0 to 1" if (bounds.least, bounds.most) == (0, 1) else number,
-        least=bounds.least,
-        above=bounds.above,
-        most=bounds.most,
-        whole=bounds.whole,
+        bounds=bounds,
         words=words,
     )
 
@@ -49,7 +46,7 @@ def _seconds(struct: type[msgspec.Struct], name: str) -> NumberField:
     return _number(struct, name, "seconds")
 
 
-PORT: Final = NumberField(what="a port", least=0, most=65_535, whole=True)
+PORT: Final = NumberField(what="a port", bounds=bounds_of(Settings, "port"))
 PATH: Final = TextField(what="a path that starts with /", pattern=r"/\S*")
 SERVICE_NAME: Final = TextField(
     what="a name of up to 100 letters, digits and . _ - : + @",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.assistant.assistant_settings import AssistantSettings
 from prolocutor.errors import ConfigError
@@ -48,7 +49,7 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
 
     store: str | None = None
     host: str = "127.0.0.1"
-    port: int = 4242
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 4242
     auth: AuthSettings = AuthSettings()
     limits: ListenerLimits = ListenerLimits()
     processes: dict[str, ProcessCommand] = msgspec.field(default_factory=dict)
