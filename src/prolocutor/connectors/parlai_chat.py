@@ -167,6 +167,9 @@ class _ChatSession:
 def _last_text(state: Any) -> tuple[str, str]:
     """Return the id of the dialog and its last text, out of the agent state."""
     try:
-        return state["dialog_id"], state["utterances"][-1]["text"]
+        dialog, text = state["dialog_id"], state["utterances"][-1]["text"]
     except (KeyError, TypeError, IndexError) as error:
         raise BadReply(f"a bot needs the agent state, without a formatter ({error!r})") from None
+    if not isinstance(dialog, str) or not isinstance(text, str):
+        raise BadReply("a bot needs the agent state, without a formatter")
+    return dialog, text

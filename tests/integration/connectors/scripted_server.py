@@ -75,7 +75,7 @@ async def scripted_server(
         server.visits += 1
         try:
             await script(Visit(server.visits, reader, writer))
-        except (EOFError, ConnectionError, ssl.SSLError):
+        except (EOFError, ConnectionError, ssl.SSLError, asyncio.CancelledError):
             pass
         finally:
             visits.discard(task)

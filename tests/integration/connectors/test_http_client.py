@@ -110,6 +110,22 @@ class TestKeptConnections:
 
         assert server.visits == 5
 
+    async def test_an_idle_connection_is_closed_before_the_server_would(self) -> None:
+        gone = asyncio.Event()
+
+        async def script(visit: Visit) -> None:
+            await visit.request()
+            await visit.say(OK + b"Keep-Alive: timeout=1\r\nContent-Length: 1\r\n\r\n1")
+            await visit.until_it_goes()
+            gone.set()
+
+        async with scripted_server(script) as server, client_of(server.url) as client:
+            await body_of(client)
+            await gone.wait()
+            assert await body_of(client) == b"1"
+
+        assert server.visits == 2
+
     async def test_a_request_that_met_a_closed_idle_connection_is_sent_once_more(self) -> None:
         seen: list[bytes] = []
 

@@ -220,3 +220,16 @@ async def test_a_stream_without_end_is_given_up_and_holds_nobody_up(block: bytes
     assert isinstance(reply, BadReply)
     assert "a stream of more than" in str(reply)
     assert steps > 1
+
+
+@pytest.mark.parametrize(
+    "state",
+    [None, 7, {}, {"utterances": None}, {"utterances": [7]}, {"utterances": [{}]}, {"messages": 7}],
+    ids=str,
+)
+async def test_what_is_no_agent_state_is_a_failure_of_the_call(state: Any) -> None:
+    async with closing(connector("http://127.0.0.1:1/v1")) as chat:
+        reply = await ask(chat, state)
+
+    assert isinstance(reply, BadReply)
+    assert "needs the agent state" in str(reply)

@@ -146,3 +146,24 @@ async def test_nobody_at_the_address_is_unreachable() -> None:
 def test_what_is_no_address_is_refused() -> None:
     with pytest.raises(ConfigError, match="no address of a chat service"):
         ParlaiChatConnector("module:function", name="x")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        7,
+        [],
+        {},
+        {"dialog_id": "d", "utterances": []},
+        {"dialog_id": ["d"], "utterances": [{"text": "hi"}]},
+        {"dialog_id": "d", "utterances": [{"text": 7}]},
+        {"dialog_id": "d", "utterances": [7]},
+    ],
+    ids=str,
+)
+async def test_what_is_no_agent_state_is_a_failure_of_the_call(state: Any) -> None:
+    connector = ParlaiChatConnector("ws://127.0.0.1:1/websocket", name="bot")
+
+    with pytest.raises(BadReply, match="needs the agent state"):
+        await connector.send([FakeRequest(state)])

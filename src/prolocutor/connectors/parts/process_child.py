@@ -18,12 +18,12 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
+from prolocutor.connectors.parts.worker_threads import text_of
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply
 
 PR_SET_PDEATHSIG: Final = 1
-MAX_TEXT: Final = 300
 
 
 def main(dotted: str, parent: str, form: str) -> None:
@@ -135,12 +135,7 @@ def _reply(reply: Any) -> bytes:
 def _raised(error: BaseException) -> bytes:
     if isinstance(error, BadReply):
         return encode({"failed": "bad_reply", "text": str(error).removeprefix("$: ")})
-    try:
-        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
-    except Exception:
-        text = "(its text cannot be read)"
-    kind = type(error).__name__
-    return encode({"failed": "raised", "text": f"{kind}: {text}" if text else kind})
+    return encode({"failed": "raised", "text": text_of(error)})
 
 
 if __name__ == "__main__":
