@@ -71,10 +71,11 @@ class _Document:
         self._names: set[str] = set()
         self.paths: Json = {}
         for door, route in routes:
+            if isinstance(route, Route):
+                self._add(door, route.path, route.method.lower(), self._route(route))
+        for door, route in routes:
             if isinstance(route, WebSocketRoute):
                 self._add(door, route.path, "get", self._socket(route))
-            elif isinstance(route, Route):
-                self._add(door, route.path, route.method.lower(), self._route(route))
 
     def _add(self, door: str, path: str, method: str, described: Json) -> None:
         path = plain_path(path)
@@ -96,7 +97,8 @@ class _Document:
             statuses.update(_BODY if operation.body is not None else ())
             statuses.update((415,) if operation.body is bytes else ())
             statuses.update((400,) if operation.params is not None else ())
-            described["responses"] = {**_refs(statuses), **described["responses"]}
+            responses = {**_refs(statuses), **described["responses"]}
+            described["responses"] = dict(sorted(responses.items()))
         if route.access == "all":
             described["security"] = []
         return described

@@ -18,9 +18,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Final, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
+from msgspec import Meta
 
 from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
 from prolocutor.dialog import plain
@@ -31,6 +43,16 @@ P = TypeVar("P")
 B = TypeVar("B")
 
 JSON: Final = "application/json"
+MAX_KEY: Final = 255
+
+IdempotencyKey: TypeAlias = Annotated[
+    Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
+    Meta(
+        description="The same key gets the same reply for a day; with another body, 422.",
+        extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
+    ),
+]
+"""The type of a parameter named `Idempotency-Key`."""
 
 
 class TypedRequest(msgspec.Struct, Generic[P, B], frozen=True):

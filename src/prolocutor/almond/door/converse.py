@@ -25,26 +25,19 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
-from prolocutor.web.operations import TypedRequest
+from prolocutor.web.operations import IdempotencyKey, TypedRequest
 
 Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
 """What makes a turn of an input, once for the same key."""
 
 FRESH: Final = "stateless"
-MAX_KEY: Final = 255
 PAGE: Final = 100
 
 
 class SpeakerParams(UserQuery, frozen=True, kw_only=True):
     """The parameters of a turn."""
 
-    idempotency_key: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
-        Meta(
-            description="The same key says the same thing once.",
-            extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
-        ),
-    ] = msgspec.field(default=None, name="Idempotency-Key")
+    idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
 
 
 class ConverseParams(SpeakerParams, frozen=True, kw_only=True):

@@ -105,7 +105,7 @@ class Page:
             Route("GET", "/", page, "all"),
             Route("GET", "/page/{file:path}", page_file, "all"),
             Route("GET", "/api/visitor", Operation(self.visitor)),
-            Route("GET", "/api/turns/{utt_id}", Operation(self.explain, errors=[NotFound])),
+            Route("GET", "/api/turns/{utt_id}", Operation(self.turn_of_reply, errors=[NotFound])),
             Route(
                 "POST",
                 "/rating/reply",
@@ -127,7 +127,7 @@ class Page:
         """Return who the caller is."""
         return VisitorInfo(request.visitor.kind, request.visitor.user)
 
-    async def explain(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
+    async def turn_of_reply(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
         """Explain how a reply came about."""
         utt_id = request.params.utt_id
         await self._check_owner(request, utt_id)

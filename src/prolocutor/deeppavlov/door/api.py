@@ -6,7 +6,7 @@ a status and JSON that say what is wrong with it, and unknown ids are not passed
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, WebSocketRoute
@@ -39,7 +39,7 @@ class DeepPavlov:
         self.routes: list[Route | WebSocketRoute] = [
             Route("POST", "/", Operation(turns.say, errors=[Conflict])),
             WebSocketRoute("/chat/ws", turns.chat, receives=SayRequest, sends=SayReply),
-            Route("GET", "/ping", Operation(self.ping, returns=str), "all"),
+            Route("GET", "/ping", Operation(self.ping, returns=Literal["pong"]), "all"),
             Route("GET", "/api/dialogs", list_dialogs),
             Route("GET", "/api/dialogs/", list_dialogs),
             Route("GET", "/api/dialogs/{dialog_id}", show_dialog),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.web.decoding import OpenStruct
-
-MAX_KEY: Final = 255
+from prolocutor.web.operations import IdempotencyKey
 
 UserId: TypeAlias = Annotated[
     str | int | None,
@@ -35,13 +34,7 @@ JsonObject: TypeAlias = Annotated[
 class SayParams(msgspec.Struct, frozen=True):
     """The parameters of `POST /`."""
 
-    idempotency_key: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=MAX_KEY)] | None,
-        Meta(
-            description="The same key gets the same reply for a day; with another body, 422.",
-            extra={"in": "header", "error": f"a key has 1 to {MAX_KEY} characters"},
-        ),
-    ] = msgspec.field(default=None, name="Idempotency-Key")
+    idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
 
 
 class SayRequest(OpenStruct):
