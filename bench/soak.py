@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.soaking.soak_run import Course, Report
+from bench.soaking.soak_run import Report, SoakRun
 
 
 def main() -> None:
@@ -37,8 +37,8 @@ def main() -> None:
     if options.keep is not None:
         options.keep.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="soak-", dir=options.keep))
-    course = Course(folder, kills=options.kills, people=options.people, seed=options.seed)
-    report = asyncio.run(course.run())
+    soak = SoakRun(folder, kills=options.kills, people=options.people, seed=options.seed)
+    report = asyncio.run(soak.run())
     print(report.summary(options.seed))
     if not report.complaints:
         shutil.rmtree(folder)

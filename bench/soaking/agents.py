@@ -41,7 +41,7 @@ FAULTS: Final = ("raises", "exits", "gives up", "hangs", "is late", "malformed",
 
 
 def fault_of(agent: str, user: str, text: str, seed: str = SEED) -> str | None:
-    """Tell how an agent fails at what a person says; None if it does not."""
+    """Return how an agent fails at an input; None if it does not."""
     share = _share(seed, agent, user, text) / RATES[agent]
     return FAULTS[int(share * len(FAULTS))] if share < 1 else None
 

@@ -1,4 +1,4 @@
-"""The checker: compares what the people of a soak saw with what the store has."""
+"""Checker: compares what the simulated users of a soak saw with what the store has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from bench.soaking.agents import fault_of, number_in
-from bench.soaking.ledger import MAX_COMPLAINTS, Answer, Ledger, Message
+from bench.soaking.ledger import MAX_FINDINGS, Ledger, ReceivedReply, SentMessage
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
@@ -66,7 +66,7 @@ class Findings(msgspec.Struct):
         """Compare two things that must be the same."""
         if expected == actual:
             self.passed += 1
-        elif len(self.complaints) < MAX_COMPLAINTS:
+        elif len(self.complaints) < MAX_FINDINGS:
             self.complaints.append(f"{what}: expected {expected!r}, found {actual!r}")
 
 
@@ -92,7 +92,7 @@ async def check(path: Path, ledger: Ledger, diary: Path, seed: int, fallback: st
         for name, messages in ledger.people.items():
             dialogs = [dialog async for dialog in store.export(user=name)]
             pairs = list(_pairs(name, dialogs, findings))
-            person = CheckedPerson(name, messages, str(seed), fallback, findings)
+            person = UserCheck(name, messages, str(seed), fallback, findings)
             person.check_words(pairs)
             person.check_answers(pairs)
             person.check_profiles(pairs)
@@ -124,11 +124,11 @@ def check_file(path: Path, findings: Findings) -> None:
         findings.same("rows of the feed", [(2 * turns[0][0],)], rows("SELECT count(*) FROM feed"))
 
 
-class CheckedPerson:
-    """What one person said and was told, to be found in the store as it was."""
+class UserCheck:
+    """The checks of one user: all that was sent and received is in the store."""
 
     def __init__(
-        self, name: str, messages: list[Message], seed: str, fallback: str, findings: Findings
+        self, name: str, messages: list[SentMessage], seed: str, fallback: str, findings: Findings
     ) -> None:
         self.name = name
         self._messages = messages
@@ -137,7 +137,7 @@ class CheckedPerson:
         self._findings = findings
 
     def check_words(self, pairs: list[Pair]) -> None:
-        """Nothing that was said is lost, twice, changed or out of order."""
+        """Check that no input is lost, stored twice, changed or out of order."""
         said = {message.number: message for message in self._messages}
         stored = [number_in(human.text) for _, human, _ in pairs]
         self._same("the order of messages", sorted(set(stored)), stored)
@@ -149,9 +149,9 @@ class CheckedPerson:
             self._same(f"the words of {number}", message and message.text, human.text)
 
     def check_answers(self, pairs: list[Pair]) -> None:
-        """What a person was told is in the store, word for word, with the same ids."""
+        """Check that each received reply is in the store, with the same text and ids."""
         stored = {
-            number_in(human.text): Answer(dialog.dialog_id, bot.utt_id, bot.text)
+            number_in(human.text): ReceivedReply(dialog.dialog_id, bot.utt_id, bot.text)
             for dialog, human, bot in pairs
         }
         for message in self._messages:
@@ -160,7 +160,7 @@ class CheckedPerson:
                 self._same(f"the answer to {message.number}", message.answer, found)
 
     def check_profiles(self, pairs: list[Pair]) -> None:
-        """The state changed exactly once for each message that the counter answered."""
+        """Check that the state changed exactly once for each input that the counter answered."""
         human_state: dict[str, int] = {}
         bot_states: dict[str, dict[str, int]] = {}
         for dialog, human, bot in pairs:
@@ -177,7 +177,7 @@ class CheckedPerson:
             self._same("the bot at last", bot_states[dialog.dialog_id], dialog.bot.attributes)
 
     def check_agents(self, pairs: list[Pair], runs: dict[tuple[str, int], list[str]]) -> None:
-        """Every reply is what its agent says; what was cut off twice is closed and marked."""
+        """Check that each reply is its agent's; a turn cut off twice is closed and marked."""
         for _, human, bot in pairs:
             number = number_in(human.text)
             turns = runs.get((self.name, number), [])
@@ -195,7 +195,7 @@ class CheckedPerson:
                 self._same(f"the fault of {bot.active_skill} in {number}", None, fault)
 
     async def check_feed(self, store: SqliteStore, pairs: list[Pair]) -> None:
-        """Everything said is in the feed once, in order, numbered without a gap."""
+        """Check that the feed has everything once, in order, numbered without a gap."""
         expected: list[tuple[int, str, str, str | None]] = []
         for dialog, human, bot in pairs:
             n = len(expected) + 1

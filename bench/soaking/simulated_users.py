@@ -1,4 +1,4 @@
-"""The people of a soak: each says one thing after the other and asks again until it is answered."""
+"""Simulated users of a soak: each sends one input after the other, again until it is answered."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from typing import Any, Final
 
 import aiohttp
 
-from bench.soaking.ledger import Ledger, Message
+from bench.soaking.ledger import Ledger, SentMessage
 
 PATIENCE: Final = 120.0
 """Seconds in which a server that is up has to answer."""
 ASK_AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 
 GIVES_UP: Final = 0.1
-"""How often a person says the next thing, rather than the same again, when the line breaks."""
+"""The share of inputs that are not sent again when the connection breaks."""
 HANGS_UP: Final = 0.05
-"""How often a person does not wait for a reply, but asks again at once."""
+"""The share of requests that are dropped early and sent again."""
 REPEATS: Final = 0.1
-"""How often a person asks something again that was answered before."""
+"""The share of inputs after which an answered one is sent again."""
 CONTRADICTS: Final = 0.01
-"""How often a person says something else with the key of something that was answered before."""
+"""The share of inputs after which another text is sent with the key of an answered one."""
 CLOSES: Final = 0.02
-"""How often a person starts a new dialog."""
+"""The share of inputs after which a new dialog is started."""
 
 
 class Address:
-    """Where the server is now, if it is up."""
+    """The address of the server while it is up."""
 
     def __init__(self) -> None:
         self._up = asyncio.Event()
         self._url = ""
 
     def open(self, url: str) -> None:
-        """Let everybody know that the server is up."""
+        """Note that a server is up."""
         self._url = url
         self._up.set()
 
     def close(self) -> None:
-        """Let everybody wait for the next server; those who talk to this one find out."""
+        """Note that the server is down: new requests wait for the next one."""
         self._up.clear()
 
     async def url(self) -> str:
@@ -49,8 +49,8 @@ class Address:
         return self._url
 
 
-class Person:
-    """One person and their dialog with the assistant."""
+class SimulatedUser:
+    """One user and their dialogs."""
 
     def __init__(
         self, name: str, seed: int, address: Address, session: aiohttp.ClientSession, ledger: Ledger
@@ -63,7 +63,7 @@ class Person:
         self._number = 0
 
     async def talk(self, enough: asyncio.Event) -> None:
-        """Say one thing after the other until it is enough, the last one answered."""
+        """Send one input after the other until `enough` is set and the last one is answered."""
         while not enough.is_set():
             await self._say_next()
             if self._chance(REPEATS):
@@ -74,7 +74,7 @@ class Person:
                 await self._ask("/close", None, patient=True)
 
     async def repeat(self, some: int) -> None:
-        """Ask again what was asked last, and some things from long ago."""
+        """Send the last input again, and some old ones."""
         answered = [each for each in self._ledger.people[self.name] if each.answer is not None]
         old = self._random.sample(answered, min(some, len(answered)))
         for message in [*answered[-1:], *old]:
@@ -83,7 +83,7 @@ class Person:
     async def _say_next(self) -> None:
         self._number += 1
         text = f"{self._number}: hello {self._random.choice(('there', 'again', 'Ünïcode', '🙂'))}"
-        message = self._ledger.said(self.name, self._number, text)
+        message = self._ledger.sent(self.name, self._number, text)
         got = await self._ask(text, message.key, patient=not self._chance(GIVES_UP))
         if got is None:
             message.given_up = True
@@ -91,29 +91,29 @@ class Person:
         else:
             self._take(message, *got)
 
-    async def _repeat(self, message: Message | None) -> None:
+    async def _repeat(self, message: SentMessage | None) -> None:
         if message is not None:
             self._ledger.counts["repeated"] += 1
             got = await self._ask(message.text, message.key, patient=True)
             if got is not None:
                 self._take(message, *got)
 
-    async def _contradict(self, message: Message | None) -> None:
+    async def _contradict(self, message: SentMessage | None) -> None:
         if message is not None:
             got = await self._ask("0: something else", message.key, patient=True)
             if got is not None and got[0] != 422:
                 self._ledger.complain(f"{self.name} {message.number}: other words got {got}")
 
-    def _take(self, message: Message, status: int, body: dict[str, Any]) -> None:
+    def _take(self, message: SentMessage, status: int, body: dict[str, Any]) -> None:
         if status == 200:
-            self._ledger.told(self.name, message, body)
+            self._ledger.received(self.name, message, body)
         else:
             self._ledger.complain(f"{self.name} {message.number}: got {status} {body}")
 
     async def _ask(
         self, text: str, key: str | None, *, patient: bool
     ) -> tuple[int, dict[str, Any]] | None:
-        """Ask until there is an answer; None if there is none, or an impatient one gives up."""
+        """Send a request until there is an answer; None if there is none, or if it is given up."""
         asked = {"user_id": self.name, "payload": text}
         headers = {"Idempotency-Key": key} if key is not None else {}
         hurry = self._random.uniform(0, 0.02) if self._chance(HANGS_UP) else None
@@ -144,7 +144,7 @@ class Person:
             if status == 500:
                 self._ledger.complain(f"{self.name}: {text!r} got {status} {body}")
 
-    def _earlier(self) -> Message | None:
+    def _earlier(self) -> SentMessage | None:
         recent = self._ledger.people[self.name][-50:]
         answered = [each for each in recent if each.answer is not None]
         return self._random.choice(answered) if answered else None

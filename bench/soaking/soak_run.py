@@ -1,4 +1,4 @@
-"""The course of a soak: many short lives of a server while people talk to it, then the checks."""
+"""SoakRun: many short lives of a server under load by simulated users, then the checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import msgspec
 from bench.soaking.checker import Findings, check
 from bench.soaking.ledger import Ledger
 from bench.soaking.servers import Command, ForkServer, Server
-from bench.soaking.simulated_users import Address, Person
+from bench.soaking.simulated_users import Address, SimulatedUser
 from prolocutor.config.loading import load
 from prolocutor.stores.sqlite.writer import WAL_BYTES
 
@@ -71,7 +71,7 @@ class Report(msgspec.Struct, kw_only=True):
         )
 
 
-class Course:
+class SoakRun:
     """One soak in a folder of its own, which is empty at first."""
 
     def __init__(self, folder: Path, *, kills: int, people: int, seed: int) -> None:
@@ -90,7 +90,7 @@ class Course:
         self._killed = self._early = self._commands = self._stops = 0
 
     async def run(self) -> Report:
-        """Let people talk while servers live and die, then compare what they saw with the file."""
+        """Run the users while servers start and end, then compare what they saw with the file."""
         started = time.monotonic()
         try:
             with self._log.open("wb") as log:
@@ -121,7 +121,7 @@ class Course:
         return report
 
     async def check(self) -> Findings:
-        """Compare what people saw with the file."""
+        """Compare what the users saw with the file."""
         fallback = load(ASSISTANT).fallback or ""
         return await check(self.file, self.ledger, self.diary, self._seed, fallback)
 
@@ -141,7 +141,7 @@ class Course:
         try:
             async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
                 people = [
-                    Person(name, self._seed, self._address, session, self.ledger)
+                    SimulatedUser(name, self._seed, self._address, session, self.ledger)
                     for name in self._names
                 ]
                 talks = [group.create_task(person.talk(enough)) for person in people]
@@ -153,7 +153,7 @@ class Course:
         finally:
             await fork_server.aclose()
 
-    async def _hear_all(self, people: list[Person], talks: list[asyncio.Task[None]]) -> None:
+    async def _hear_all(self, people: list[SimulatedUser], talks: list[asyncio.Task[None]]) -> None:
         """Let everybody hear the last reply, then ask again what was asked before."""
         try:
             async with asyncio.timeout(PATIENCE):
@@ -207,7 +207,7 @@ class Course:
             await asyncio.sleep(end - loop.time())
 
     async def _open(self, server: Server) -> None:
-        """Start a server and let people know when it is ready."""
+        """Start a server and give the users its address when it is ready."""
         started = time.monotonic()
         await server.start()
         async with asyncio.timeout(PATIENCE):

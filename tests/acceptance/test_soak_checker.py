@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.soaking.soak_run import Course
+from bench.soaking.soak_run import SoakRun
 
 PAIR = "(SELECT utterance FROM utterances ORDER BY utterance DESC LIMIT 2)"
 LAST = "(SELECT max(utterance) FROM utterances)"
@@ -69,18 +69,18 @@ DAMAGE = {
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(tmp_path_factory: pytest.TempPathFactory) -> SoakRun:
     """A soak of a few kills, over and in order."""
-    course = Course(tmp_path_factory.mktemp("soak"), kills=6, people=3, seed=3)
+    course = SoakRun(tmp_path_factory.mktemp("soak"), kills=6, people=3, seed=3)
     report = asyncio.run(course.run())
     assert report.complaints == []
     return course
 
 
 @pytest.fixture
-def damaged(course: Course, tmp_path: Path) -> Course:
+def damaged(course: SoakRun, tmp_path: Path) -> SoakRun:
     """The same soak with a file of its own, not yet damaged."""
-    copy = Course(tmp_path, kills=6, people=3, seed=3)
+    copy = SoakRun(tmp_path, kills=6, people=3, seed=3)
     shutil.copy(course.file, copy.file)
     shutil.copy(course.diary, copy.diary)
     copy.ledger = course.ledger
@@ -88,7 +88,7 @@ def damaged(course: Course, tmp_path: Path) -> Course:
 
 
 @pytest.mark.parametrize("what", DAMAGE)
-async def test_it_is_noticed_that(what: str, damaged: Course) -> None:
+async def test_it_is_noticed_that(what: str, damaged: SoakRun) -> None:
     noticed, statements = DAMAGE[what]
     with contextlib.closing(sqlite3.connect(damaged.file)) as connection:
         connection.executescript(statements)
@@ -99,7 +99,7 @@ async def test_it_is_noticed_that(what: str, damaged: Course) -> None:
     assert any(noticed in complaint for complaint in findings.complaints), findings.complaints
 
 
-async def test_it_is_noticed_that_a_turn_ran_three_times(damaged: Course) -> None:
+async def test_it_is_noticed_that_a_turn_ran_three_times(damaged: SoakRun) -> None:
     first = damaged.diary.read_text().splitlines()[0]
     with damaged.diary.open("a") as diary:
         diary.write(f"{first}\n{first}\n")
@@ -109,7 +109,7 @@ async def test_it_is_noticed_that_a_turn_ran_three_times(damaged: Course) -> Non
     assert any("ran more than twice" in complaint for complaint in findings.complaints)
 
 
-async def test_it_is_noticed_that_a_turn_ran_before_its_words_were_stored(damaged: Course) -> None:
+async def test_it_is_noticed_that_a_turn_ran_before_its_words_were_stored(damaged: SoakRun) -> None:
     with damaged.diary.open("a") as diary:
         diary.write(f"{'0' * 32} person-00 99999\n")
 
