@@ -20,7 +20,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
     Unlike `asyncio.run` it does not wait for ever for a service that swallows its cancellation, and
     goes on where a service stops the event loop or raises `SystemExit` in a callback or a task of
-    its own: nobody but the coroutine ends it, or a signal.
+    its own: only the coroutine or a signal ends it.
     """
     if asyncio._get_running_loop() is not None:
         raise RuntimeError("an event loop is running here already: await the coroutine")

@@ -26,7 +26,7 @@ ASK: Final = "ask"
 """The query that every skill has: its reply to an utterance."""
 
 KIND: Final = "almond-device"
-"""The kind of the records (`contracts/store.py`) of devices that users have set up."""
+"""The kind of the records (`contracts/store`) of devices that users have set up."""
 
 
 class DeviceClasses:
