@@ -31,7 +31,7 @@ def last_text(request: Any) -> str:
 
 
 class FaultyStore(MemoryStore):
-    """A store in memory whose next `begin` or `finish` fail as often as they are told to."""
+    """A store in memory whose next openings or closings fail, as often as they are set to."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,11 +45,11 @@ class FaultyStore(MemoryStore):
             raise StoreFull("the disk is full")
         return await super().open_turn(opening)
 
-    async def close_turn(self, finished: TurnClosing) -> None:
+    async def close_turn(self, closing: TurnClosing) -> None:
         if self.finishes_to_fail:
             self.finishes_to_fail -= 1
             raise StoreFull("the disk is full")
-        await super().close_turn(finished)
+        await super().close_turn(closing)
 
     async def aclose(self) -> None:
         self.closed += 1

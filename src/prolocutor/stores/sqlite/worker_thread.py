@@ -56,6 +56,8 @@ class WorkerThread:
             raise StoreError("the store is closed")
         future: asyncio.Future[T] = self._loop.create_future()
         if not self._submitted:
+            # Once an iteration of the loop: what it submits goes to the thread, and to the disk,
+            # together. To wake the thread for each job alone would cost more than the job.
             self._loop.call_soon(self._pass_on)
         self._submitted.append((future, (function, args)))
         return future

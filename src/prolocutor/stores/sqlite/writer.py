@@ -87,6 +87,8 @@ class SqliteWriter:
         except Exception as error:
             if len(jobs) == 1:
                 return [translated(error, self.path)]
+        # The transaction was rolled back as a whole: a single bad job, or a disk with room for only
+        # some of them, must not fail the others.
         return [self._alone(job) for job in jobs]
 
     def _alone(self, job: StoreJob) -> Any:
