@@ -7,7 +7,6 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 
@@ -84,18 +83,16 @@ async def repeat(model: TurnClosing, store: TurnStore, user: str) -> None:
 
 
 def renamed(old: TurnOpening, user: str) -> TurnOpening:
-    fresh: dict[str, Any] = {
-        name: ids.new_id()
-        for name in old.__struct_fields__
-        if name.startswith("new_") and name.endswith("id")
-    }
+    """The same opening with new ids, of another user."""
+    names = ("human_id", "dialog_id", "id", "bot_id")
+    new_dialog = structs.replace(old.new_dialog, **{name: ids.new_id() for name in names})
     return structs.replace(
         old,
         turn_id=ids.new_id(),
         user=user,
         utt_id=ids.new_id(),
         bot_utt_id=ids.new_id(),
-        **fresh,
+        new_dialog=new_dialog,
     )
 
 
