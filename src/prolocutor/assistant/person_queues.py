@@ -36,7 +36,7 @@ class PersonQueues:
     started: `Overloaded` beyond either.
     """
 
-    def __init__(self, *, limit: int = 100, timeout: float = 30.0) -> None:
+    def __init__(self, *, limit: int, timeout: float) -> None:
         self._limit = limit
         self._timeout = timeout
         self._queues: dict[str, deque[_QueuedWork[Any]]] = {}

@@ -33,10 +33,10 @@ class Engine:
         *,
         connect: Callable[[Service], Connector],
         resolve: Callable[[str], Formatter],
-        deadline: float = 5.0,
-        reserve: float | None = None,
-        fallback: str = "Sorry, I have no answer to that.",
-        max_attributes: int = 1000,
+        deadline: float,
+        reserve: float | None,
+        fallback: str,
+        max_attributes: int,
         breaker_changed: Callable[[str, BreakerState], None] = lambda service, state: None,
     ) -> None:
         self.prepared = PreparedPipeline(

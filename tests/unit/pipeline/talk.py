@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.assistant.wiring import connect
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog.agent_state import dialog_to_state
@@ -27,9 +28,13 @@ class Talk:
     """One person's dialog with one pipeline."""
 
     def __init__(self, pipeline: Pipeline, **options: Any) -> None:
-        self.engine = Engine(
-            pipeline, connect=connect, resolve=resolve, **{"fallback": FALLBACK, **options}
-        )
+        settings = {
+            "deadline": DEFAULTS.deadline,
+            "reserve": DEFAULTS.reserve,
+            "max_attributes": DEFAULTS.max_attributes,
+            "fallback": FALLBACK,
+        }
+        self.engine = Engine(pipeline, connect=connect, resolve=resolve, **{**settings, **options})
         self.store = MemoryStore()
         self.dialog_id = ""
 
