@@ -139,10 +139,10 @@ def pairing(
         raise click.UsageError("Say either --cards or --assistant.")
     if folder is not None and assistant is None:
         raise click.UsageError("--record needs an --assistant to ask.")
-    places = ModelLocations(encoder=encoder, pair_scorer=pair_scorer, chat=chat)
+    locations = ModelLocations(encoder=encoder, pair_scorer=pair_scorer, chat=chat)
     plan = MeasurementPlan(
-        routers=_names(routers, "router", places),
-        rankers=_names(rankers, "ranker", places),
+        routers=_names(routers, "router", locations),
+        rankers=_names(rankers, "ranker", locations),
         budgets=_split(budgets) or list(BUDGETS),
         folds=folds,
         seed=seed,
@@ -168,14 +168,14 @@ def pairing(
         for line in ("", *overlap_lines(overlap), "", _LABEL_THEM):
             click.echo(line)
         return 0
-    found = run(_measured(questions, plan, places))
+    found = run(_measured(questions, plan, locations))
     if json_file is not None:
         write_json(json_file, found.results)
     if json_file != "-":
         for line in pairing_lines(found):
             click.echo(line)
     if report is not None:
-        curve = run(_curve(questions, plan, places))
+        curve = run(_curve(questions, plan, locations))
         with click.open_file(report, "w", encoding="utf-8") as file:
             file.write(page_of(found, curve))
         click.echo(report, err=report == "-")
@@ -223,21 +223,21 @@ class _FailureCount:
 
 
 async def _measured(
-    questions: PairingData, plan: MeasurementPlan, places: ModelLocations
+    questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
 ) -> Measurement:
-    async with open_models(places) as models:
+    async with open_models(locations) as models:
         return await measure(questions, plan, models=models, on_step=_show_step)
 
 
 async def _curve(
-    questions: PairingData, plan: MeasurementPlan, places: ModelLocations
+    questions: PairingData, plan: MeasurementPlan, locations: ModelLocations
 ) -> dict[str, list[LearningPoint]]:
-    async with open_models(places) as models:
+    async with open_models(locations) as models:
         return await curve_of(questions, plan, models=models, on_step=_show_step)
 
 
 def _names(
-    given: Sequence[str], which: Literal["router", "ranker"], places: ModelLocations
+    given: Sequence[str], which: Literal["router", "ranker"], locations: ModelLocations
 ) -> list[str]:
     """Return the methods that were named, else all that can be had here.
 
@@ -246,13 +246,13 @@ def _names(
     if names := _split(given):
         for name in names:
             _load(name, which)
-            if name != _NONE and (option := _missing(name, which, places)):
+            if name != _NONE and (option := _missing(name, which, locations)):
                 raise click.UsageError(f"the {which} {name} needs {option}")
         return [] if names == [_NONE] else names
     found = []
     for name in ROUTERS if which == "router" else RANKERS:
         try:
-            if option := _missing(name, which, places):
+            if option := _missing(name, which, locations):
                 click.echo(f"left out: the {which} {name} needs {option}", err=True)
                 continue
             _load(name, which)
@@ -262,9 +262,11 @@ def _names(
     return found[::-1] if which == "router" else found
 
 
-def _missing(name: str, which: Literal["router", "ranker"], places: ModelLocations) -> str | None:
+def _missing(
+    name: str, which: Literal["router", "ranker"], locations: ModelLocations
+) -> str | None:
     """Return the option that a method cannot do without."""
-    missing = needs_of(name, which) - places.needs
+    missing = needs_of(name, which) - locations.needs
     return f"--{min(missing).replace('_', '-')}" if missing else None
 
 

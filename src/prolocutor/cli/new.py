@@ -33,10 +33,10 @@ def new(folder: Path) -> None:
         raise BadInput(f"{folder} is there already and not an empty folder; choose another name")
     folder.mkdir(parents=True, exist_ok=True)
     files = write(folder, name_of(folder))
-    place = shlex.quote(str(folder / FILE_NAME))
+    path = shlex.quote(str(folder / FILE_NAME))
     click.echo(f"{folder} is written: {', '.join(files)}. Next:")
-    click.echo(f'  prolocutor ask "hello" --assistant {place}')
-    click.echo(f"  prolocutor chat {place}")
+    click.echo(f'  prolocutor ask "hello" --assistant {path}')
+    click.echo(f"  prolocutor chat {path}")
 
 
 def write(folder: Path, name: str) -> list[str]:

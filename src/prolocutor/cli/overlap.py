@@ -45,12 +45,12 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
     if data is not None and store is not None:
         raise click.UsageError("Say either --data or --store.")
     if data is None:
-        place = store_url(store, settings.store if settings is not None else None)
-        heard = _heard_in(place)
+        url = store_url(store, settings.store if settings is not None else None)
+        answered = _answered_in_store(url)
     else:
-        heard = _heard_of(data)
+        answered = _answered_in_data(data)
     names = [] if settings is None else [one.name for one in settings.pipeline.of(Stage.SKILL)]
-    found = overlap_of(heard, names)
+    found = overlap_of(answered, names)
     if json_file is not None:
         write_json(json_file, found)
     if json_file != "-":
@@ -58,15 +58,15 @@ def overlap(file: Path | None, data: str | None, store: str | None, json_file: s
             click.echo(line)
 
 
-def _heard_of(data: str) -> list[AnsweredQuestion]:
+def _answered_in_data(data: str) -> list[AnsweredQuestion]:
     kind, path = split(data)
     if kind == _STORE:
-        return _heard_in(path)
+        return _answered_in_store(path)
     questions = load_pairing_data(data, **options_of(data, {}))
     return [AnsweredQuestion(one) for one in (*questions.learn, *questions.test) if one.answers]
 
 
-def _heard_in(store: str) -> list[AnsweredQuestion]:
+def _answered_in_store(store: str) -> list[AnsweredQuestion]:
     turns = turns_of_store(dialogs_of(store))
     return [
         AnsweredQuestion(one, turn.spoke)

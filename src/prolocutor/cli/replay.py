@@ -78,7 +78,13 @@ def _counted(number: int, what: str) -> str:
 
 
 async def _replay(
-    source: str, file: Path | None, user: str | None, limit: int | None, places: int, *, quiet: bool
+    source: str,
+    file: Path | None,
+    user: str | None,
+    limit: int | None,
+    concurrency: int,
+    *,
+    quiet: bool,
 ) -> list[ReplayedTurn]:
     settings = load_assistant(file)
     seen: list[ReplayedTurn] = []
@@ -86,7 +92,7 @@ async def _replay(
         _dialogs(source, user, limit) as dialogs,
         assistant_from(settings, store="memory:") as assistant,
     ):
-        async for turns in Replay(assistant, concurrency=places).turns(dialogs):
+        async for turns in Replay(assistant, concurrency=concurrency).turns(dialogs):
             seen += turns
             for line in () if quiet else _lines(turns):
                 click.echo(line)

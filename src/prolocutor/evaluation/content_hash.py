@@ -36,8 +36,8 @@ def module_file(dotted: str, folder: Path | None = None) -> Path | None:
     """
     module = dotted.partition(":")[0]
     if folder is not None:
-        place = folder.joinpath(*module.split("."))
-        for file in (place.with_suffix(".py"), place / "__init__.py"):
+        path = folder.joinpath(*module.split("."))
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
             if file.is_file():
                 return file
         return None

@@ -45,21 +45,21 @@ class EvaluatedAgent:
 
     async def begin(self, seed: int) -> SystemDialog:
         """Open a dialog with a clone that is free."""
-        place = self._free.pop() if self._free else _AgentThread(self._clone())
-        return _ThreadedDialog(place, seed)
+        thread = self._free.pop() if self._free else _AgentThread(self._clone())
+        return _ThreadedDialog(thread, seed)
 
-    def end(self, respondent: SystemDialog, *, stuck: bool) -> None:
+    def end(self, dialog: SystemDialog, *, stuck: bool) -> None:
         """Take the clone back, unless it is still busy."""
-        if isinstance(respondent, _ThreadedDialog):
+        if isinstance(dialog, _ThreadedDialog):
             if stuck:
-                respondent.place.leave()
+                dialog.thread.leave()
             else:
-                self._free.append(respondent.place)
+                self._free.append(dialog.thread)
 
     def close(self) -> None:
         """End the threads."""
-        for place in self._free:
-            place.leave()
+        for thread in self._free:
+            thread.leave()
 
     def _clone(self) -> ObserveActAgent:
         clone = getattr(self._first, "clone", None)
@@ -98,18 +98,18 @@ def _dialog(agent: ObserveActAgent, seed: int) -> AgentDialog:
 class _ThreadedDialog:
     """One dialog in the thread of its agent."""
 
-    def __init__(self, place: _AgentThread, seed: int) -> None:
-        self.place = place
+    def __init__(self, thread: _AgentThread, seed: int) -> None:
+        self.thread = thread
         self._seed = seed
         self._dialog: AgentDialog | None = None
 
     async def answer(self, message: Message) -> SystemReply:
         def work() -> SystemReply:
             if self._dialog is None:
-                self._dialog = _dialog(self.place.agent, self._seed)
+                self._dialog = _dialog(self.thread.agent, self._seed)
             return self._dialog.answer_now(message)
 
-        return await self.place.run(work)
+        return await self.thread.run(work)
 
 
 class _AgentThread:

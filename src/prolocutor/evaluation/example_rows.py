@@ -45,11 +45,6 @@ class ExampleRow(msgspec.Struct, kw_only=True, omit_defaults=True):
     error: str | None = None
 
     @property
-    def place(self) -> tuple[int, int, int]:
-        """The position of the row among all of its run."""
-        return self.episode, self.repeat, self.turn
-
-    @property
     def answer(self) -> str:
         """The text of the answer."""
         text = self.act.get("text")

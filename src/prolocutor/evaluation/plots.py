@@ -36,8 +36,8 @@ def interval_plot(estimates: Mapping[str, Estimate], title: str) -> str:
     width, room = _WIDTH - _LABEL - 70, 26
     height = room + _LINE * len(shown) + 8
     parts = [_axis(at, _LABEL + at * width, room, height - 8) for at in (0, 0.25, 0.5, 0.75, 1)]
-    for place, (name, one) in enumerate(shown.items()):
-        y = room + _LINE * place + _LINE // 2
+    for position, (name, one) in enumerate(shown.items()):
+        y = room + _LINE * position + _LINE // 2
         x = _LABEL + one.value * width
         parts.append(_text(_LABEL - 8, y + 4, name, "name"))
         if one.low is not None and one.high is not None:
@@ -66,9 +66,9 @@ def histogram(
         counts[min(len(counts) - 1, int((value - low) / step))] += 1
     most, width = max(counts), (_WIDTH - 60) / len(counts)
     parts = []
-    for place, count in enumerate(counts):
-        x, tall = 40 + place * width, (_HEIGHT - 40) * count / most
-        first, last = low + place * step, low + (place + 1) * step
+    for position, count in enumerate(counts):
+        x, tall = 40 + position * width, (_HEIGHT - 40) * count / most
+        first, last = low + position * step, low + (position + 1) * step
         parts.append(
             f'<rect class="bar" x="{x:.1f}" y="{_HEIGHT - 20 - tall:.1f}" '
             f'width="{max(1, width - 2):.1f}" height="{tall:.1f}">'
@@ -86,8 +86,8 @@ def bar_plot(counts: Mapping[str, int], title: str) -> str:
         return ""
     most, width = max(counts.values()) or 1, _WIDTH - _LABEL - 70
     parts = []
-    for place, (name, count) in enumerate(counts.items()):
-        y = 8 + _LINE * place
+    for position, (name, count) in enumerate(counts.items()):
+        y = 8 + _LINE * position
         parts.append(_text(_LABEL - 8, y + 15, name or "-", "name"))
         parts.append(
             f'<rect class="bar" x="{_LABEL}" y="{y + 3}" width="{width * count / most:.1f}" '

@@ -96,9 +96,9 @@ class Replay:
 
 def exchanges(dialog: Dialog) -> Iterator[tuple[HumanUtterance, ComparedReply | None]]:
     """Return each human utterance with the bot utterance right after it."""
-    for place, utterance in enumerate(dialog.utterances):
+    for position, utterance in enumerate(dialog.utterances):
         if isinstance(utterance, HumanUtterance):
-            following = dialog.utterances[place + 1 : place + 2]
+            following = dialog.utterances[position + 1 : position + 2]
             reply = next((one for one in following if isinstance(one, BotUtterance)), None)
             yield utterance, _said(reply) if reply is not None else None
 

@@ -92,10 +92,6 @@ class RowIndex:
             ((max(episodes), repeat) for repeat, episodes in self._found.items()), default=(-1, 0)
         )
 
-    def number(self) -> int:
-        """Count the rows."""
-        return sum(len(rows) for episodes in self._found.values() for rows in episodes.values())
-
     def clear(self) -> None:
         """Forget all rows, where they are not asked for any more."""
         self._found.clear()

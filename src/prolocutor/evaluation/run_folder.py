@@ -71,7 +71,6 @@ class RunFolder:
             self._writer = RowWriter(path / ROWS)
             stack.callback(self._writer.close)
             self._open = stack.pop_all()
-        self.found = self._index.number()
         self._highest = self._index.highest()
 
     def __enter__(self) -> Self:
@@ -98,16 +97,12 @@ class RunFolder:
 
     def write(self, rows: list[ExampleRow]) -> None:
         """Append the rows of one episode."""
-        place = rows[0].episode, rows[0].repeat
-        if place < self._highest:
+        key = rows[0].episode, rows[0].repeat
+        if key < self._highest:
             self._in_order = False
         else:
-            self._highest = place
+            self._highest = key
         self._writer.write(rows)
-
-    def flush(self) -> None:
-        """Write the rows that wait."""
-        self._writer.flush()
 
     def complete(self) -> None:
         """Put the rows in order and mark the run as complete."""

@@ -183,9 +183,9 @@ class _RunTally:
         return {name: groups[name].estimates() for name in sorted(groups)}
 
     def _add(self, row: ExampleRow) -> None:
-        place = (row.episode, row.repeat)
-        self.episodes += place != self._before
-        self._before = place
+        key = (row.episode, row.repeat)
+        self.episodes += key != self._before
+        self._before = key
         self.examples += 1
         if row.error is None:
             self.by[row.by] += 1

@@ -89,14 +89,14 @@ class Runner:
                 rows.append(self._row(task, turn, message, answer, seconds, error))
             self._keep(rows)
 
-    async def run(self, subject: EvaluatedSystem, episodes: Iterable[Episode]) -> None:
+    async def run(self, system: EvaluatedSystem, episodes: Iterable[Episode]) -> None:
         """Ask a system, as many episodes at once as the options allow."""
         tasks = self._tasks(episodes)
-        await work_together(self._options.concurrency, lambda: self._work(subject, tasks))
+        await work_together(self._options.concurrency, lambda: self._work(system, tasks))
 
-    async def _work(self, subject: EvaluatedSystem, tasks: Iterator[EpisodeRun]) -> None:
+    async def _work(self, system: EvaluatedSystem, tasks: Iterator[EpisodeRun]) -> None:
         for task in tasks:
-            respondent = await subject.begin(self._seed(task))
+            dialog = await system.begin(self._seed(task))
             rows, stuck = [], False
             try:
                 for turn, message in enumerate(task.episode.messages):
@@ -105,7 +105,7 @@ class Runner:
                     stuck = True
                     try:
                         async with scope:
-                            answer = await respondent.answer(message)
+                            answer = await dialog.answer(message)
                         stuck = False
                     except _ERRORS_THAT_END_ALL:
                         raise
@@ -115,7 +115,7 @@ class Runner:
                     seconds = time.perf_counter() - start
                     rows.append(self._row(task, turn, message, answer, seconds, error))
             finally:
-                subject.end(respondent, stuck=stuck)
+                system.end(dialog, stuck=stuck)
             self._keep(rows)
 
     def _tasks(self, episodes: Iterable[Episode]) -> Iterator[EpisodeRun]:

@@ -82,25 +82,27 @@ class AnswerOverlap(msgspec.Struct, frozen=True, kw_only=True):
     hints: list[str]
 
 
-def overlap_of(heard: Sequence[AnsweredQuestion], agents: Sequence[str] = ()) -> AnswerOverlap:
+def overlap_of(answered: Sequence[AnsweredQuestion], agents: Sequence[str] = ()) -> AnswerOverlap:
     """Compare all agents that answered, and those named in `agents`, asked or not."""
-    heard = [one for one in heard if one.labelled.answers or one.labelled.gold]
-    labelled_there = _are_labelled([one.labelled for one in heard])
-    good = _good_answers([one.labelled for one in heard], labelled_there)
+    answered = [one for one in answered if one.labelled.answers or one.labelled.gold]
+    known = _are_labelled([one.labelled for one in answered])
+    good = _good_answers([one.labelled for one in answered], known)
     names = dict.fromkeys(agents)
-    for one in heard:
+    for one in answered:
         names.update(dict.fromkeys((*one.labelled.answers, *sorted(one.labelled.gold))))
-    shares = _shares(heard, good, list(names))
+    shares = _shares(answered, good, list(names))
     pairs = _pairs(good, list(names))
-    nobody = [one.labelled.question.text for one, its in zip(heard, good, strict=True) if not its]
+    nobody = [
+        one.labelled.question.text for one, its in zip(answered, good, strict=True) if not its
+    ]
     return AnswerOverlap(
-        questions=len(heard),
-        labelled=sum(labelled_there),
+        questions=len(answered),
+        labelled=sum(known),
         nobody=len(nobody),
         agents=shares,
         pairs=pairs[:_MOST_PAIRS],
         unanswered=_grouped(nobody),
-        hints=[*_hints(shares, pairs, len(nobody), len(heard))],
+        hints=[*_hints(shares, pairs, len(nobody), len(answered))],
     )
 
 
@@ -110,13 +112,13 @@ def _are_labelled(labelled: Sequence[Labelled]) -> list[bool]:
 
 
 def _good_answers(
-    labelled: Sequence[Labelled], labelled_there: Sequence[bool]
+    questions: Sequence[Labelled], are_labelled: Sequence[bool]
 ) -> list[frozenset[str]]:
     """Return for each question the agents whose answer is good."""
-    ranker = fit(Training(labelled=labelled))
+    ranker = fit(Training(labelled=questions))
     return [
-        _right(one) if known else _likely(one, ranker)
-        for one, known in zip(labelled, labelled_there, strict=True)
+        _right(one) if labelled else _likely(one, ranker)
+        for one, labelled in zip(questions, are_labelled, strict=True)
     ]
 
 
@@ -131,11 +133,11 @@ def _likely(one: Labelled, ranker: Unsupervised) -> frozenset[str]:
 
 
 def _shares(
-    heard: Sequence[AnsweredQuestion], good: Sequence[frozenset[str]], names: Sequence[str]
+    answered: Sequence[AnsweredQuestion], good: Sequence[frozenset[str]], names: Sequence[str]
 ) -> list[AgentShare]:
     asked, won = Counter[str](), Counter[str]()
-    known = any(one.spoke is not None for one in heard)
-    for one in heard:
+    known = any(one.spoke is not None for one in answered)
+    for one in answered:
         asked.update([*one.labelled.answers])
         won.update([one.spoke] if one.spoke is not None else () if known else one.labelled.gold)
     well = Counter(agent for its in good for agent in its)
@@ -148,17 +150,17 @@ def _shares(
 
 
 def _pairs(good: Sequence[frozenset[str]], names: Sequence[str]) -> list[AgentPair]:
-    places: dict[str, set[int]] = {name: set() for name in names}
-    for place, its in enumerate(good):
+    positions: dict[str, set[int]] = {name: set() for name in names}
+    for position, its in enumerate(good):
         for agent in its:
-            places[agent].add(place)
+            positions[agent].add(position)
     found = []
     for first, second in combinations(names, 2):
-        smaller, larger = sorted((first, second), key=lambda name: len(places[name]))
-        both = len(places[smaller] & places[larger])
+        smaller, larger = sorted((first, second), key=lambda name: len(positions[name]))
+        both = len(positions[smaller] & positions[larger])
         if both:
-            alike = both / len(places[smaller] | places[larger])
-            covered = both / len(places[smaller])
+            alike = both / len(positions[smaller] | positions[larger])
+            covered = both / len(positions[smaller])
             found.append(
                 AgentPair(smaller=smaller, larger=larger, both=both, alike=alike, covered=covered)
             )

@@ -22,19 +22,19 @@ class ChoiceScoring:
         self._data = data
         self._prices = {card.name: card.price for card in data.cards}
 
-    def answers(self, place: int) -> list[Answer]:
+    def answers(self, position: int) -> list[Answer]:
         """Return the answers to a question, in the order of the agents."""
-        given = self._data.test[place].answers
+        given = self._data.test[position].answers
         return [Answer(agent=one, text=given[one]) for one in self._data.agents if one in given]
 
-    def asked(self, place: int) -> list[str]:
+    def asked(self, position: int) -> list[str]:
         """Return the agents that were asked a question, with or without an answer."""
-        one = self._data.test[place]
+        one = self._data.test[position]
         return [*(one.calls or one.answers)]
 
     def of_agent(
         self,
-        place: int,
+        position: int,
         agent: str,
         steps: Steps,
         *,
@@ -43,7 +43,7 @@ class ChoiceScoring:
         ranked: tuple[tuple[str, float], ...] = (),
     ) -> MethodChoice:
         """Return the choice of an agent after asking step by step."""
-        one = self._data.test[place]
+        one = self._data.test[position]
         asked = [agent for step in steps for agent in step]
         return MethodChoice(
             agent=agent,
@@ -57,14 +57,14 @@ class ChoiceScoring:
         )
 
     def of_pairs(
-        self, place: int, pairs: Sequence[Pairing], seconds: float, steps: Steps | None = None
+        self, position: int, pairs: Sequence[Pairing], seconds: float, steps: Steps | None = None
     ) -> MethodChoice:
         """Return the choice of the best pairing; without steps its agent alone is asked."""
         if not pairs:
-            return self.of_agent(place, "", steps or (), seconds=seconds, probability=0.0)
+            return self.of_agent(position, "", steps or (), seconds=seconds, probability=0.0)
         best = pairs[0]
         return self.of_agent(
-            place,
+            position,
             best.agent,
             [[best.agent]] if steps is None else steps,
             seconds=seconds,

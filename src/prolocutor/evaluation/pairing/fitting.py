@@ -79,9 +79,9 @@ async def unseen_priors(name: str, training: Training, folds: int) -> Priors:
     for fold in sorted(set(dealt)):
         known = [one for one, its in zip(labelled, dealt, strict=True) if its != fold]
         router = await fitted_router(name, msgspec.structs.replace(training, labelled=known))
-        for place, one in enumerate(labelled):
-            if dealt[place] == fold and one.answers:
-                priors[place] = await probabilities(router, one)
+        for position, one in enumerate(labelled):
+            if dealt[position] == fold and one.answers:
+                priors[position] = await probabilities(router, one)
     return priors
 
 
@@ -136,12 +136,12 @@ class FoldedMethods:
         learned = [] if free else await self._unseen(self._data.learn)
         rankers = {}
         for fold in sorted(set(self.folds)):
-            others = [place for place, its in enumerate(self.folds) if its != fold]
-            known = [self._data.test[place] for place in others]
+            others = [position for position, its in enumerate(self.folds) if its != fold]
+            known = [self._data.test[position] for position in others]
             if free:
                 given = []
             elif self._data.learn:
-                given = [priors[place] for place in others]
+                given = [priors[position] for position in others]
             else:
                 given = await self._unseen(known)
             training = self._training([*self._data.learn, *known], [*learned, *given])

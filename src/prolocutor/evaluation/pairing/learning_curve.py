@@ -36,7 +36,7 @@ async def curve_of(
     random.Random(plan.seed).shuffle(order)
     curves: dict[str, list[LearningPoint]] = {}
     for share in _SHARES if order else ():
-        part = [data.learn[place] for place in order[: max(2, round(share * len(order)))]]
+        part = [data.learn[position] for position in order[: max(2, round(share * len(order)))]]
         on_step(f"learning curve, {len(part):,} questions")
         bare: dict[str, Any] = {"rankers": [], "budgets": []}
         found = await measure(

@@ -153,10 +153,10 @@ class _Measuring:
         """Measure baselines, routers, rankers, budgets."""
         self._route_baselines()
         priors: Priors = [{} for _ in self._data.test]
-        for place, name in enumerate(self._plan.routers):
+        for position, name in enumerate(self._plan.routers):
             self._on_step(f"router {name}")
             routed = await self.methods.routed(name)
-            if place == 0:
+            if position == 0:
                 priors = _probabilities(routed)
             choices = [self._scoring.of_pairs(n, *one) for n, one in enumerate(routed)]
             self._add(name, "route", choices)
@@ -202,31 +202,31 @@ class _Measuring:
             surest = [self._after_all(n, surest_answer(one, agents)) for n, one in enumerate(test)]
             self._add("everybody, highest confidence", "rank", surest)
         nearest = []
-        for place, one in enumerate(test):
+        for position, one in enumerate(test):
             start = perf_counter()
-            answers = self._scoring.answers(place)
+            answers = self._scoring.answers(position)
             agent = nearest_answer(one.question, answers) if answers else agents[0]
-            nearest.append(self._after_all(place, agent, perf_counter() - start))
+            nearest.append(self._after_all(position, agent, perf_counter() - start))
         self._add("answers, plain BM25", "rank", nearest)
 
     def _alone(self, agents: Sequence[str]) -> list[MethodChoice]:
         """Return choices for which the chosen agent alone is asked."""
         return [self._scoring.of_agent(n, agent, [[agent]]) for n, agent in enumerate(agents)]
 
-    def _after_all(self, place: int, agent: str, seconds: float = 0.0) -> MethodChoice:
+    def _after_all(self, position: int, agent: str, seconds: float = 0.0) -> MethodChoice:
         """Return a choice after asking every agent."""
-        steps = [self._scoring.asked(place)]
-        return self._scoring.of_agent(place, agent, steps, seconds=seconds)
+        steps = [self._scoring.asked(position)]
+        return self._scoring.of_agent(position, agent, steps, seconds=seconds)
 
     async def _ranked(self, rankers: Sequence[Ranker], priors: Priors) -> list[MethodChoice]:
         found = []
-        for place, one in enumerate(self._data.test):
-            answers = self._scoring.answers(place)
+        for position, one in enumerate(self._data.test):
+            answers = self._scoring.answers(position)
             start = perf_counter()
-            pairs = await settled(rankers[place].rank(one.question, answers, priors[place]))
+            pairs = await settled(rankers[position].rank(one.question, answers, priors[position]))
             spent = perf_counter() - start
-            asked = [self._scoring.asked(place)]
-            found.append(self._scoring.of_pairs(place, pairs, spent, asked))
+            asked = [self._scoring.asked(position)]
+            found.append(self._scoring.of_pairs(position, pairs, spent, asked))
         return found
 
     async def _budgeted(
@@ -234,21 +234,21 @@ class _Measuring:
     ) -> list[MethodChoice]:
         policy = policy_of(budget)
         found = []
-        for place, one in enumerate(self._data.test):
-            answering = [answer.agent for answer in self._scoring.answers(place)]
+        for position, one in enumerate(self._data.test):
+            answering = [answer.agent for answer in self._scoring.answers(position)]
 
             async def rank(
-                called: Sequence[str], place: int = place, one: Labelled = one
+                called: Sequence[str], position: int = position, one: Labelled = one
             ) -> Sequence[Pairing]:
                 known = [
-                    answer for answer in self._scoring.answers(place) if answer.agent in called
+                    answer for answer in self._scoring.answers(position) if answer.agent in called
                 ]
-                return await settled(rankers[place].rank(one.question, known, priors[place]))
+                return await settled(rankers[position].rank(one.question, known, priors[position]))
 
             start = perf_counter()
-            steps, pairs = await spend(policy, self._data.cards, priors[place], answering, rank)
+            steps, pairs = await spend(policy, self._data.cards, priors[position], answering, rank)
             spent = perf_counter() - start
-            found.append(self._scoring.of_pairs(place, pairs, spent, steps))
+            found.append(self._scoring.of_pairs(position, pairs, spent, steps))
         return found
 
     def _add(

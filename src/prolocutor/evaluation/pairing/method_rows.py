@@ -78,12 +78,12 @@ class BootstrapSamples:
 
     def __init__(self, groups: Sequence[int], seed: int) -> None:
         members: dict[int, list[int]] = {}
-        for place, group in enumerate(groups):
-            members.setdefault(group, []).append(place)
+        for position, group in enumerate(groups):
+            members.setdefault(group, []).append(position)
         chance = random.Random(seed)
         pools = list(members.values())
         self._draws = [
-            [place for pool in chance.choices(pools, k=len(pools)) for place in pool]
+            [position for pool in chance.choices(pools, k=len(pools)) for position in pool]
             for _ in range(_DRAWS if pools else 0)
         ]
 

@@ -34,22 +34,22 @@ class ModelLocations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def open_models(places: ModelLocations) -> AsyncIterator[PairingModels]:
+async def open_models(locations: ModelLocations) -> AsyncIterator[PairingModels]:
     """Open the models and close them at the end; `ConfigError` or `NotFound` for a bad one."""
     async with AsyncExitStack() as stack:
         encoder = scorer = complete = None
-        if places.encoder is not None and "://" in places.encoder:
-            endpoint = OpenAiEmbeddings(places.encoder)
+        if locations.encoder is not None and "://" in locations.encoder:
+            endpoint = OpenAiEmbeddings(locations.encoder)
             stack.push_async_callback(endpoint.aclose)
             encoder = EndpointEncoder(endpoint.embed)
-        elif places.encoder is not None:
-            encoder = load_model_class("onnx")(places.encoder)
+        elif locations.encoder is not None:
+            encoder = load_model_class("onnx")(locations.encoder)
             stack.push_async_callback(encoder.aclose)
-        if places.pair_scorer is not None:
-            scorer = load_model_class("pairs")(places.pair_scorer)
+        if locations.pair_scorer is not None:
+            scorer = load_model_class("pairs")(locations.pair_scorer)
             stack.push_async_callback(scorer.aclose)
-        if places.chat is not None:
-            chat = ChatEndpoint("openai_chat", Addressed(places.chat), name="chat")
+        if locations.chat is not None:
+            chat = ChatEndpoint("openai_chat", Addressed(locations.chat), name="chat")
             stack.push_async_callback(chat.connector.aclose)
             complete = chat.complete
         yield PairingModels(encoder=encoder, pair_scorer=scorer, complete=complete)

@@ -226,10 +226,10 @@ def _gain(
     if not others:
         return None, None
     best = max(others, key=lambda one: one.precision_at_1)
-    asked = [place for place, one in enumerate(measured.test) if one.gold]
+    asked = [position for position, one in enumerate(measured.test) if one.gold]
     mine = measured.choices[stage, wanted.method]
     its = measured.choices[best.stage, best.method]
-    gains = [mine[place].right - its[place].right for place in asked]
-    groups = near_duplicates([measured.test[place].question.text for place in asked])
+    gains = [mine[position].right - its[position].right for position in asked]
+    groups = near_duplicates([measured.test[position].question.text for position in asked])
     low, high = BootstrapSamples(groups, wanted.seed).interval(gains)
     return (sum(gains) / len(gains), low, high), best.method
