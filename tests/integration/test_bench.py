@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import listener
 from bench.turns import profiling
 from bench.turns.bulk import fill
 from bench.turns.contest import Entry, Results, Setting, race
@@ -120,3 +121,13 @@ def test_neighbours_are_left_out_where_they_are_not_run(tmp_path: Path):
 
 def docs() -> dict[str, float]:
     return {path.name: path.stat().st_mtime for path in (ROOT / "docs").glob("benchmarks.*")}
+
+
+async def test_requests_at_the_listener_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    await listener.measured(1)
+
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split("|")[1].strip() for row in rows if "| ours |" in row] == [
+        "`/`",
+        "`/me/api/converse`",
+    ]
