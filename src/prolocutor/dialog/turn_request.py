@@ -182,6 +182,12 @@ class TurnRequest(Mapping[str, Any]):
         return [agent_state.hypothesis_from_state(one) for one in given]
 
     @property
+    def preferred(self) -> str | None:
+        """The skill that can go on and is preferred by response selectors, if there is one."""
+        found: str | None = self._state.get("preferred")
+        return found
+
+    @property
     def _heard_state(self) -> JsonObject:
         for one in reversed(self._state["utterances"]):
             if not agent_state.is_bot(one):
@@ -190,7 +196,7 @@ class TurnRequest(Mapping[str, Any]):
         raise LookupError("the request shows nothing that a human said")
 
 
-_ADDED: Final = frozenset({"turn_id", "service", "answer", "hypothesis", "hypotheses"})
+_ADDED: Final = frozenset({"turn_id", "service", "answer", "hypothesis", "hypotheses", "preferred"})
 """What a request has beside the agent state of the dialog."""
 
 

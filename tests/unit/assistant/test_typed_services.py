@@ -92,6 +92,39 @@ async def test_messages_are_sent_unasked() -> None:
         assert await assistant.notify("ann", [Text("Hi."), Button("Buy", "buy")], skill="shop")
 
 
+async def test_the_other_stages_are_shown_what_they_work_on() -> None:
+    shown: list[object] = []
+
+    def routes(turn: TurnRequest) -> list[str]:
+        shown.append(turn.bot.attributes)
+        return ["parrot"]
+
+    def polite(turn: TurnRequest) -> bool:
+        shown.append(turn.hypothesis)
+        return "please" in turn.hypothesis.text
+
+    def shouts(turn: TurnRequest) -> str:
+        shown.append(turn.preferred)
+        return turn.utterances[-1].text.upper()
+
+    pipeline = Pipeline(
+        skill_selector=routes,
+        skills=[parrot],
+        candidate_annotators=[polite],
+        postprocessors=[shouts],
+    )
+    async with Assistant(pipeline, store="memory:") as assistant:
+        turn = await assistant.turn("tea, please", user="ann")
+
+    assert turn.reply.text == "TEA, PLEASE"
+    assert turn.hypotheses[0]["annotations"] == {"polite": True}
+    assert shown == [
+        {},
+        Hypothesis("tea, please", 0.5, skill_name="parrot", hypothesis_id="parrot.0"),
+        None,
+    ]
+
+
 def test_a_function_is_a_service_of_its_name_with_the_settings_that_it_declares() -> None:
     first, second = PIPELINE.of(Stage.SKILL)
 

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import cached_property
 from typing import Any
 
 import click
@@ -26,6 +27,7 @@ from prolocutor.dialog import agent_state
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.messages import ASKS, KINDS
 from prolocutor.dialog.profiles import Bot, Human
+from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.pairing.budget import ExpectedGain, UntilSure
@@ -149,6 +151,16 @@ def test_a_budget_and_the_limits_have_the_defaults_that_are_told() -> None:
         "queue": f"{Settings().queue_limit:,}",
         "connections": f"{ListenerLimits().connections:,}",
     }
+
+
+def test_every_attribute_of_a_turn_request_is_told() -> None:
+    attributes = {
+        name
+        for name, value in vars(TurnRequest).items()
+        if isinstance(value, property | cached_property) and name[0] != "_"
+    }
+
+    assert set(table(PYTHON, "TurnRequest")) == attributes
 
 
 def test_the_public_names_are_told() -> None:
