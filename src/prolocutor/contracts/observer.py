@@ -74,7 +74,7 @@ class Observer(Protocol):
 
 
 class Rated(msgspec.Struct, frozen=True, kw_only=True):
-    """A reply that somebody rated: what `user` asked, who answered, and what the rating is."""
+    """A reply that a person rated: what `user` asked, who answered, and what the rating is."""
 
     utt_id: str
     user: str = ""

@@ -2,7 +2,7 @@
 
 Life cycle: a router or ranker is made ready (from cards, or from a model's folder) before the first
 turn; `route` and `rank` are then called by many turns at once, are read-only, and raise nothing for
-any text. Those that must wait (a chat endpoint chooses) are async; whoever calls takes either.
+any text. Those that must wait (a chat endpoint chooses) are async; callers take either.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def _declared(target: Callable[..., Any]) -> Any:
             signature = inspect.signature(target, eval_str=True)
         except NameError:  # a name that is imported for the type checker alone
             signature = inspect.signature(target)
-    except Exception:  # the annotations of somebody's function may raise anything
+    except Exception:  # the annotations of a foreign function may raise anything
         return None
     parameters = list(signature.parameters.values())
     written = parameters[0].annotation if parameters else None

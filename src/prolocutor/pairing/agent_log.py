@@ -120,7 +120,7 @@ class AgentLog:
         _bound(self._stems, _MOST_STEMS)
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
-        """Tell how often `agent` gave this answer; `own` of the times are the very one asked of."""
+        """Return how often `agent` gave this answer; `own` is how often the one asked about."""
         whole, shape, opening = _forms(text)
         total = self._answers[agent]
         mine = self._verbatim[hashed(agent, whole)]

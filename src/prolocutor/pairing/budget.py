@@ -137,7 +137,7 @@ class UntilSure(msgspec.Struct, frozen=True):
 
 
 class ExpectedGain(msgspec.Struct, frozen=True):
-    """Asks whoever promises the largest gain for its cost, as long as the gain is worth the cost.
+    """Asks the agent of the largest gain for its cost, as long as the gain is worth the cost.
 
     The gain of asking is the probability that the agent is right and the best answer so far is
     not, times `value`, which is what a right answer is worth in the currency of the prices. The

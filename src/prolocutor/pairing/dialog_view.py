@@ -36,7 +36,7 @@ def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[Answer]:
 async def given(
     pairings: Sequence[Pairing] | Awaitable[Sequence[Pairing]],
 ) -> Sequence[Pairing]:
-    """Return pairings, waited for where they are by somebody who had to wait."""
+    """Return pairings, awaited where the ranker is async."""
     return await pairings if isinstance(pairings, Awaitable) else pairings
 
 

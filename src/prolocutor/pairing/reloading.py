@@ -1,7 +1,7 @@
 """Reloading: a model's folder that is read again when it was replaced, without a turn noticing.
 
 What is in use stays in use until the new model stands ready; one that cannot be read changes
-nothing. Whoever routes or ranks looks at the folder's head once a second at most, and reading is
+nothing. A router or ranker looks at the folder's head once a second at most, and reading is
 done in a thread of its own.
 """
 

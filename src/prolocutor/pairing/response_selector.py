@@ -85,7 +85,7 @@ class RankedSelector:
 
 
 class _Told(msgspec.Struct, frozen=True):
-    """What is told of a choice beside its reason."""
+    """What is recorded of a choice beside its reason."""
 
     ranked: Sequence[Pairing]
     routed: Routed

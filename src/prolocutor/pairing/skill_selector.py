@@ -104,7 +104,7 @@ class RoutedSelector:
         )
 
     def _last(self, best: float, asked: set[str], step: Step) -> Selection | Enough:
-        """It is enough, unless nobody knows and somebody is there for that."""
+        """Return `enough`, unless no agent knows and there is a skill for that case."""
         skill = self._unsure.skill
         if skill is None or skill in asked or best >= self._unsure.below:
             return Enough(step.reason)
@@ -130,7 +130,7 @@ def _judged(
 
 
 def _shown(likely: Sequence[Pairing], routed: Routed) -> str:
-    """Tell who was likeliest, why the first, and who says so."""
+    """Return which agents were likeliest, why the first, and by which model."""
     if not likely:
         return "nobody is there to ask"
     names = ", ".join(f"{one.agent} {one.probability:.2f}" for one in likely[:_SHOWN])

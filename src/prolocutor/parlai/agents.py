@@ -22,7 +22,7 @@ NOTHING: Final = "Nothing to repeat yet."
 
 
 class Agent(Protocol):
-    """Whoever observes and acts."""
+    """An object that observes and acts."""
 
     def observe(self, observation: Observation) -> Observation:
         """Take note of a message and give it back."""

@@ -16,7 +16,7 @@ Said = Mapping[str, Any]
 
 
 class Partner(Protocol):
-    """Whoever observes and acts; `act` may be a coroutine, so that others go on meanwhile."""
+    """An object that observes and acts; while its coroutine `act` waits, others go on."""
 
     def observe(self, observation: Any) -> Any:
         """Take note of a message."""
@@ -38,7 +38,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class AsyncWorld:
-    """Tells episodes to partners, at most `in_flight` at a time.
+    """Runs episodes with partners, at most `in_flight` at a time.
 
     `episodes` may be longer than the memory: the next one is asked for when there is room.
     `make_partner` gives the partner of one episode. The last message of an episode is observed

@@ -32,7 +32,7 @@ _SHADES: Final = "".join(RAMP[(255 - grey) * len(RAMP) // 256] for grey in range
 
 
 class Images:
-    """Gives images in one mode; paths are looked for in `folder`, then in the working directory."""
+    """Reads images in one mode; paths are looked for in `folder`, then in the working directory."""
 
     def __init__(self, mode: ImageMode = "raw", folder: str | Path | None = None) -> None:
         if isinstance(mode, str) and mode not in MODES:

@@ -10,7 +10,7 @@ from typing import Final
 from prolocutor.errors import BadData, NotFound
 
 OnFault = Callable[[BadData], None]
-"""Is told of a part of the data that cannot be read; if it returns, the part is left out."""
+"""Called with a part of the data that cannot be read; if it returns, the part is left out."""
 
 BOM: Final = "\ufeff"
 

@@ -11,7 +11,7 @@ from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
 
 
 class SharedTeacher:
-    """Tells the messages of a pass through some data, such as a `DialogTeacher`, to many.
+    """Hands the messages of a pass through some data, such as a `DialogTeacher`, to many.
 
     Each copy takes the next episode when it is through with its own, and says padding when there
     is none left. All score in the same place. Messages carry `episode_done` and their labels.

@@ -1,6 +1,6 @@
 """Worlds: who speaks when, and who hears it. Plain ones, in which agents observe and act in turn.
 
-Source: ParlAI 1.7.2, `parlai.core.worlds`. An agent is whoever has `observe` and `act`; `share` or
+Source: ParlAI 1.7.2, `parlai.core.worlds`. An agent has `observe` and `act`; `share` or
 `clone`, `reset`, `report`, `getID`, `epoch_done`, `num_examples`, `shutdown` are used where they
 are there. Agents written for ParlAI, and ours, may be mixed.
 """

@@ -61,7 +61,7 @@ class Engine:
         return turn
 
     async def tell(self, turn: Turn, skill: str, extra: dict[str, Any]) -> None:
-        """Tell a skill something after the reply, in what is left of the turn.
+        """Notify a skill of something after the reply, in what is left of the turn.
 
         The attributes of its most confident hypothesis count, its words do not, and what it does
         wrong is on record.

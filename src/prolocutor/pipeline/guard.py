@@ -187,7 +187,7 @@ class Guard:
         return run
 
     def note(self, error: ServiceError | None) -> None:
-        """Tell the breaker how a call went; what the guard itself refused does not count."""
+        """Record in the breaker how a call went; what the guard itself refused does not count."""
         if error is None:
             if self.breaker.failures:
                 self.breaker.succeeded()

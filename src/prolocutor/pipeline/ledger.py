@@ -1,6 +1,6 @@
 """The ledger of one turn: one record of what has become of each service, and what may happen next.
 
-It knows no tasks, no clock and no dialog. A transition is told what happened and when; it changes
+It knows no tasks, no clock and no dialog. A transition gets what happened and when; it changes
 the records and adds what follows from it to `ready` (services that wait for nothing any more) and
 `due` (what the turn has to do next). `Turn` drives it.
 """

@@ -197,7 +197,7 @@ class ServiceOptions(TypedDict, total=False):
 
 
 def service(**options: Unpack[ServiceOptions]) -> Callable[[F], F]:
-    """Give a function the settings that it has as a service, whatever its stage.
+    """Attach to a function the settings that it has as a service, whatever its stage.
 
     The function stays as it is. Its name is that of the service unless `name` is given. A file
     that calls it by its dotted name says its settings itself.
@@ -212,7 +212,7 @@ def service(**options: Unpack[ServiceOptions]) -> Callable[[F], F]:
 
 
 def skill(**options: Unpack[ServiceOptions]) -> Callable[[S], S]:
-    """Give a function the settings that it has as a skill, as `service` does.
+    """Attach to a function the settings that it has as a skill, as `service` does.
 
         @skill(name="parrot", timeout=1.0)
         async def parrot(turn: TurnRequest) -> Hypothesis:

@@ -103,9 +103,9 @@ def test_python_can_be_read_and_its_imports_are_there(block: Block) -> None:
     assert list(missing_imports(tree)) == []
 
 
-@pytest.mark.parametrize("block", in_language("json"), ids=str)
-def test_json_can_be_read(block: Block) -> None:
-    json.loads(block.text)
+def test_json_can_be_read() -> None:
+    for block in in_language("json"):
+        json.loads(block.text)
 
 
 @pytest.mark.parametrize("block", in_language("yaml"), ids=str)

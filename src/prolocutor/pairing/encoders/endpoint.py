@@ -1,4 +1,4 @@
-"""EndpointEncoder: vectors from an endpoint for embeddings, whoever asks it."""
+"""EndpointEncoder: vectors from an endpoint for embeddings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Follow-ups: a question is judged by its own words and, apart from them, by the last whole turn.
 
 All routers of ours that judge a text go through `pairings`, so that "what about Texas?" stays with
-whoever answered before, and a new subject leaves.
+the agent that answered before, and a new subject leaves.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def pairings(scorer: TextScorer, question: Question) -> list[Pairing]:
 
 
 def continuation(question: Question) -> float:
-    """Tell how far an utterance looks as if it went on with the turn before, 0 to 1.
+    """Return how far an utterance looks as if it went on with the turn before, 0 to 1.
 
     Its words count alone, not its subject: how it begins, what it refers to, how short it is, and
     whether the agent had asked something.
@@ -99,7 +99,7 @@ def _says_something(text: str) -> bool:
 
 
 def _lead(found: Sequence[float], place: int) -> float:
-    """Tell how clearly the words alone speak for others than the agent before: 0 not, 1 clearly."""
+    """Return how clearly the words speak for others than the agent before, 0 to 1."""
     others = max((p for n, p in enumerate(found) if n != place), default=0.0)
     if others <= found[place]:
         return 0.0

@@ -1,4 +1,4 @@
-"""Cross-encoder: a ranker that reads question and answer at once, by a model of somebody's."""
+"""Cross-encoder: a ranker that reads question and answer at once, by a model that you bring."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Blend(msgspec.Struct, frozen=True):
 
 
 class Learned:
-    """Ranks answers by what right answers looked like, whoever gave them."""
+    """Ranks answers by what right answers looked like, independently of the agent."""
 
     def __init__(self, blend: Blend, agents: Sequence[str]) -> None:
         self.agents: Sequence[str] = list(agents)

@@ -23,6 +23,7 @@ from prolocutor.pairing.agent_log import AgentLog, log_of
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
 from prolocutor.pairing.features import features
 from prolocutor.pairing.groups import folds_of, near_duplicates
+from prolocutor.pairing.question_response.any_right import together
 from prolocutor.pairing.question_response.learned import (
     Blend,
     Learned,
@@ -30,7 +31,6 @@ from prolocutor.pairing.question_response.learned import (
     blended,
     with_wording,
 )
-from prolocutor.pairing.question_response.somebody import together
 from prolocutor.pairing.question_response.trees import (
     DEPTH,
     LEAVES,

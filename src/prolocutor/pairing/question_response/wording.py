@@ -23,7 +23,7 @@ class Wording:
         self.terms, self.offset = terms, offset
 
     def score(self, text: str) -> float:
-        """Tell how much an answer sounds like a right one; about a logit."""
+        """Return how much an answer sounds like a right one; about a logit."""
         total = norm = 0.0
         for term, times in term_counts(text).items():
             known = self.terms.get(term)

@@ -6,7 +6,7 @@ import pytest
 
 from prolocutor.contracts.pairing import Pairing
 from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.question_response.somebody import somebody
+from prolocutor.pairing.question_response.any_right import any_right_probability
 from prolocutor.pairing.question_response.unsupervised import Unsupervised
 
 
@@ -15,18 +15,18 @@ def paired(*probabilities: float) -> list[Pairing]:
 
 
 def test_nobody_is_right_where_nobody_answered() -> None:
-    assert somebody(Unsupervised(), []) < 0.001
+    assert any_right_probability(Unsupervised(), []) < 0.001
 
 
 def test_two_halves_make_three_quarters() -> None:
-    assert somebody(Unsupervised(), paired(0.5, 0.5)) == pytest.approx(0.75)
+    assert any_right_probability(Unsupervised(), paired(0.5, 0.5)) == pytest.approx(0.75)
 
 
 def test_one_that_is_sure_is_enough() -> None:
-    assert somebody(Unsupervised(), paired(1.0, 0.0)) > 0.99
+    assert any_right_probability(Unsupervised(), paired(1.0, 0.0)) > 0.99
 
 
 def test_a_ranker_that_has_learned_it_uses_its_own_curve() -> None:
     ranker = Unsupervised()
     ranker.any_right = Sigmoid(0.0, 0.0)  # type: ignore[attr-defined]
-    assert somebody(ranker, paired(0.9)) == 0.5
+    assert any_right_probability(ranker, paired(0.9)) == 0.5

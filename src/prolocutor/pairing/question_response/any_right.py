@@ -13,7 +13,7 @@ _CERTAIN: Final = 1 - 1e-6
 _LEAST: Final = 1e-6
 
 
-def somebody(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
+def any_right_probability(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
     """Return the probability that one of the ranked answers is right.
 
     A ranker that has learned how its probabilities come together has the curve as its
