@@ -135,14 +135,11 @@ def _owner(url: str, patience: float) -> StoreOwner | None:
 
 
 def _found(path: Path) -> StoreOwner | None:
-    try:
-        owner = owner_of_file(path)
-    except msgspec.DecodeError:  # it is being written
-        owner = {}
+    owner = owner_of_file(path)
     if owner is None:
         return None
     try:
-        note = msgspec.json.decode(str(owner.get("note", "")), type=OwnerNote)
+        note = msgspec.json.decode(owner.note, type=OwnerNote)
     except msgspec.DecodeError:
         note = OwnerNote("")
-    return StoreOwner(path, owner.get("pid"), note)
+    return StoreOwner(path, owner.pid or None, note)

@@ -15,7 +15,7 @@ import pytest
 
 from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.stores.sqlite.ownership import owner_of_file
+from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
@@ -46,7 +46,7 @@ async def test_a_second_owner_is_told_who_the_first_is(path: Path) -> None:
     with pytest.raises(StoreLocked, match=f"process {other.pid} owns"):
         await SqliteStore(path).open()
 
-    assert owner_of_file(path) == {"pid": other.pid, "note": "http://127.0.0.1:4242"}
+    assert owner_of_file(path) == LockHolder(other.pid, "http://127.0.0.1:4242")
     end(other)
 
 
@@ -57,7 +57,7 @@ async def test_an_owner_that_was_killed_owns_no_more(path: Path) -> None:
     assert owner_of_file(path) is None
     store = SqliteStore(path)
     await store.open()
-    assert (owner_of_file(path) or {})["pid"] == os.getpid()
+    assert (owner_of_file(path) or LockHolder()).pid == os.getpid()
     await store.aclose()
 
 

@@ -6,13 +6,22 @@ import fcntl
 import os
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from prolocutor.dialog import plain
 from prolocutor.errors import StoreError, StoreLocked
 
 _TRIES: Final = 10
 _PAUSE: Final = 0.02
+
+
+class LockHolder(msgspec.Struct, frozen=True):
+    """The process that owns a store, and the text that it left (`note`); 0 if not known yet."""
+
+    pid: int = 0
+    note: str = ""
 
 
 class Ownership:
@@ -41,7 +50,7 @@ class Ownership:
             owner = _read(descriptor)
             os.close(descriptor)
             raise StoreLocked(
-                f"{self._path}: process {owner.get('pid', '?')} owns this store; "
+                f"{self._path}: process {owner.pid or '?'} owns this store; "
                 "stop it, talk to it through its door, or open the file read-only"
             )
         self._descriptor = descriptor
@@ -51,7 +60,7 @@ class Ownership:
         """Leave a text for other processes that need the store, such as the URL of a door."""
         if self._descriptor is None:
             return
-        data = plain.encode({"pid": os.getpid(), "note": text})
+        data = plain.encode(LockHolder(os.getpid(), text))
         os.pwrite(self._descriptor, data, 0)
         os.ftruncate(self._descriptor, len(data))
 
@@ -63,8 +72,8 @@ class Ownership:
             self._descriptor = None
 
 
-def owner_of_file(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """Return `{"pid", "note"}` of the process that owns this store now, None if none does."""
+def owner_of_file(path: str | os.PathLike[str]) -> LockHolder | None:
+    """Return the process that owns this store now, None if none does."""
     try:
         descriptor = os.open(_lock_file(Path(path)), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -91,10 +100,12 @@ def _lock(descriptor: int) -> bool:
     return False
 
 
-def _read(descriptor: int) -> dict[str, Any]:
-    data = os.pread(descriptor, 65_536, 0)
-    owner = plain.decode(data) if data else {}
-    return owner if isinstance(owner, dict) else {}
+def _read(descriptor: int) -> LockHolder:
+    """Read the lock file; its owner may be writing it just now."""
+    try:
+        return msgspec.json.decode(os.pread(descriptor, 65_536, 0), type=LockHolder)
+    except msgspec.DecodeError:
+        return LockHolder()
 
 
 def _lock_file(path: Path) -> Path:
