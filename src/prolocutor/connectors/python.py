@@ -153,7 +153,7 @@ def _checked_items(result: Any) -> Plain:
     except BadReply:
         if not isinstance(result, list | tuple):
             raise
-        return PlainItems([_item(item, _checked) for item in result])
+        return PlainItems.of([_item(item, _checked) for item in result])
 
 
 def _checked(result: Any) -> Plain:

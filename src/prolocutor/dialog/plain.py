@@ -33,29 +33,27 @@ encode: Final = msgspec.json.Encoder().encode
 decode: Final = msgspec.json.Decoder().decode
 
 
-class Plain:
+class Plain(msgspec.Struct, frozen=True, eq=False):
     """A checked JSON value and its encoding: `value` is a decoded copy of `encoded`."""
 
-    __slots__ = ("encoded", "value")
-
-    def __init__(self, value: Any, encoded: bytes) -> None:
-        self.value = value
-        self.encoded = encoded
+    value: Any
+    encoded: bytes
 
 
-class PlainItems(Plain):
+class PlainItems(Plain, frozen=True, eq=False):
     """A list whose items were checked one by one; a bad one stands as its error, null in `value`.
 
     It is the reply of a service that is asked about several things at once.
     """
 
-    __slots__ = ("items",)
+    items: list[Plain | ServiceError]
 
-    def __init__(self, items: list[Plain | ServiceError]) -> None:
+    @classmethod
+    def of(cls, items: list[Plain | ServiceError]) -> PlainItems:
+        """Return the list of these items."""
         good = [item if isinstance(item, Plain) else None for item in items]
         encoded = b",".join([b"null" if item is None else item.encoded for item in good])
-        super().__init__([item and item.value for item in good], b"[%b]" % encoded)
-        self.items = items
+        return cls([item and item.value for item in good], b"[%b]" % encoded, items)
 
 
 def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Plain:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
+import msgspec
+
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
@@ -25,32 +27,21 @@ CallToken = tuple["CallGroup", int]
 """By what a settled call is known: its group, and its position there."""
 
 
-class CallGroup:
+class CallGroup(msgspec.Struct, eq=False):
     """The calls by which one service is asked once; their replies stand by position.
 
-    `wave` and `about` are what a candidate annotator is asked about. `formatted`: replies go
-    through the service's response formatter.
+    `wave` and `about` are what a candidate annotator is asked about. `reshape` is the response
+    formatter that replies go through, `left` counts the calls that are not through.
     """
 
-    __slots__ = ("about", "calls", "failed", "left", "replies", "reshape", "step", "wave")
-
-    def __init__(
-        self,
-        step: ServiceStep,
-        number: int,
-        wave: SkillWave | None = None,
-        about: list[DraftHypothesis] | None = None,
-        *,
-        formatted: bool = True,
-    ) -> None:
-        self.step = step
-        self.reshape = step.format_reply if formatted else None
-        self.wave = wave
-        self.about = about
-        self.left = number
-        self.failed = 0
-        self.replies: list[Plain | ServiceError] = [_PENDING] * number
-        self.calls: list[ServiceCall[CallToken]] = []
+    step: ServiceStep
+    replies: list[Plain | ServiceError]
+    left: int
+    reshape: Formatter | None
+    wave: SkillWave | None = None
+    about: list[DraftHypothesis] | None = None
+    failed: int = 0
+    calls: list[ServiceCall[CallToken]] = []
 
     def take(self, position: int, outcome: Any) -> bool:
         """Take in what one call gave, whatever it is; return whether it was the last."""
@@ -64,8 +55,8 @@ class CallGroup:
             step.guard.note(outcome)
             self.failed += 1
         self.replies[position] = outcome
-        self.left -= 1
-        return not self.left
+        self.left = left = self.left - 1
+        return not left
 
     def failures(self) -> list[ServiceError]:
         """Return the calls that went wrong."""
@@ -89,6 +80,16 @@ class CallGroup:
 
 
 _PENDING = ServiceError("no reply yet")
+
+
+def new_group(
+    step: ServiceStep,
+    number: int,
+    wave: SkillWave | None = None,
+    about: list[DraftHypothesis] | None = None,
+) -> CallGroup:
+    """Return the group of so many calls of a service."""
+    return CallGroup(step, [_PENDING] * number, number, step.format_reply, wave, about)
 
 
 def ask_once(
@@ -120,7 +121,9 @@ async def answers_of(
     formatted: bool = True,
 ) -> CallGroup:
     """Ask a service once, outside of a turn's graph, and wait until all its replies are there."""
-    group = CallGroup(step, len(requests), formatted=formatted)
+    group = new_group(step, len(requests))
+    if not formatted:
+        group.reshape = None
     calls: RunningCalls[CallToken] = RunningCalls(asyncio.get_running_loop(), strays)
     now = monotonic()
     try:

@@ -425,7 +425,7 @@ class Draft:
             "annotations": values_of(reply.annotations),
         }
         flat = {**self._bot_front(reply), **dict.fromkeys(inner), "user": None}
-        template = Template(flat, inner, by_bot=True)
+        template = Template(flat, inner)
         parts = self._bot_parts()
         return CurrentUtterance(template, lambda: parts)
 

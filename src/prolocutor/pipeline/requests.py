@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply
@@ -21,7 +23,7 @@ from prolocutor.pipeline.snapshot import (
 )
 
 
-class StateRequest:
+class StateRequest(msgspec.Struct, frozen=True, eq=False):
     """The windowed agent state and what the stage adds: `extra`, and hypotheses.
 
     A candidate annotator sees `about`, one hypothesis or (`together`) several. A response selector
@@ -29,64 +31,52 @@ class StateRequest:
     service apart, None where there is one.
     """
 
-    __slots__ = ("_about", "_extra", "_number", "_snapshot", "_step", "timeout", "turn_id")
-
-    def __init__(
-        self,
-        step: ServiceStep,
-        turn_id: str,
-        timeout: float,
-        snapshot: DialogSnapshot,
-        extra: State | None = None,
-        about: DraftHypothesis | list[DraftHypothesis] | None = None,
-        number: int | None = None,
-    ) -> None:
-        self.turn_id = turn_id
-        self.timeout = timeout
-        self._step = step
-        self._snapshot = snapshot
-        self._extra = extra
-        self._about = about
-        self._number = number
+    step: ServiceStep
+    turn_id: str
+    timeout: float
+    snapshot: DialogSnapshot
+    extra: State | None = None
+    about: DraftHypothesis | list[DraftHypothesis] | None = None
+    number: int | None = None
 
     @property
     def service(self) -> str:
         """Name of the service."""
-        return self._step.name
+        return self.step.name
 
     @property
     def key(self) -> str:
         """`<turn_id>/<service>[/n]`."""
-        return _key(self.turn_id, self._step.name, self._number)
+        return _key(self.turn_id, self.step.name, self.number)
 
     def value(self) -> State:
         """Return a fresh copy of the state."""
-        own: State = {"turn_id": self.turn_id, "service": self._step.name}
-        if self._extra is not None:
-            own.update(copied(self._extra))
-        about = self._about
+        own: State = {"turn_id": self.turn_id, "service": self.step.name}
+        if self.extra is not None:
+            own.update(copied(self.extra))
+        about = self.about
         if about is not None:
             if isinstance(about, list):
                 own["hypotheses"] = [copied(one.template) for one in about]
             else:
                 own["hypothesis"] = copied(about.template)
-        state = self._snapshot.copy(own)
-        if self._step.selecting:
+        state = self.snapshot.copy(own)
+        if self.step.selecting:
             state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
         return state
 
     def body(self) -> bytes:
         """Return the state as JSON, joined from the bytes of its parts."""
-        spliced = self._snapshot.spliced()
-        own: State = {"turn_id": self.turn_id, "service": self._step.name, **(self._extra or {})}
+        spliced = self.snapshot.spliced()
+        own: State = {"turn_id": self.turn_id, "service": self.step.name, **(self.extra or {})}
         pieces = [spliced.front, b",", encode(own)[1:-1]]
-        about = self._about
+        about = self.about
         if isinstance(about, list):
             pieces += (b',"hypotheses":', list_of(one.encoded for one in about))
         elif about is not None:
             pieces += (b',"hypothesis":', about.encoded)
         pieces += (b',"human_utterances":', spliced.humans, b',"bot_utterances":', spliced.bots)
-        if self._step.selecting:
+        if self.step.selecting:
             pieces += (b',"hypotheses":', spliced.hypotheses)
         pieces.append(b"}")
         return b"".join(pieces)

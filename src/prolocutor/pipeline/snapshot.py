@@ -118,19 +118,11 @@ class Template(msgspec.Struct, frozen=True):
     """A JSON object to be copied: its scalars in `flat`, what holds others in `inner`.
 
     Copying a flat dict as a whole costs far less than copying it key by key, so `flat` has all
-    keys, in their order. An utterance is `by_bot` or not; `same_user`: the user that it shows is
-    the one of the head.
+    keys, in their order.
     """
 
     flat: State
     inner: State
-    by_bot: bool = False
-    same_user: bool = True
-
-    def copy(self) -> State:
-        """Return a copy that shares no containers."""
-        state: State = self.flat | copied(self.inner)
-        return state
 
 
 class _BotBody(msgspec.Struct):
@@ -190,6 +182,43 @@ class SnapshotHead:
         return self._encoded
 
 
+class EarlierTemplates:
+    """Templates of earlier utterances, side by side: `flat` and `inner` as in a `Template`.
+
+    `humans` and `bots` are their places, `other_users` the places of those whose user is not the
+    one that the head shows.
+    """
+
+    __slots__ = ("bots", "flat", "humans", "inner", "other_users")
+
+    def __init__(self) -> None:
+        self.flat: list[State] = []
+        self.inner: list[State] = []
+        self.humans: list[int] = []
+        self.bots: list[int] = []
+        self.other_users: list[int] = []
+
+    def add(self, body: State, parts: UtteranceParts, head: SnapshotHead) -> None:
+        """Add an utterance, whose body is decoded."""
+        if len(body) == (8 if parts.by_bot else 5):  # the keys that we write, and no others
+            inner = {"attributes": body["attributes"], "annotations": body["annotations"]}
+        else:
+            inner = {key: value for key, value in body.items() if isinstance(value, dict | list)}
+        flat = {**body, "user": None}
+        place = len(self.flat)
+        if parts.by_bot:
+            self.bots.append(place)
+        else:
+            self.humans.append(place)
+            flat["hypotheses"] = None
+            inner["hypotheses"] = decode(parts.hypotheses)
+        if parts.user != (head.bot if parts.by_bot else head.human):
+            self.other_users.append(place)
+            inner["user"] = decode(parts.user)
+        self.flat.append(flat)
+        self.inner.append(inner)
+
+
 class EarlierUtterances:
     """The utterances before this turn that one window shows, each decoded once a turn.
 
@@ -209,18 +238,17 @@ class EarlierUtterances:
         self.parts = window if only is None else _turns_of(only, window)
         self._bodies: list[State] | None = None
         self._head: SnapshotHead | None = None
-        self._templates: list[Template] = []
+        self._templates = EarlierTemplates()
 
-    def templates(self, head: SnapshotHead) -> list[Template]:
+    def templates(self, head: SnapshotHead) -> EarlierTemplates:
         """Return the utterances under this head."""
         if self._head is not head:
             if self._bodies is None:
                 self._bodies = [decode(one.body) for one in self.parts]
             self._head = head
-            self._templates = [
-                _template(body, one, head)
-                for body, one in zip(self._bodies, self.parts, strict=True)
-            ]
+            self._templates = EarlierTemplates()
+            for body, parts in zip(self._bodies, self.parts, strict=True):
+                self._templates.add(body, parts, head)
         return self._templates
 
 
@@ -231,18 +259,6 @@ def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
         if said.by_bot and not before.by_bot and _bot_body(said.body).active_skill == skill
     ]
     return [said for turn in turns for said in turn]
-
-
-def _template(body: State, parts: UtteranceParts, head: SnapshotHead) -> Template:
-    inner = {key: value for key, value in body.items() if isinstance(value, dict | list)}
-    flat = {**body, "user": None}
-    same_user = parts.user == (head.bot if parts.by_bot else head.human)
-    if not same_user:
-        inner["user"] = decode(parts.user)
-    if not parts.by_bot:
-        flat["hypotheses"] = None
-        inner["hypotheses"] = decode(parts.hypotheses)
-    return Template(flat, inner, parts.by_bot, same_user)
 
 
 class CurrentUtterance:
@@ -270,7 +286,17 @@ class SplicedState(msgspec.Struct, frozen=True):
 class DialogSnapshot:
     """What services see of a dialog at one moment: a window of it, and this turn so far."""
 
-    __slots__ = ("_current", "_earlier", "_head", "_spliced", "_templates")
+    __slots__ = (
+        "_bots",
+        "_current",
+        "_earlier",
+        "_flat",
+        "_head",
+        "_humans",
+        "_inner",
+        "_other_users",
+        "_spliced",
+    )
 
     def __init__(
         self, head: SnapshotHead, earlier: EarlierUtterances, current: Sequence[CurrentUtterance]
@@ -278,7 +304,11 @@ class DialogSnapshot:
         self._head = head
         self._earlier = earlier
         self._current = current
-        self._templates: list[Template] | None = None
+        self._flat: list[State] = []
+        self._inner: list[State] = []
+        self._humans: list[int] = []
+        self._bots: list[int] = []
+        self._other_users: list[int] = []
         self._spliced: SplicedState | None = None
 
     def copy(self, own: State) -> State:
@@ -287,30 +317,40 @@ class DialogSnapshot:
         They share the utterances of the one list, and utterances the profile of their user where
         it was the same.
         """
-        if self._templates is None:
-            earlier = self._earlier.templates(self._head)
-            self._templates = [*earlier, *[one.template for one in self._current]]
-        state = self._head.template.copy()
+        if not self._flat:
+            self._prepare()
+        *inner, head = copied(self._inner)
+        state: State = self._head.template.flat | head
+        state["utterances"] = utterances = [
+            flat | parts for flat, parts in zip(self._flat, inner, strict=True)
+        ]
+        humans = [utterances[place] for place in self._humans]
+        bots = [utterances[place] for place in self._bots]
         human, bot = state["human"], state["bot"]
-        utterances: list[State] = []
-        humans: list[State] = []
-        bots: list[State] = []
-        for template in self._templates:
-            utterance = template.flat | copied(template.inner)
-            utterances.append(utterance)
-            if template.by_bot:
-                bots.append(utterance)
-                if template.same_user:
-                    utterance["user"] = bot
-            else:
-                humans.append(utterance)
-                if template.same_user:
-                    utterance["user"] = human
-        state["utterances"] = utterances
+        for utterance in humans:
+            utterance["user"] = human
+        for utterance in bots:
+            utterance["user"] = bot
+        for place in self._other_users:
+            utterances[place]["user"] = inner[place]["user"]
         state |= own
         state["human_utterances"] = humans
         state["bot_utterances"] = bots
         return state
+
+    def _prepare(self) -> None:
+        """Work out once what all copies have in common."""
+        earlier, (human, *bots) = self._earlier.templates(self._head), self._current
+        self._flat = [*earlier.flat, human.template.flat]
+        self._inner = [*earlier.inner, human.template.inner]
+        self._humans = [*earlier.humans, len(earlier.flat)]
+        self._bots = earlier.bots
+        self._other_users = earlier.other_users
+        for bot in bots:
+            self._bots = [*earlier.bots, len(self._flat)]
+            self._flat.append(bot.template.flat)
+            self._inner.append(bot.template.inner)
+        self._inner.append(self._head.template.inner)
 
     def spliced(self) -> SplicedState:
         """Return the same as JSON, joined from the bytes of its parts."""

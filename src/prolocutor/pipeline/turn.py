@@ -17,7 +17,7 @@ from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.profile_changes import Fault
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.pipeline import replies
-from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once
+from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, SkillWave
@@ -207,7 +207,7 @@ class Turn:
             self._over(entry, wave, "failed", formatter_failure(error))
             return
         self._ledger.asked(entry, now, len(requests))
-        group = CallGroup(step, len(requests), wave, about)
+        group = new_group(step, len(requests), wave, about)
         if not requests:
             self._answered(entry, group)
             return
@@ -244,9 +244,12 @@ class Turn:
         if failed:
             for failure in group.failures():
                 self.fault(step.name, str(failure))
-        else:
+        elif step.guard.breaker.failures:
             step.guard.note(None)
-        self._over(entry, group.wave, "done", None)
+        if group.wave is None:
+            self._ledger.settle(entry, "done", monotonic())
+        else:
+            self._ledger.annotated(entry, group.wave, "done")
 
     def _over(
         self,
