@@ -28,7 +28,7 @@ def lengths(setting: Setting) -> Section:
             [f"turn {int(mark):,}", spread(Span.of(figures)), spread(ratio) if mark != "10" else ""]
         )
     ratio = shares(marks["5000"], marks["10"])
-    section.goals.append(Goal("turn 5,000 beside turn 10", 1.1, middle(ratio), " x"))
+    section.goals.append(Goal("turn 5,000 beside turn 10", 1.05, middle(ratio), " x"))
     after = module("lengths", "people", "--dir", setting.folder)
     small, big = ([lap[name] for lap in after["laps"]] for name in ("small", "big"))
     section.rows += [

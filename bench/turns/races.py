@@ -37,7 +37,7 @@ def turns(setting: Setting) -> Section:
             *setting.theirs(dp, "dp-agent, as shipped", *load, "--variant", "as-shipped"),
         ]
         results = compare(section, setting, dialogs, entries, STATS_OFF, commits=True)
-        for most, at in ((0.4, 10), (0.25, 100)):
+        for most, at in ((0.6, 10), (0.4, 100)):
             if dialogs == at:
                 ratio = results.ratio("SQLite, inline", STATS_OFF)
                 goal = f"SQLite, inline, beside {STATS_OFF}: {at} dialogs"

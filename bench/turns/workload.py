@@ -36,8 +36,8 @@ def answer(name: str, request: Request) -> list[dict[str, Any]]:
 skill_0, skill_1, skill_2 = (partial(answer, name) for name in CONFIDENCES)
 
 
-def annotate_hypothesis(request: Request) -> dict[str, list[str]]:
-    return {"tokens": request["hypothesis"]["text"].split()}
+def annotate_hypotheses(request: Request) -> list[dict[str, list[str]]]:
+    return [{"tokens": one["text"].split()} for one in request["hypotheses"]]
 
 
 def select_response(request: Request) -> dict[str, Any]:
@@ -67,12 +67,12 @@ def make_pipeline(variant: str, url: str | None = None) -> Pipeline:
     return {"turn": standard, "route": one_of_ten, "all": all_ten}[kind](make)
 
 
-def inline(name: str, function: Function) -> Service:
-    return Service(name, function, inline=True)
+def inline(name: str, function: Function, **options: Any) -> Service:
+    return Service(name, function, inline=True, **options)
 
 
-def asynchronous(name: str, function: Function) -> Service:
-    return Service(name, awaited(function))
+def asynchronous(name: str, function: Function, **options: Any) -> Service:
+    return Service(name, awaited(function), **options)
 
 
 def awaited(function: Function) -> Callable[[Request], Awaitable[Any]]:
@@ -83,19 +83,19 @@ def awaited(function: Function) -> Callable[[Request], Awaitable[Any]]:
     return call
 
 
-def standard(make: Callable[[str, Function], Service]) -> Pipeline:
-    """Nine services, eleven calls a turn: each of the three hypotheses is annotated by itself."""
+def standard(make: Callable[..., Service]) -> Pipeline:
+    """Nine services, nine calls a turn: the three hypotheses are annotated together, as there."""
     return Pipeline(
         annotators=[make("tokens", annotate), make("words", annotate)],
         skill_selector=make("rules", select_skills),
         skills=[make(name, partial(answer, name)) for name in CONFIDENCES],
-        candidate_annotators=[make("length", annotate_hypothesis)],
+        candidate_annotators=[make("length", annotate_hypotheses, together=True)],
         response_selector=make("best", select_response),
         postprocessors=[make("strip", strip)],
     )
 
 
-def one_of_ten(make: Callable[[str, Function], Service]) -> Pipeline:
+def one_of_ten(make: Callable[..., Service]) -> Pipeline:
     """A selector that names one of ten agents."""
     return Pipeline(
         skill_selector=make("rules", name_agent),
@@ -103,7 +103,7 @@ def one_of_ten(make: Callable[[str, Function], Service]) -> Pipeline:
     )
 
 
-def all_ten(make: Callable[[str, Function], Service]) -> Pipeline:
+def all_ten(make: Callable[..., Service]) -> Pipeline:
     """All ten agents are asked, the most confident wins."""
     return Pipeline(skills=[make(name, partial(know, name)) for name in AGENTS])
 
@@ -123,8 +123,9 @@ def remote(url: str) -> Pipeline:
         candidate_annotators=[
             make(
                 "length",
-                formatter=lambda state: {"hypotheses": [state["hypothesis"]]},
-                response_formatter=lambda reply: reply["batch"][0],
+                together=True,
+                formatter=lambda state: {"hypotheses": state["hypotheses"]},
+                response_formatter=lambda reply: reply["batch"],
             )
         ],
         response_selector=make("best", formatter=lambda state: {"hypotheses": state["hypotheses"]}),

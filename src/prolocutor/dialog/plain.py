@@ -185,6 +185,13 @@ def _measure(value: Any, max_bytes: int, max_depth: int, *, structs: bool = Fals
     memory and endless in JSON. An ordinary value is walked through level by level, which is cheap.
     One with many parts is counted with each part visited once, however often it occurs.
     """
+    level = get_referents(value)
+    number = len(level)
+    while level and number <= _FEW:
+        level = get_referents(*level)
+        number += len(level)
+    if not level:
+        return
     level, size = [value], 0
     try:
         while level:
@@ -202,6 +209,9 @@ def _measure(value: Any, max_bytes: int, max_depth: int, *, structs: bool = Fals
     if size > 4 * max_bytes:  # what is a little too large is written, and refused by its length
         raise BadReply(f"{size:,} bytes or more, more than the {max_bytes:,} allowed")
 
+
+_FEW: Final = 50
+"""Parts up to which a value is not measured at all."""
 
 _ORDINARY: Final = 4_000
 """Parts and characters up to which a value is measured by walking through all of it."""
