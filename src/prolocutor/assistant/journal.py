@@ -102,7 +102,7 @@ class Journal:
     async def close_turn(self, turn: Turn, effects: TurnEffects) -> TurnResult:
         """Store all that a turn added, and its effects; then its reply may be spoken."""
         draft = turn.draft
-        opened, reply = draft.begun, draft.spoken()
+        opened, reply = draft.opened, draft.spoken()
         said = opened.opening
         result = TurnResult(
             turn_id=said.turn_id,

@@ -9,7 +9,7 @@ from prolocutor.pipeline.turn import Turn
 def record_of(turn: Turn, seconds: float) -> TurnRecord:
     """Make the record of a turn that took so many seconds in all."""
     draft = turn.draft
-    opened, reply = draft.begun, draft.spoken()
+    opened, reply = draft.opened, draft.spoken()
     said = opened.opening
     return TurnRecord(
         turn_id=said.turn_id,

@@ -117,7 +117,7 @@ class TurnRunner:
         for entry in effects.entries:
             self._scheduler.expect(entry.due)
         if effects.waiting is None:
-            self._scheduler.round_ended(result.user, turn.draft.begun.opening.dialog_name)
+            self._scheduler.round_ended(result.user, turn.draft.opened.opening.dialog_name)
         else:
             load_ahead()
         if self._observers.observers:

@@ -32,7 +32,7 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
     `answer` the value of the answer.
     """
 
-    begun: OpenedTurn
+    opened: OpenedTurn
     source: ProgramSource | None = None
     context: Any = None
     answer: Any = None

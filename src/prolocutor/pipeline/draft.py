@@ -105,13 +105,13 @@ class Draft:
 
     def __init__(
         self,
-        begun: OpenedTurn,
+        opened: OpenedTurn,
         order: Order,
         skills: list[str],
         heard: str | None = None,
     ) -> None:
-        said = begun.opening
-        self.begun = begun
+        said = opened.opening
+        self.opened = opened
         self.reply: DraftReply | None = None
         self.human: NewProfileVersion | None = None
         self.bot: NewProfileVersion | None = None
@@ -185,7 +185,7 @@ class Draft:
             room = None if size is None else max(0, size - len(current))
             earlier = self._earlier.get((room, only))
             if earlier is None:
-                earlier = EarlierUtterances(self.begun.window, room, only)
+                earlier = EarlierUtterances(self.opened.window, room, only)
                 self._earlier[room, only] = earlier
             snapshot = DialogSnapshot(self._head(), earlier, current)
             self._snapshots[size, only] = snapshot
@@ -361,14 +361,14 @@ class Draft:
 
     def utterances(self) -> list[NewUtterance]:
         """Return both utterances of the turn as the store keeps them."""
-        said, reply = self.begun.opening, self.spoken()
+        said, reply = self.opened.opening, self.spoken()
         return [
             NewUtterance(
                 utt_id=said.utt_id,
                 by_bot=False,
                 date_time=said.date_time,
                 body=_human_body(self._input, self._annotations),
-                user_version=(self.human or self.begun.human).number,
+                user_version=(self.human or self.opened.human).number,
                 hypotheses=_encoded_hypotheses(self.drafted()),
             ),
             NewUtterance(
@@ -376,7 +376,7 @@ class Draft:
                 by_bot=True,
                 date_time=self._replied_at,
                 body=self._bot_parts().body,
-                user_version=(self.bot or self.begun.bot).number,
+                user_version=(self.bot or self.opened.bot).number,
                 active_skill=reply.active_skill,
             ),
         ]
@@ -404,8 +404,8 @@ class Draft:
 
     def _head(self) -> SnapshotHead:
         if self._cached_head is None:
-            human, bot = self.human or self.begun.human, self.bot or self.begun.bot
-            self._cached_head = SnapshotHead(self.begun, human.state, bot.state)
+            human, bot = self.human or self.opened.human, self.bot or self.opened.bot
+            self._cached_head = SnapshotHead(self.opened, human.state, bot.state)
         return self._cached_head
 
     def _current_human(self) -> CurrentUtterance:
@@ -416,7 +416,7 @@ class Draft:
             "hypotheses": [one.template for one in hypotheses],
         }
         template = Template(said.flat, inner)
-        user = (self.human or self.begun.human).state
+        user = (self.human or self.opened.human).state
         return CurrentUtterance(template, partial(_human_parts, said, slots, user, hypotheses))
 
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
@@ -431,7 +431,7 @@ class Draft:
 
     def _bot_front(self, reply: DraftReply) -> State:
         return {
-            "utt_id": self.begun.opening.bot_utt_id,
+            "utt_id": self.opened.opening.bot_utt_id,
             "text": reply.text,
             "orig_text": reply.orig_text,
             "active_skill": reply.active_skill,
@@ -447,7 +447,7 @@ class Draft:
                 reply.attributes,
                 encoded_slots(reply.annotations),
             )
-            self._cached_bot = UtteranceParts(True, body, (self.bot or self.begun.bot).state)
+            self._cached_bot = UtteranceParts(True, body, (self.bot or self.opened.bot).state)
         return self._cached_bot
 
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
@@ -455,10 +455,10 @@ class Draft:
         self._learned = every
         for_human = [self._known, *(one.get("human_attributes") for one in every)]
         if any(for_human):
-            self.human = _next_version(self.begun.human, for_human, max_attributes, fault)
+            self.human = _next_version(self.opened.human, for_human, max_attributes, fault)
         for_bot = [one.get("bot_attributes") for one in every]
         if any(for_bot):
-            self.bot = _next_version(self.begun.bot, for_bot, max_attributes, fault)
+            self.bot = _next_version(self.opened.bot, for_bot, max_attributes, fault)
 
 
 def _next_version(

@@ -49,9 +49,9 @@ class Engine:
             breaker_changed=breaker_changed,
         )
 
-    async def run(self, begun: OpenedTurn, start: TurnStart, started: float) -> Turn:
+    async def run(self, opened: OpenedTurn, start: TurnStart, started: float) -> Turn:
         """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft."""
-        turn = Turn(self.prepared, begun, start, started)
+        turn = Turn(self.prepared, opened, start, started)
         if start.say is not None:
             turn.draft.say_itself(start.say)
             return turn
@@ -71,10 +71,10 @@ class Engine:
             return
         draft = turn.draft
         seconds = min(step.timeout, turn.seconds_until(Stage.POSTPROCESSOR))
-        if seconds <= 0 or (not step.rerun and draft.begun.attempt > 1):
+        if seconds <= 0 or (not step.rerun and draft.opened.attempt > 1):
             turn.fault(skill, "was not told that its ask is over: there was no time left")
             return
-        snapshot, turn_id = draft.snapshot(step.window, step.only), draft.begun.opening.turn_id
+        snapshot, turn_id = draft.snapshot(step.window, step.only), draft.opened.opening.turn_id
         try:
             requests = requests_for(step, snapshot, turn_id, seconds, extra)
         except BaseException as error:
@@ -84,9 +84,9 @@ class Engine:
         for reply in group.replies:
             turn.learn(step, reply)
 
-    def closed(self, begun: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
+    def closed(self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
         """Return a turn that was ended by the fallback text without asking anybody."""
-        turn = Turn(self.prepared, begun, start, 0.0)
+        turn = Turn(self.prepared, opened, start, 0.0)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn
 

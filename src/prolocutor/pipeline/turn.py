@@ -42,15 +42,15 @@ class Turn:
     """
 
     def __init__(
-        self, prepared: PreparedPipeline, begun: OpenedTurn, start: TurnStart, started: float
+        self, prepared: PreparedPipeline, opened: OpenedTurn, start: TurnStart, started: float
     ) -> None:
-        self.draft = Draft(begun, prepared.order, prepared.skills, start.heard)
+        self.draft = Draft(opened, prepared.order, prepared.skills, start.heard)
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []
         self._prepared = prepared
         self._start = start
         self._started = started
-        self._turn_id = begun.opening.turn_id
+        self._turn_id = opened.opening.turn_id
         forced = start.forced_skill
         self._forced = forced if forced in prepared.skill_steps else None
         self._directed = self._forced is not None or start.preferred is not None
@@ -194,7 +194,7 @@ class Turn:
         step, draft = entry.step, self.draft
         now = monotonic()
         seconds = min(step.timeout, self._started + step.end - now)
-        if seconds <= 0 or (not step.rerun and draft.begun.attempt > 1):
+        if seconds <= 0 or (not step.rerun and draft.opened.attempt > 1):
             self._over(entry, wave, "skipped", None)
             return
         try:

@@ -656,7 +656,7 @@ async def test_what_a_reply_puts_on_the_agenda_is_stored_with_it() -> None:
 
 
 def _started(turn: Any) -> float:
-    begun: OpenedTurn = turn._turn.draft.begun
+    begun: OpenedTurn = turn._turn.draft.opened
     return begun.opening.started - 1
 
 

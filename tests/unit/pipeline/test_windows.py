@@ -86,7 +86,7 @@ async def test_services_see_who_asks_in_which_turn() -> None:
     annotator = says("ner", None)
     turn = await Talk(Pipeline(annotators=[annotator], skills=[skill()])).turn()
     [state] = asked(annotator)
-    assert (state["service"], state["turn_id"]) == ("ner", turn.draft.begun.opening.turn_id)
+    assert (state["service"], state["turn_id"]) == ("ner", turn.draft.opened.opening.turn_id)
 
 
 async def test_what_a_service_does_to_its_request_reaches_nobody_else() -> None:

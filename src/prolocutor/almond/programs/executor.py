@@ -83,7 +83,7 @@ class Executor:
 
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said, not raised."""
-        person, read = of_turn(start.begun), start.context is not None
+        person, read = of_turn(start.opened), start.context is not None
         try:
             await self._load_manifests()
             filling = SlotFilling(person, self._devices.manifests)

@@ -75,19 +75,19 @@ class ProgramUser(msgspec.Struct, kw_only=True):
         }
 
 
-def of_turn(begun: OpenedTurn) -> ProgramUser:
+def of_turn(opened: OpenedTurn) -> ProgramUser:
     """Return the person of a turn."""
-    said = begun.opening
+    said = opened.opening
     return ProgramUser(
         user=said.user,
         dialog_name=said.dialog_name,
         run_id=said.turn_id,
         at=said.started,
         text=said.text,
-        human=plain.decode(begun.human.state),
-        bot=plain.decode(begun.bot.state),
-        dialog_id=begun.dialog_id,
-        is_again=begun.attempt > 1,
+        human=plain.decode(opened.human.state),
+        bot=plain.decode(opened.bot.state),
+        dialog_id=opened.dialog_id,
+        is_again=opened.attempt > 1,
     )
 
 

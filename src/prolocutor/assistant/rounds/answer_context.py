@@ -13,7 +13,7 @@ from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rounds import PendingAsk
 
 
-def answer_context_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> AnswerContext:
+def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> AnswerContext:
     """Return the context in which an answer to an ask is read.
 
     It is made of the person's attributes `timezone`, `region`, `language`, `location` and
@@ -21,14 +21,14 @@ def answer_context_of(begun: OpenedTurn, input: Input, waiting: PendingAsk) -> A
     `platformData`.
     `now` is when the person spoke, in the server's time zone if theirs is not known.
     """
-    attributes = plain.decode(begun.human.state).get("attributes") or {}
+    attributes = plain.decode(opened.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")
     sent = came.get("contacts") if isinstance(came, dict) else None
     here = attributes.get("location")
     return AnswerContext(
         choices=waiting.choices,
         timezone=input.timezone or _text(attributes, "timezone"),
-        now=datetime.fromtimestamp(begun.opening.started, UTC).astimezone(),
+        now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
         language=_text(attributes, "language"),
         contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],

@@ -34,7 +34,7 @@ class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
     struck: Sequence[tuple[str, str]] = ()
 
 
-def effects_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
+def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
     """Return the effects of a turn whose reply is decided, and complete the reply's messages.
 
     A skill's buttons get its name, so that they are routed back to it. A long list of choices is
@@ -42,7 +42,7 @@ def effects_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffec
     """
     reply = draft.spoken()
     ordinary = decision.pending is None and decision.run is None and not reply.messages
-    if ordinary and reply.ask is None and begun.round == NO_ROUND and not _has_effects(draft):
+    if ordinary and reply.ask is None and opened.round == NO_ROUND and not _has_effects(draft):
         return _NO_EFFECTS
     if decision.ends and reply.ask is not None:
         draft.show(reply.messages, None)
@@ -53,12 +53,12 @@ def effects_of(begun: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffec
     if waiting is not None and reply.ask is not None and waiting is not decision.pending:
         draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
-    run, said = decision.run, begun.opening
+    run, said = decision.run, opened.opening
     scheduled = schedule.entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
     return TurnEffects(
         waiting=waiting,
-        round=None if encoded == begun.round else encoded,
+        round=None if encoded == opened.round else encoded,
         closing=closing_of(waiting),
         entries=[*scheduled, *(run.entries if run else ())],
         struck=[*schedule.struck(lines), *(run.struck if run else ())],

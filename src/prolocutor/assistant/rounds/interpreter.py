@@ -67,29 +67,29 @@ class InputInterpreter:
         cards = [(skill.name, skill.card_members.get("description")) for skill in skills]
         self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
 
-    def read(self, begun: OpenedTurn, input: Input) -> Decision:
+    def read(self, opened: OpenedTurn, input: Input) -> Decision:
         """Return what an input means for the turn that it starts."""
-        state = round_of(begun)
+        state = round_of(opened)
         if state.waiting is not None and not self._can_answer(state.waiting):
             state = NOTHING
         try:
-            decision = self._read(begun, input, state)
+            decision = self._read(opened, input, state)
         except BadInput as error:
             decision = _misread(input, state.waiting, str(error))
         return decision if state is NOTHING else replace(decision, state=state)
 
-    def _read(self, begun: OpenedTurn, input: Input, state: Round) -> Decision:
+    def _read(self, opened: OpenedTurn, input: Input, state: Round) -> Decision:
         waiting = state.waiting
         parsed = self._parsed(input, waiting)
         if waiting is None:
             if parsed is None:
                 return self._text(input, state)
-            return self._pressed(begun, input, state, parsed)
+            return self._pressed(opened, input, state, parsed)
         ask = OpenAsk(
             waiting,
             input,
-            begun,
-            lambda: answer_context_of(begun, input, waiting),
+            opened,
+            lambda: answer_context_of(opened, input, waiting),
             switch_confidence=self._switch_confidence,
         )
         if parsed is None:
@@ -137,7 +137,7 @@ class InputInterpreter:
         return Decision(start=start, releases=stops)
 
     def _pressed(
-        self, begun: OpenedTurn, input: Input, state: Round, parsed: dict[str, Any]
+        self, opened: OpenedTurn, input: Input, state: Round, parsed: dict[str, Any]
     ) -> Decision:
         skill = parsed.get("skill")
         if isinstance(skill, str) and skill in self._skills:
@@ -145,7 +145,7 @@ class InputInterpreter:
         parsed = read_parsed(parsed)
         intent = intent_of(parsed)
         if intent is None:
-            program = ProgramStart(begun=begun, source=program_source(parsed))
+            program = ProgramStart(opened=opened, source=program_source(parsed))
             return Decision(start=TurnStart(input=input), program=program)
         if intent.name in ("yes", "no") and state.preferred is not None:
             return self._unasked(intent.name, input, state)
@@ -180,14 +180,14 @@ def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
     return Decision(start=TurnStart(input=input, say=words), pending=waiting)
 
 
-def round_of(begun: OpenedTurn) -> Round:
+def round_of(opened: OpenedTurn) -> Round:
     """Return the round of a dialog when a turn began; none if it cannot be read."""
-    if begun.round == NO_ROUND:
+    if opened.round == NO_ROUND:
         return NOTHING
     try:
-        return rounds.decode(begun.round)
+        return rounds.decode(opened.round)
     except msgspec.DecodeError as error:
-        log.error("the round of dialog %s cannot be read: %s", begun.dialog_id, error)
+        log.error("the round of dialog %s cannot be read: %s", opened.dialog_id, error)
         return NOTHING
 
 

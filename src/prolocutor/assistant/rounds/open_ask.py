@@ -38,14 +38,14 @@ class OpenAsk:
         self,
         waiting: PendingAsk,
         input: Input,
-        begun: OpenedTurn,
+        opened: OpenedTurn,
         context: Callable[[], AnswerContext],
         *,
         switch_confidence: float,
     ) -> None:
         self.waiting = waiting
         self._input = input
-        self._begun = begun
+        self._opened = opened
         self._context = context
         self._least = switch_confidence
 
@@ -124,7 +124,7 @@ class OpenAsk:
         return Decision(
             start=TurnStart(input=self._input),
             cancelled_skill=self.waiting.skill or None,
-            program=ProgramStart(begun=self._begun, source=program_source(parsed)),
+            program=ProgramStart(opened=self._opened, source=program_source(parsed)),
         )
 
     @property
@@ -206,7 +206,7 @@ class OpenAsk:
             return Decision(start=to_skill(self._input, forward.skill, heard=forward.text))
         answer = {"kind": waiting.ask, "value": value, "raw": self._input.text}
         if not waiting.skill:
-            going_on = ProgramStart(begun=self._begun, context=waiting.context, answer=value)
+            going_on = ProgramStart(opened=self._opened, context=waiting.context, answer=value)
             return Decision(start=TurnStart(input=self._input), program=going_on)
         if waiting.context is not None:
             answer["context"] = waiting.context

@@ -115,15 +115,15 @@ class AgentAsker:
             skill=question.agent_before or "",
         )
         start = TurnStart(input=said, say=words)
-        turn = await self._engine.run(await self._begun(said, user), start, monotonic())
+        turn = await self._engine.run(await self._opened(said, user), start, monotonic())
         await self._journal.close_turn(turn, TurnEffects())
 
     async def _asked(self, question: Question, agents: Sequence[str], user: str) -> AgentReplies:
         started = monotonic()
         input = Input(text=question.text)
-        begun = await self._begun(input, user)
-        self._wanted.put(begun.opening.turn_id, agents)
-        turn = await self._engine.run(begun, TurnStart(input=input), started)
+        opened = await self._opened(input, user)
+        self._wanted.put(opened.opening.turn_id, agents)
+        turn = await self._engine.run(opened, TurnStart(input=input), started)
         surest: dict[str, dict[str, Any]] = {}
         for one in sorted(turn.draft.hypotheses(), key=lambda one: -one["confidence"]):
             surest.setdefault(one["hypothesis_id"].rpartition(".")[0], one)
@@ -149,12 +149,12 @@ class AgentAsker:
             error=error,
         )
 
-    async def _begun(self, input: Input, user: str) -> OpenedTurn:
-        begun = await self._journal.open_turn(
+    async def _opened(self, input: Input, user: str) -> OpenedTurn:
+        opened = await self._journal.open_turn(
             input, user=user, dialog="main", channel="evaluation", request_id=None
         )
-        assert isinstance(begun, OpenedTurn), "without a request id no turn is found again"
-        return begun
+        assert isinstance(opened, OpenedTurn), "without a request id no turn is found again"
+        return opened
 
 
 def check_question(question: Question) -> None:

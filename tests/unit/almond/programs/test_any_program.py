@@ -139,7 +139,7 @@ def test_a_run_ends_in_words(source: str, reply: Any) -> None:
 
 async def _run(source: str, reply: Any) -> ProgramRun:
     executor = Executor([service(Gadgets(), MANIFEST)], Gives(reply), MemoryStore(), deadline=60.0)
-    start = ProgramStart(begun=await begun(), source=ProgramSource(text=source))
+    start = ProgramStart(opened=await begun(), source=ProgramSource(text=source))
     run = await executor.run(start)
     for entry in run.entries:
         await executor.due(entry)

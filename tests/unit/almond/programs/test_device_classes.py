@@ -150,7 +150,7 @@ WATCH = (
 async def test_a_second_run_calls_with_the_same_keys_and_starts_the_same_programs() -> None:
     caller = Keys()
     executor = Executor([service(Gadgets())], caller, MemoryStore(), deadline=60.0)
-    start = ProgramStart(begun=await begun(), source=ProgramSource(text=WATCH))
+    start = ProgramStart(opened=await begun(), source=ProgramSource(text=WATCH))
     first, second = await executor.run(start), await executor.run(start)
     assert caller.keys == 2 * ["t/gadgets/1", "t/gadgets/2"]
     assert [one.key for one in first.entries] == [one.key for one in second.entries] == ["t-0"]
@@ -163,7 +163,7 @@ async def test_who_is_not_to_be_asked_twice_is_not() -> None:
     again = await begun()
     again.attempt = 2
     source = ProgramSource(text="@com.twitter.home_timeline();")
-    run = await executor.run(ProgramStart(begun=again, source=source))
+    run = await executor.run(ProgramStart(opened=again, source=source))
     assert "not to be asked the same thing twice" in run.words.messages[-1]["text"]
     assert caller.keys == []
 

@@ -124,7 +124,7 @@ async def long_filter(seconds: float) -> tuple[ProgramRun, int]:
     """Filter a lot, and tell how often the event loop went round meanwhile."""
     executor = Executor([service(Gadgets(), MANIFEST)], Many(), MemoryStore(), deadline=seconds)
     source = f"{ALL} filter {' || '.join(200 * ['n == -1'])};"
-    start = ProgramStart(begun=await begun(), source=ProgramSource(text=source))
+    start = ProgramStart(opened=await begun(), source=ProgramSource(text=source))
     running, rounds = asyncio.ensure_future(executor.run(start)), 0
     while not running.done():
         await asyncio.sleep(0)

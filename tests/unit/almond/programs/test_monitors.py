@@ -180,7 +180,7 @@ async def _gaps(at: float, interval: int, late: float, times: int) -> list[float
     skills = [service(Gadgets())]
     it = executor.Executor(skills, Keys(), MemoryStore(), deadline=60.0, clock=lambda: now[0])
     source = f"timer(base=$now, interval={interval}s);"
-    [entry] = (await it.run(ProgramStart(begun=turn, source=ProgramSource(text=source)))).entries
+    [entry] = (await it.run(ProgramStart(opened=turn, source=ProgramSource(text=source)))).entries
     dues = [at]
     for _ in range(times):
         dues.append(entry.due)
