@@ -35,13 +35,13 @@ from bench import synthetic_agents
 from bench.peers.setup import python_of
 from bench.turns import machine
 from bench.turns.report import PAIRING, WIRE, number, table
-from prolocutor.contracts.pairing import Answer, Card, Question, Training
+from prolocutor.contracts.pairing import AgentAnswer, Card, TrainingData, UserQuestion
 from prolocutor.evaluation.pairing.pairing_data import PairingData, load_pairing_data
 from prolocutor.pairing.method_catalog import RANKERS, ROUTERS, load_ranker, load_router, needs_of
 from prolocutor.pairing.model_files import save_model, training_card
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.knn import KnnRouter
-from prolocutor.pairing.question_agent.loading import load_router_model
+from prolocutor.pairing.question_agent.loaded_router import load_router_model
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks.md"
@@ -140,7 +140,7 @@ def routing(data: PairingData, folder: Path) -> Iterator[Row]:
         if not needs_of(name, "router") <= {"labels"}:
             continue
         start = time.process_time()
-        router: Any = load_router(name)(Training(cards=data.cards, labelled=data.learn))
+        router: Any = load_router(name)(TrainingData(cards=data.cards, labelled=data.learn))
         yield f"{name}: made of {len(data.learn):,} labels", time.process_time() - start, "s"
         spent = best(router.route, questions)
         yield f"{name}: route among {len(data.cards)}", spent, "CPU ms"
@@ -162,13 +162,13 @@ def routing(data: PairingData, folder: Path) -> Iterator[Row]:
 def ranking(data: PairingData) -> Iterator[Row]:
     asked = [one for one in data.test if one.answers]
     pairs = [
-        (one.question, [Answer(agent=agent, text=text) for agent, text in one.answers.items()])
+        (one.question, [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()])
         for one in asked[:QUESTIONS]
     ]
     for name in RANKERS if pairs else ():
         if not needs_of(name, "ranker") <= {"labels"}:
             continue
-        ranker: Any = load_ranker(name)(Training(cards=data.cards, labelled=asked))
+        ranker: Any = load_ranker(name)(TrainingData(cards=data.cards, labelled=asked))
         if isawaitable(ranker):
             ranker = asyncio.run(awaited(ranker))
         spent = best(lambda one, ranker=ranker: ranker.rank(one[0], one[1], {}), pairs)
@@ -188,7 +188,7 @@ def many_agents() -> Iterator[Row]:
         Card(name=f"agent {number}", examples=[sentence() for _ in range(EXAMPLES)])
         for number in range(MANY)
     ]
-    questions = [Question(text=sentence()) for _ in range(QUESTIONS)]
+    questions = [UserQuestion(text=sentence()) for _ in range(QUESTIONS)]
     what = f"{MANY:,} agents with {EXAMPLES} examples"
     yield (
         f"cards: route among {what}",

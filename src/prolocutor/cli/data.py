@@ -26,7 +26,7 @@ from prolocutor.errors import BadData
 from prolocutor.parlai.csv_table import columns_of
 from prolocutor.parlai.data_catalog import WRITERS, open_teacher, open_writer, split
 from prolocutor.parlai.datatype import FOLDS
-from prolocutor.parlai.statistics import Statistics, bbai_counts
+from prolocutor.parlai.statistics import DataStatistics, bbai_counts
 
 _MOST_FAULTS: Final = 100
 _LONG: Final = 100
@@ -162,9 +162,9 @@ def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> No
             click.echo(line)
 
 
-def _counted(one: str, fold: str, formats: dict[str, Any], **more: Any) -> Statistics:
+def _counted(one: str, fold: str, formats: dict[str, Any], **more: Any) -> DataStatistics:
     source = source_of(one, fold, formats, **more)
-    counted = Statistics()
+    counted = DataStatistics()
     for _ in watched(counted.counted(source.episodes()), "episodes", lambda: source.portion):
         pass
     return counted
@@ -203,7 +203,7 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _warnings(counted: Statistics) -> list[str]:
+def _warnings(counted: DataStatistics) -> list[str]:
     warnings = []
     if not counted.examples:
         warnings.append("there is nothing in it")

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from prolocutor.contracts.teacher import Source
+from prolocutor.contracts.teacher import EpisodeSource
 from prolocutor.evaluation.evaluation_data import options_of as options_of_data
 from prolocutor.parlai.conversations import LABEL_TURNS
 from prolocutor.parlai.data_catalog import DATA, open_source, open_teacher, split
@@ -79,7 +79,7 @@ def options_of(data: str, given: Options) -> Options:
     return options_of_data(data, options)
 
 
-def source_of(data: str, fold: str, given: Options, **more: Any) -> Source:
+def source_of(data: str, fold: str, given: Options, **more: Any) -> EpisodeSource:
     """Return the data set of `KIND:PATH`."""
     return open_source(data, fold, **options_of(data, given), **more)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.parlai.payload import to_json
-from prolocutor.parlai.statistics import BbaiCounts, Statistics
+from prolocutor.parlai.statistics import BbaiCounts, DataStatistics
 
 USUAL_FIELDS: Final[tuple[str, ...]] = (
     "image",
@@ -41,7 +41,7 @@ def json_line(message: dict[str, Any]) -> str:
     return msgspec.json.encode(to_json(message)).decode()
 
 
-def statistics_lines(name: str, counted: Statistics) -> Iterator[str]:
+def statistics_lines(name: str, counted: DataStatistics) -> Iterator[str]:
     """Return counts as lines for a person."""
     yield name
     per_episode = _mean(counted.examples, counted.episodes)

@@ -12,8 +12,8 @@ from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
+from prolocutor.pairing.abstention import CLARIFY, FALLBACK
 from prolocutor.pairing.method_catalog import needs_of
-from prolocutor.pairing.unsure import CLARIFY, FALLBACK
 from prolocutor.pipeline.plan import Addressed, Stage
 from prolocutor.stores.store_catalog import STORES
 

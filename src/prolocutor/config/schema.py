@@ -25,7 +25,7 @@ from prolocutor.config.fields import (
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
-from prolocutor.pairing.unsure import Unsure
+from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pipeline.plan import Breaker, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
@@ -136,12 +136,12 @@ BUDGET: Final = TableField(
 UNSURE: Final = TableField(
     what="what to do when nobody knows ({below: ..., then: ...})",
     keys={
-        "below": _number(Unsure, "below", ""),
+        "below": _number(AbstentionRule, "below", ""),
         "then": TextField(what="fallback, clarify or the name of a skill"),
-        "choices": _number(Unsure, "choices", "choices"),
+        "choices": _number(AbstentionRule, "choices", "choices"),
         "question": TextField(what="a question"),
     },
-    make=Unsure,
+    make=AbstentionRule,
 )
 
 AUTH: Final = TableField(

@@ -13,20 +13,20 @@ from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.endpoints import ChatEndpoint, ClosingSelector, connector_of
 from prolocutor.config.selector_settings import SelectorSettings, check_method, learns_online
 from prolocutor.contracts.observer import Observer
-from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, Training
+from prolocutor.contracts.pairing import Card, Fit, Ranker, Router, TrainingData
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import method_catalog
+from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
-from prolocutor.pairing.question_agent.journal import LessonJournal
-from prolocutor.pairing.question_agent.loading import load_router_model
-from prolocutor.pairing.reloading import Kept, Ready, Source
+from prolocutor.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
+from prolocutor.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.pairing.question_agent.loaded_router import load_router_model
+from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
-from prolocutor.pairing.routing import Routing
 from prolocutor.pairing.skill_selector import RoutedSelector
-from prolocutor.pairing.teaching import Teaching
-from prolocutor.pairing.unsure import Unsure
+from prolocutor.pairing.turn_routing import TurnRouting
 from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import StageDeadlines
 
@@ -67,11 +67,11 @@ class _Maker:
         self._cards = cards
         self._ends: dict[Role, Callable[[], Awaitable[None]]] = {}
         router = self._found("router", wanted, self._router)
-        self._routing = None if router is None else Routing(router)
+        self._routing = None if router is None else TurnRouting(router)
         self._ranker = self._found("ranker", wanted, self._ranker_of)
         self._unsure = next(
             (one.unsure for one in wanted if one.role == "ranker"),
-            Unsure(below=0.0),
+            AbstentionRule(below=0.0),
         )
         names = {card.name for card in cards}
         if (skill := self._unsure.skill) is not None and skill not in names:
@@ -105,64 +105,64 @@ class _Maker:
         self,
         role: Role,
         wanted: Sequence[SelectorSettings],
-        make: Callable[[SelectorSettings], Source[Method]],
-    ) -> Source[Method] | None:
+        make: Callable[[SelectorSettings], MethodSource[Method]],
+    ) -> MethodSource[Method] | None:
         for one in wanted:
             if one.role == role:
                 check_method(one)
                 return make(one)
         return None
 
-    def _router(self, selecting: SelectorSettings) -> Source[Router]:
+    def _router(self, selecting: SelectorSettings) -> MethodSource[Router]:
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting, method_catalog.load_router(selecting.method))
         if learns_online(selecting):
             return self._pupil(selecting, folder)
 
-        def load() -> Ready[Router]:
+        def load() -> VersionedMethod[Router]:
             loaded = load_router_model(folder, cards)
-            return Ready(loaded.router, loaded.model.id)
+            return VersionedMethod(loaded.router, loaded.model.id)
 
-        return Kept(folder, load)
+        return ReloadedModel(folder, load)
 
-    def _pupil(self, selecting: SelectorSettings, folder: Path) -> Source[Router]:
+    def _pupil(self, selecting: SelectorSettings, folder: Path) -> MethodSource[Router]:
         """Return a router that learns from ratings, and what it learned since its model was
         made."""
-        journal = LessonJournal(folder.with_name(folder.name + JOURNAL))
+        journal = LabelJournal(folder.with_name(folder.name + JOURNAL))
 
-        def load() -> Ready[Router]:
+        def load() -> VersionedMethod[Router]:
             router: Any
             if folder.exists():
                 model = load_model(folder)
                 reader = method_catalog.load_reader(model.method, "router")
                 router, version = reader.of_model(model, self._cards), model.id
             else:
-                training = Training(cards=self._cards)
+                training = TrainingData(cards=self._cards)
                 router = _fitted(method_catalog.load_router(selecting.method)(training))
                 version = selecting.method
             router.learn_all(journal.read())
-            return Ready(router, version)
+            return VersionedMethod(router, version)
 
-        kept: Kept[Router] = Kept(folder, load)
-        self.learners.append(Teaching(kept, journal, [card.name for card in self._cards]))
+        kept: ReloadedModel[Router] = ReloadedModel(folder, load)
+        self.learners.append(RatingLearner(kept, journal, [card.name for card in self._cards]))
         return kept
 
-    def _ranker_of(self, selecting: SelectorSettings) -> Source[Ranker]:
+    def _ranker_of(self, selecting: SelectorSettings) -> MethodSource[Ranker]:
         folder, cards = selecting.model, self._cards
         if folder is None:
             return self._unlearned(selecting, method_catalog.load_ranker(selecting.method))
 
-        def load() -> Ready[Ranker]:
+        def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
             reader = method_catalog.load_reader(model.method, "ranker")
-            return Ready(reader.of_model(model, cards), model.id)
+            return VersionedMethod(reader.of_model(model, cards), model.id)
 
-        return Kept(folder, load)
+        return ReloadedModel(folder, load)
 
-    def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> Ready[Method]:
+    def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> VersionedMethod[Method]:
         """Make a method of cards and of the model that it asks."""
-        role, training = selecting.role, Training(cards=self._cards, seconds=selecting.seconds)
+        role, training = selecting.role, TrainingData(cards=self._cards, seconds=selecting.seconds)
         if selecting.encoder is not None:
             encoder = method_catalog.load_model_class("onnx")(selecting.encoder)
             self._ends[role] = encoder.aclose
@@ -171,7 +171,7 @@ class _Maker:
             assert selecting.connector is not None
             asked = self._asked(selecting, selecting.connector, selecting.endpoint)
             training = msgspec.structs.replace(training, **asked)
-        return Ready(_fitted(fit(training)), selecting.method)
+        return VersionedMethod(_fitted(fit(training)), selecting.method)
 
     def _asked(
         self, selecting: SelectorSettings, connector: str, endpoint: Addressed

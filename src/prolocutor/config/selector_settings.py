@@ -11,10 +11,18 @@ from msgspec import Meta
 from prolocutor.bounds import Cost, Count, Share
 from prolocutor.errors import ConfigError
 from prolocutor.pairing import method_catalog
-from prolocutor.pairing.budget import All, Capped, ExpectedGain, Hedged, Policy, TopK, UntilSure
+from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pairing.budget import (
+    AskAll,
+    BudgetPolicy,
+    Capped,
+    ExpectedGain,
+    Hedged,
+    TopK,
+    UntilSure,
+)
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
-from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Addressed, PendingTarget
 
 
@@ -37,7 +45,7 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
     per_second: Cost | None = None
     hedge: bool = False
 
-    def made(self) -> Policy:
+    def made(self) -> BudgetPolicy:
         """Return the policy that this describes."""
         policy = self._policy()
         if self.hedge:
@@ -46,10 +54,10 @@ class BudgetSettings(msgspec.Struct, frozen=True, kw_only=True):
             policy = Capped(policy, most=self.calls, price=self.price)
         return policy
 
-    def _policy(self) -> Policy:
+    def _policy(self) -> BudgetPolicy:
         match self.policy:
             case "all":
-                return All()
+                return AskAll()
             case "top":
                 return TopK() if self.calls is None else TopK(self.calls)
             case "sure":
@@ -76,7 +84,7 @@ class SelectorSettings(PendingTarget, frozen=True, kw_only=True):
     encoder: Path | None = None
     seconds: float | None = None
     budget: BudgetSettings = BudgetSettings()
-    unsure: Unsure = Unsure(below=0.0)
+    unsure: AbstentionRule = AbstentionRule(below=0.0)
 
     def within(self, timeout: float | None) -> SelectorSettings:
         """Return the same with the time of an endpoint that this time-out of the service leaves."""

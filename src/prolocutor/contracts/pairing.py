@@ -33,7 +33,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     quota: int | None = None
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """An utterance, and apart from it the last whole turn: what was said, answered, and by whom."""
 
     text: str
@@ -42,7 +42,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     agent_before: str | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent answered; `confidence` as it says itself, `seconds` that it took."""
 
     agent: str
@@ -64,7 +64,7 @@ class Pairing(msgspec.Struct, frozen=True):
     position: int = 0
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AgentCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How asking an agent went: `seconds`, the `price` paid, how sure it was, what went wrong."""
 
     seconds: float
@@ -73,7 +73,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
 
 
-class Labelled(msgspec.Struct, frozen=True, kw_only=True):
+class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A question and how right each agent is for it: 1 surely, 0 surely not, between by votes.
 
     Agents that are not named are 0. `answers` are the responses by agent, where they were asked;
@@ -81,16 +81,16 @@ class Labelled(msgspec.Struct, frozen=True, kw_only=True):
     agents that count as right in measuring. `weight` discounts a doubtful label.
     """
 
-    question: Question
+    question: UserQuestion
     agents: dict[str, float]
     gold: frozenset[str] = frozenset()
     answers: dict[str, str] = {}
-    calls: dict[str, Call] = {}
+    calls: dict[str, AgentCall] = {}
     domain: str = ""
     weight: float = 1.0
 
 
-class Training(msgspec.Struct, frozen=True, kw_only=True):
+class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
     """All that a router or ranker is made ready from.
 
     A method that does without labels is given `labelled` with `agents` and `gold` empty: questions
@@ -101,7 +101,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     cards: Sequence[Card] = ()
-    labelled: Sequence[Labelled] = ()
+    labelled: Sequence[LabelledQuestion] = ()
     priors: Sequence[Mapping[str, float]] = ()
     encoder: Encoder | None = None
     pair_scorer: PairScorer | None = None
@@ -113,7 +113,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
 class Router(Protocol):
     """Question-agent pairing: reads the question alone, before anybody is asked."""
 
-    def route(self, question: Question) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
+    def route(self, question: UserQuestion) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
         """Return a pairing for every agent that it knows, the best first. Several may be right."""
 
 
@@ -121,7 +121,7 @@ class Ranker(Protocol):
     """Question-response pairing: reads the answers too."""
 
     def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
         """Return a pairing for every answer, the best first; `prior` are the router's
         probabilities, of the agents that it knows."""
@@ -133,7 +133,7 @@ Method = TypeVar("Method", Router, Ranker, covariant=True)
 class Fit(Protocol[Method]):
     """Makes a router or ranker ready; the catalog of pairing names one for each method."""
 
-    def __call__(self, training: Training) -> Method | Awaitable[Method]:
+    def __call__(self, training: TrainingData) -> Method | Awaitable[Method]:
         """Learn; `BadInput` tells what of it is not enough, such as a single agent."""
 
 

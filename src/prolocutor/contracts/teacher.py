@@ -16,7 +16,7 @@ from typing import Any, Protocol
 Example = dict[str, Any]
 
 
-class Source(Protocol):
+class EpisodeSource(Protocol):
     """A data set as it stands in its files.
 
     Life cycle: made without reading anything; `episodes` may be called any number of times, one

@@ -12,10 +12,9 @@ from prolocutor.evaluation.example_rows import ExampleRow
 from prolocutor.evaluation.run_folder import RunDescription
 from prolocutor.evaluation.score_sums import ScoreSums, mean_of_estimates
 from prolocutor.evaluation.scoring import OwnMetrics, TeacherScorer, needs_corpus
-from prolocutor.parlai.metrics.estimates import Estimate, estimates_of
+from prolocutor.parlai.metrics.estimates import Estimate, estimates_of, measure_rows
 from prolocutor.parlai.metrics.reports import Report as Metrics
 from prolocutor.parlai.metrics.reports import aggregate_named_reports
-from prolocutor.parlai.metrics.rows import measure_rows
 
 Estimates = dict[str, Estimate]
 Aggregate = Literal["macro", "micro"]

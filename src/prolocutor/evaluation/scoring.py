@@ -10,10 +10,15 @@ from typing import Any, Final
 from prolocutor.errors import BadReply
 from prolocutor.evaluation.example_rows import ExampleRow
 from prolocutor.parlai.metrics import averages, metric
-from prolocutor.parlai.metrics.conversion import observed_metric
 from prolocutor.parlai.metrics.metric import Metric
-from prolocutor.parlai.metrics.names import ALL_METRICS, ALWAYS, HITS, check_names, wanted_metrics
-from prolocutor.parlai.metrics.reports import Report
+from prolocutor.parlai.metrics.names import (
+    ALL_METRICS,
+    ALWAYS,
+    HITS,
+    check_names,
+    requested_metrics,
+)
+from prolocutor.parlai.metrics.reports import Report, observed_metric
 from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
 
 Scores = dict[str, float | None]
@@ -136,7 +141,7 @@ def needs_corpus(metrics: str) -> bool:
 
 def foreseen(metrics: str) -> frozenset[str]:
     """Return the names of the scores that these metrics can give."""
-    wanted = wanted_metrics(metrics)
+    wanted = requested_metrics(metrics)
     orders = {
         "bleu": wanted.bleu,
         "interdistinct": wanted.inter_distinct,

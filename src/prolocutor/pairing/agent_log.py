@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Labelled
+from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.pairing.text import content_stems
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -145,7 +145,7 @@ class AgentLog:
         return log(1 + self._texts / (seen + 0.5)) / log(1 + self._texts / 0.5)
 
 
-def log_of(labelled: Iterable[Labelled]) -> AgentLog:
+def log_of(labelled: Iterable[LabelledQuestion]) -> AgentLog:
     """Make the log of questions that were asked; of their labels nothing is read."""
     made = AgentLog()
     for one in labelled:

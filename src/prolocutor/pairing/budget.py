@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 
-class Offer(msgspec.Struct, frozen=True, kw_only=True):
+class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
     """An agent that may be asked: the router's probability, and what asking costs.
 
     `price` of a call in any one currency, `latency` in seconds, `left` calls of its quota (None:
@@ -28,14 +28,14 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     least_prior: float = 0.0
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
     """What is known at one moment of a turn.
 
     `answered` holds the ranker's probability of the best answer of each agent that has settled, 0
     for one that failed. `running` have been asked and have not settled.
     """
 
-    offers: Sequence[Offer]
+    offers: Sequence[AgentOffer]
     answered: Mapping[str, float] = {}
     running: frozenset[str] = frozenset()
     seconds_left: float = float("inf")
@@ -50,7 +50,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """Whether anybody has been asked."""
         return bool(self.answered or self.running)
 
-    def open(self) -> list[Offer]:
+    def open(self) -> list[AgentOffer]:
         """Return those who can still be asked and answer in time, the likeliest first."""
         return sorted(
             (
@@ -66,7 +66,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Step(msgspec.Struct, frozen=True):
+class BudgetStep(msgspec.Struct, frozen=True):
     """What to do next: ask these agents, or none of them and wait; or `enough`; and why."""
 
     ask: tuple[str, ...] = ()
@@ -74,17 +74,17 @@ class Step(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Policy(Protocol):
+class BudgetPolicy(Protocol):
     """Decides whom to ask next."""
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Decide; called before anybody is asked and whenever an agent has settled."""
 
 
-class All(msgspec.Struct, frozen=True):
+class AskAll(msgspec.Struct, frozen=True):
     """Asks everybody at once, and waits for all."""
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Ask all at first."""
         if not standing.begun:
             return _ask(standing.open(), "everybody is asked")
@@ -96,7 +96,7 @@ class TopK(msgspec.Struct, frozen=True):
 
     k: int = 3
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Ask the likeliest at first."""
         if not standing.begun:
             return _ask(standing.open()[: self.k], f"the {self.k} likeliest are asked")
@@ -116,21 +116,21 @@ class UntilSure(msgspec.Struct, frozen=True):
     step: int = 1
     most: int | None = None
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Ask the first ones, the next ones, or tell that it is enough."""
         best = standing.best
         enough = self.certain if standing.running else self.sure
         if standing.answered and best >= enough:
-            return Step(enough=True, reason=f"an answer is right with {best:.2f} >= {enough}")
+            return BudgetStep(enough=True, reason=f"an answer is right with {best:.2f} >= {enough}")
         if standing.running:
-            return Step(reason="others are still answering")
+            return BudgetStep(reason="others are still answering")
         calls = len(standing.answered)
         count = self.step if standing.begun else self.start
         if self.most is not None:
             count = min(count, self.most - calls)
         chosen = standing.open()[: max(0, count)]
         if not chosen:
-            return Step(enough=True, reason=f"nobody is left to ask after {calls} calls")
+            return BudgetStep(enough=True, reason=f"nobody is left to ask after {calls} calls")
         if not standing.begun:
             return _ask(chosen, f"the {len(chosen)} likeliest are asked")
         return _ask(chosen, f"the best answer is right with {best:.2f} < {self.sure}")
@@ -153,14 +153,14 @@ class ExpectedGain(msgspec.Struct, frozen=True):
     start: int = 1
     most: int | None = None
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Ask the most rewarding ones, or tell that no further call is worth its cost."""
         if standing.running:
-            return Step(reason="others are still answering")
+            return BudgetStep(reason="others are still answering")
         if standing.answered and standing.best >= self.sure:
             reason = f"an answer is right with {standing.best:.2f} >= {self.sure}"
-            return Step(enough=True, reason=reason)
-        rest = left_over(standing)
+            return BudgetStep(enough=True, reason=reason)
+        rest = updated_priors(standing)
         worth = sorted(
             ((self._gain(offer, rest, standing.best), offer) for offer in standing.open()),
             key=lambda pair: -pair[0] / self.cost(pair[1]),
@@ -172,17 +172,17 @@ class ExpectedGain(msgspec.Struct, frozen=True):
         if not standing.begun and not chosen and worth:
             chosen = [worth[0][1]]
         if not chosen:
-            return Step(enough=True, reason="no further call is worth its cost")
+            return BudgetStep(enough=True, reason="no further call is worth its cost")
         gain = next(gain for gain, offer in worth if offer is chosen[0])
         return _ask(chosen, f"a gain of {gain:.3f} for a cost of {self.cost(chosen[0]):.3f}")
 
-    def cost(self, offer: Offer) -> float:
+    def cost(self, offer: AgentOffer) -> float:
         """Return what a call costs, in the currency of the prices."""
         scarce = 1.0 if offer.left is None else 1.0 + 1.0 / max(1, offer.left)
         cost = self.per_call + offer.price + offer.latency * self.per_second
         return max(1e-9, cost * scarce)
 
-    def _gain(self, offer: Offer, rest: Mapping[str, float], best: float) -> float:
+    def _gain(self, offer: AgentOffer, rest: Mapping[str, float], best: float) -> float:
         return self.value * rest[offer.agent] * (1.0 - best)
 
 
@@ -193,10 +193,10 @@ class Hedged(msgspec.Struct, frozen=True):
     time when the first of the others have answered.
     """
 
-    policy: Policy
+    policy: BudgetPolicy
     least_prior: float = 0.2
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Ask whom the policy asks, and those that cannot wait."""
         step = self.policy.next(standing)
         if not step.ask:
@@ -213,17 +213,17 @@ class Hedged(msgspec.Struct, frozen=True):
         if not early:
             return step
         reason = f"{step.reason}; {', '.join(early)} could not answer in time if asked later"
-        return Step(ask=step.ask + early, reason=reason)
+        return BudgetStep(ask=step.ask + early, reason=reason)
 
 
 class Capped(msgspec.Struct, frozen=True):
     """Keeps another policy within so many calls and so much money a turn."""
 
-    policy: Policy
+    policy: BudgetPolicy
     most: int | None = None
     price: float | None = None
 
-    def next(self, standing: Standing) -> Step:
+    def next(self, standing: BudgetState) -> BudgetStep:
         """Ask as many of those that the policy names as can be afforded."""
         prices = {offer.agent: offer.price for offer in standing.offers}
         called = [*standing.answered, *standing.running]
@@ -240,12 +240,14 @@ class Capped(msgspec.Struct, frozen=True):
             spent += prices[agent]
             kept.append(agent)
         if kept:
-            return Step(ask=tuple(kept), reason=step.reason)
+            return BudgetStep(ask=tuple(kept), reason=step.reason)
         if standing.running:
-            return Step(reason="others are still answering")
-        return Step(enough=True, reason="the turn's budget is spent")
+            return BudgetStep(reason="others are still answering")
+        return BudgetStep(enough=True, reason="the turn's budget is spent")
 
-    def _affordable(self, standing: Standing, called: Sequence[str], spent: float) -> Standing:
+    def _affordable(
+        self, standing: BudgetState, called: Sequence[str], spent: float
+    ) -> BudgetState:
         """Return the standing without those that are too dear, so that others are thought of."""
         if self.price is None:
             return standing
@@ -254,7 +256,7 @@ class Capped(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(standing, offers=offers)
 
 
-def left_over(standing: Standing) -> dict[str, float]:
+def updated_priors(standing: BudgetState) -> dict[str, float]:
     """Return each open agent's probability, given how the answers so far turned out.
 
     Where a likely agent has answered badly, what was believed of it goes to the others in
@@ -273,13 +275,13 @@ def left_over(standing: Standing) -> dict[str, float]:
     return {offer.agent: min(0.99, offer.prior * factor) for offer in opened}
 
 
-def _ask(offers: Sequence[Offer], reason: str) -> Step:
+def _ask(offers: Sequence[AgentOffer], reason: str) -> BudgetStep:
     if not offers:
-        return Step(enough=True, reason="there is nobody who could answer in time")
-    return Step(ask=tuple(offer.agent for offer in offers), reason=reason)
+        return BudgetStep(enough=True, reason="there is nobody who could answer in time")
+    return BudgetStep(ask=tuple(offer.agent for offer in offers), reason=reason)
 
 
-def _wait_or_end(standing: Standing, reason: str) -> Step:
+def _wait_or_end(standing: BudgetState, reason: str) -> BudgetStep:
     if standing.running:
-        return Step(reason="others are still answering")
-    return Step(enough=True, reason=reason)
+        return BudgetStep(reason="others are still answering")
+    return BudgetStep(enough=True, reason=reason)

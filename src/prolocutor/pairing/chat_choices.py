@@ -40,7 +40,7 @@ _MOST_TRIES: Final = 50
 _decoder: Final = JSONDecoder()
 
 
-class Unusable(Exception):
+class UnusableChoice(Exception):
     """What came back, or did not, cannot be used; the text says why."""
 
 
@@ -70,18 +70,18 @@ async def choices(
         async with asyncio.timeout(seconds):
             said = await complete(messages)
     except TimeoutError:
-        raise Unusable(f"the model did not answer within {seconds:g} s") from None
+        raise UnusableChoice(f"the model did not answer within {seconds:g} s") from None
     except ProlocutorError as error:
-        raise Unusable(f"the model failed ({error})") from None
+        raise UnusableChoice(f"the model failed ({error})") from None
     except Exception as error:
-        raise Unusable(f"the model failed ({error!r:.120})") from None
+        raise UnusableChoice(f"the model failed ({error!r:.120})") from None
     return read(said, offered, quoted)
 
 
 def read(said: Any, offered: Sequence[str], quoted: Sequence[str] = ()) -> dict[str, float]:
     """Read a reply leniently: JSON anywhere in it, alone or in prose, in one of several shapes."""
     if not isinstance(said, str):
-        raise Unusable("the model gave no text")
+        raise UnusableChoice("the model gave no text")
     names = {name.strip().lower(): name for name in offered}
     found: list[dict[str, float]] = []
     strangers: list[str] = []
@@ -98,10 +98,10 @@ def read(said: Any, offered: Sequence[str], quoted: Sequence[str] = ()) -> dict[
     if len(found) == 1:
         return found[0]
     if found:
-        raise Unusable("the model said several things at once")
+        raise UnusableChoice("the model said several things at once")
     if strangers:
-        raise Unusable(f"the model named {strangers[0]!r:.60}, which is not there")
-    raise Unusable("the model gave no JSON that names a choice")
+        raise UnusableChoice(f"the model named {strangers[0]!r:.60}, which is not there")
+    raise UnusableChoice("the model gave no JSON that names a choice")
 
 
 def blended(named: Mapping[str, float], guessed: Mapping[str, float]) -> dict[str, float]:

@@ -57,13 +57,13 @@ ROUTERS: Final = {
 }
 RANKERS: Final = {
     "unsupervised": PairingMethod(
-        f"{_RANKER}.unsupervised:fit", model=f"{_RANKER}.unsupervised:Unsupervised"
+        f"{_RANKER}.unsupervised:fit", model=f"{_RANKER}.unsupervised:UnsupervisedRanker"
     ),
     "learned": PairingMethod(
         f"{_RANKER}.learned_training:fit",
         "learn",
         needs=_LABELS,
-        model=f"{_RANKER}.learned:Learned",
+        model=f"{_RANKER}.learned:LearnedRanker",
     ),
     "ensemble": PairingMethod(
         f"{_RANKER}.ensemble:fit",

@@ -7,11 +7,17 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Pairing, Question, Ranker
-from prolocutor.pairing.dialog_view import answers_of, given, question_of, slot_of
-from prolocutor.pairing.reloading import Ready, Source, latest
-from prolocutor.pairing.routing import Routed, Routing
-from prolocutor.pairing.unsure import CLARIFY, Unsure, clarifying
+from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
+from prolocutor.pairing.abstention import CLARIFY, AbstentionRule, clarifying_messages
+from prolocutor.pairing.model_reloading import MethodSource, VersionedMethod, latest
+from prolocutor.pairing.turn_routing import (
+    RoutingResult,
+    TurnRouting,
+    answers_of,
+    awaited,
+    question_of,
+    slot_of,
+)
 
 Reply = dict[str, Any]
 
@@ -32,24 +38,24 @@ class RankedSelector:
 
     def __init__(
         self,
-        ranker: Source[Ranker],
+        ranker: MethodSource[Ranker],
         cards: Sequence[Card] = (),
         *,
-        routing: Routing | None = None,
-        unsure: Unsure | None = None,
+        routing: TurnRouting | None = None,
+        unsure: AbstentionRule | None = None,
     ) -> None:
-        self._ranker: Source[Ranker] = ranker
+        self._ranker: MethodSource[Ranker] = ranker
         self._routing = routing
         self._cards = {card.name: card for card in cards}
-        self._unsure = unsure or Unsure(below=0.0)
+        self._unsure = unsure or AbstentionRule(below=0.0)
 
     async def __call__(self, request: Mapping[str, Any]) -> Reply:
         """Choose one of the hypotheses, or abstain."""
         question, hypotheses = question_of(request), request["hypotheses"]
-        ranker: Ready[Ranker] = latest(self._ranker)
+        ranker: VersionedMethod[Ranker] = latest(self._ranker)
         routed = await self._routed(request)
         known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
-        ranked = await given(ranker.method.rank(question, answers_of(known), routed.prior))
+        ranked = await awaited(ranker.method.rank(question, answers_of(known), routed.prior))
         ranked = _preferring(request.get("preferred"), ranked)
         told = _Told(ranked, routed, ranker.version)
         sure = bool(ranked) and ranked[0].probability >= self._unsure.below
@@ -62,10 +68,10 @@ class RankedSelector:
         asking = self._clarifying(question, told) if self._unsure.then == CLARIFY else None
         return asking or {"abstain": True}
 
-    def _clarifying(self, question: Question, told: _Told) -> Reply | None:
+    def _clarifying(self, question: UserQuestion, told: _Told) -> Reply | None:
         """Ask who should answer, if there is more than one to choose from."""
         likely = told.routed.pairings or told.ranked
-        messages = clarifying(self._unsure, likely, self._cards, question.text)
+        messages = clarifying_messages(self._unsure, likely, self._cards, question.text)
         if len(messages) <= 2:
             return None
         return {
@@ -77,10 +83,10 @@ class RankedSelector:
             "attributes": {"pairing": told.because(_NOBODY)},
         }
 
-    async def _routed(self, request: Mapping[str, Any]) -> Routed:
+    async def _routed(self, request: Mapping[str, Any]) -> RoutingResult:
         """Return what the router says, unless one skill had to be asked whatever it says."""
         if self._routing is None or "forced" in request:
-            return Routed((), "")
+            return RoutingResult((), "")
         return await self._routing.of(request)
 
 
@@ -88,7 +94,7 @@ class _Told(msgspec.Struct, frozen=True):
     """What is recorded of a choice beside its reason."""
 
     ranked: Sequence[Pairing]
-    routed: Routed
+    routed: RoutingResult
     ranker: str
 
     def because(self, reason: str) -> dict[str, Any]:

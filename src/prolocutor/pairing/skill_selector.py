@@ -7,15 +7,14 @@ from inspect import iscoroutinefunction
 from math import inf
 from typing import Any, Final
 
-from prolocutor.contracts.pairing import Card, Pairing, Question, Ranker
+from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
-from prolocutor.pairing.budget import Offer, Policy, Standing, Step
-from prolocutor.pairing.dialog_view import answers_of, question_of
-from prolocutor.pairing.question_response.unsupervised import Unsupervised
+from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pairing.budget import AgentOffer, BudgetPolicy, BudgetState, BudgetStep
+from prolocutor.pairing.model_reloading import MethodSource, latest
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 from prolocutor.pairing.quotas import Quotas
-from prolocutor.pairing.reloading import Source, latest
-from prolocutor.pairing.routing import Routed, Routing
-from prolocutor.pairing.unsure import Unsure
+from prolocutor.pairing.turn_routing import RoutingResult, TurnRouting, answers_of, question_of
 
 _SHOWN: Final = 3
 
@@ -31,21 +30,21 @@ class RoutedSelector:
 
     def __init__(
         self,
-        routing: Routing,
+        routing: TurnRouting,
         cards: Sequence[Card],
-        policy: Policy,
+        policy: BudgetPolicy,
         *,
-        ranker: Source[Ranker] | None = None,
-        unsure: Unsure | None = None,
+        ranker: MethodSource[Ranker] | None = None,
+        unsure: AbstentionRule | None = None,
         quotas: Quotas | None = None,
         least_priors: Mapping[str, float] | None = None,
         seconds: float = inf,
     ) -> None:
         self._routing = routing
         self._policy = policy
-        self._ranker: Source[Ranker] = Unsupervised() if ranker is None else ranker
-        self._stand_in = Unsupervised()
-        self._unsure = unsure or Unsure(below=0.0)
+        self._ranker: MethodSource[Ranker] = UnsupervisedRanker() if ranker is None else ranker
+        self._stand_in = UnsupervisedRanker()
+        self._unsure = unsure or AbstentionRule(below=0.0)
         self._cards = {card.name: card for card in cards if card.name != self._unsure.skill}
         quota = {card.name: card.quota for card in cards if card.quota is not None}
         self._quotas = quotas or Quotas(quota)
@@ -59,7 +58,7 @@ class RoutedSelector:
         prior = routed.prior
         likely = [one for one in routed.pairings if one.agent in self._cards]
         offers = [self._offer(one) for one in likely]
-        first = self._policy.next(Standing(offers=offers, seconds_left=self._seconds))
+        first = self._policy.next(BudgetState(offers=offers, seconds_left=self._seconds))
         asked = {*first.ask, *self._preferred(request)}
         self._count(asked)
 
@@ -67,7 +66,7 @@ class RoutedSelector:
             hypotheses: list[dict[str, Any]], seconds_left: float, settled: Collection[str]
         ) -> Selection | Enough | None:
             known = _judged(judge, question, hypotheses, prior)
-            standing = Standing(
+            standing = BudgetState(
                 offers=offers,
                 answered={name: known.get(name, 0.0) for name in settled},
                 running=frozenset(asked - set(settled)),
@@ -92,9 +91,9 @@ class RoutedSelector:
         skill = request.get("preferred")
         return [skill] if skill in self._cards else []
 
-    def _offer(self, routed: Pairing) -> Offer:
+    def _offer(self, routed: Pairing) -> AgentOffer:
         card = self._cards[routed.agent]
-        return Offer(
+        return AgentOffer(
             agent=card.name,
             prior=routed.probability,
             price=card.price or 0.0,
@@ -103,7 +102,7 @@ class RoutedSelector:
             least_prior=self._least_priors.get(card.name, 0.0),
         )
 
-    def _last(self, best: float, asked: set[str], step: Step) -> Selection | Enough:
+    def _last(self, best: float, asked: set[str], step: BudgetStep) -> Selection | Enough:
         """Return `enough`, unless no agent knows and there is a skill for that case."""
         skill = self._unsure.skill
         if skill is None or skill in asked or best >= self._unsure.below:
@@ -118,7 +117,7 @@ class RoutedSelector:
 
 
 def _judged(
-    judge: Ranker, question: Question, hypotheses: list[dict[str, Any]], prior: dict[str, float]
+    judge: Ranker, question: UserQuestion, hypotheses: list[dict[str, Any]], prior: dict[str, float]
 ) -> dict[str, float]:
     """Return the probability of the best answer of each agent."""
     best: dict[str, float] = {}
@@ -129,7 +128,7 @@ def _judged(
     return best
 
 
-def _shown(likely: Sequence[Pairing], routed: Routed) -> str:
+def _shown(likely: Sequence[Pairing], routed: RoutingResult) -> str:
     """Return which agents were likeliest, why the first, and by which model."""
     if not likely:
         return "nobody is there to ask"

@@ -21,7 +21,7 @@ UNKNOWN: Final = "I don't know."
 NOTHING: Final = "Nothing to repeat yet."
 
 
-class Agent(Protocol):
+class ActingAgent(Protocol):
     """An object that observes and acts."""
 
     def observe(self, observation: Observation) -> Observation:

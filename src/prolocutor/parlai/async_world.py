@@ -15,7 +15,7 @@ from prolocutor.parlai.worlds import Act, checked_act
 Said = Mapping[str, Any]
 
 
-class Partner(Protocol):
+class AsyncPartner(Protocol):
     """An object that observes and acts; while its coroutine `act` waits, others go on."""
 
     def observe(self, observation: Any) -> Any:
@@ -25,7 +25,7 @@ class Partner(Protocol):
         """Say something, or give what can be awaited for it."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class EpisodeResult(msgspec.Struct, frozen=True):
     """One episode that is over: its place in the data, what was said, and what came back.
 
     `error` is what the partner raised; then there are fewer acts than messages.
@@ -49,7 +49,7 @@ class AsyncWorld:
     def __init__(
         self,
         episodes: Iterable[Sequence[Said]],
-        make_partner: Callable[[], Partner],
+        make_partner: Callable[[], AsyncPartner],
         *,
         in_flight: int = 8,
     ) -> None:
@@ -59,10 +59,10 @@ class AsyncWorld:
         self._make = make_partner
         self._most = in_flight
 
-    async def run(self) -> AsyncIterator[Told]:
+    async def run(self) -> AsyncIterator[EpisodeResult]:
         """Return the episodes as they end, whatever their order; leaving early cancels the rest."""
         waiting = iter(enumerate(self._episodes))
-        running: set[asyncio.Task[Told]] = set()
+        running: set[asyncio.Task[EpisodeResult]] = set()
         try:
             self._fill(running, waiting)
             while running:
@@ -77,12 +77,14 @@ class AsyncWorld:
             await asyncio.gather(*running, return_exceptions=True)
 
     def _fill(
-        self, running: set[asyncio.Task[Told]], waiting: Iterator[tuple[int, Sequence[Said]]]
+        self,
+        running: set[asyncio.Task[EpisodeResult]],
+        waiting: Iterator[tuple[int, Sequence[Said]]],
     ) -> None:
         while len(running) < self._most and (following := next(waiting, None)) is not None:
             running.add(asyncio.create_task(self._tell(*following)))
 
-    async def _tell(self, number: int, messages: Sequence[Said]) -> Told:
+    async def _tell(self, number: int, messages: Sequence[Said]) -> EpisodeResult:
         acts: list[Act] = []
         try:
             partner = self._make()
@@ -93,5 +95,5 @@ class AsyncWorld:
                 act = partner.act()
                 acts.append(checked_act(await act if inspect.isawaitable(act) else act, partner))
         except Exception as error:
-            return Told(number, messages, acts, error)
-        return Told(number, messages, acts)
+            return EpisodeResult(number, messages, acts, error)
+        return EpisodeResult(number, messages, acts)

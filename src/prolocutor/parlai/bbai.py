@@ -18,7 +18,7 @@ import msgspec
 
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.names import closest
-from prolocutor.parlai.lines import OnFault, refuse
+from prolocutor.parlai.line_reader import OnFault, refuse
 from prolocutor.parlai.message import Message
 
 NONE: Final = "none"

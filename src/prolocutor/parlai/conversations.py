@@ -18,9 +18,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.errors import BadData, BadInput
-from prolocutor.parlai.lines import Lines, OnFault, refuse
+from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
 from prolocutor.parlai.message import Message
-from prolocutor.parlai.writing import TextWriter, check_kept
+from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 LabelTurns = Literal["secondspeaker", "firstspeaker", "both"]
 Turn = dict[str, Any]
@@ -48,7 +48,7 @@ class Conversations:
         if label_turns not in LABEL_TURNS:
             what = f"{label_turns!r} is none of {', '.join(LABEL_TURNS)}"
             raise BadInput(what, field="label_turns")
-        self._lines = Lines(file, on_fault)
+        self._lines = LineReader(file, on_fault)
         self._label_turns = label_turns
         self._on_fault = on_fault
 
@@ -181,4 +181,4 @@ def _check_example(message: dict[str, Any], read: dict[str, Any]) -> None:
     kept = {**read, "id": read["x_turn"].get("id")} if "id" in message else dict(read)
     for added in {"x_turn", "y_turn"} - message.keys():
         del kept[added]
-    check_kept(message, kept, "conversations")
+    check_lossless(message, kept, "conversations")

@@ -16,9 +16,9 @@ from typing import Any, Final, TextIO
 from prolocutor.errors import BadData
 from prolocutor.parlai.formats import LIST_FIELDS, escape, number, unescape
 from prolocutor.parlai.json_lines import check_example
-from prolocutor.parlai.lines import BOM, Lines, OnFault, refuse
+from prolocutor.parlai.line_reader import BOM, LineReader, OnFault, refuse
 from prolocutor.parlai.message import Message
-from prolocutor.parlai.writing import TextWriter, check_kept
+from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 SUFFIX: Final = ".csv"
 FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
@@ -35,7 +35,7 @@ class CsvTable:
         labels: str = "labels",
         on_fault: OnFault = refuse,
     ) -> None:
-        self._lines = Lines(file, on_fault, plain=True)
+        self._lines = LineReader(file, on_fault, plain=True)
         self._names = {text: "text", labels: "labels"}
         self._on_fault = on_fault
 
@@ -124,7 +124,7 @@ class CsvWriter(TextWriter):
                 hint = "; `fields` names those of all episodes" if self._derived else ""
                 raise BadData(f"there is no such column{hint}", field=missing[0])
             row = [_cell(key, fields.get(key)) for key in self._head]
-            check_kept(fields, _example(self._head, row), "CSV")
+            check_lossless(fields, _example(self._head, row), "CSV")
             rows.append(row)
         self._begun = True
         for row in rows:

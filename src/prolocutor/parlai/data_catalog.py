@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from prolocutor.catalog import Catalog
-from prolocutor.contracts.teacher import Source
+from prolocutor.contracts.teacher import EpisodeSource
 from prolocutor.errors import BadInput, NotFound
 from prolocutor.parlai.datatype import Datatype
-from prolocutor.parlai.images import ImageMode, Images
+from prolocutor.parlai.images import ImageLoader, ImageMode
 from prolocutor.parlai.mutators import Chance, Mutator, MutatorOptions
 from prolocutor.parlai.teacher import Candidates, DialogTeacher, Scorer, all_labels
 
-DATA: Final = Catalog[Callable[..., Source]](
+DATA: Final = Catalog[Callable[..., EpisodeSource]](
     "kind of data",
     {
         "bbai": "prolocutor.parlai.bbai:Bbai",
@@ -66,7 +66,7 @@ def split(data: str) -> tuple[str, str]:
     return kind, path
 
 
-def open_source(data: str, fold: str = "train", **options: Any) -> Source:
+def open_source(data: str, fold: str = "train", **options: Any) -> EpisodeSource:
     """Make the data set that `KIND:PATH` means; `BadInput` for what its kind does not know.
 
     PATH is a file. If there is none of that name, it is `PATH_<fold>` with the kind's ending, or
@@ -113,7 +113,7 @@ def open_teacher(
         mutators=mutators,
         mutator_options=mutator_options,
         candidates=_labels_of(source) if candidates == "labels" else candidates,
-        images=Images(image_mode, Path(split(data)[1]).parent),
+        images=ImageLoader(image_mode, Path(split(data)[1]).parent),
         hide_labels=hide_labels,
         chance=chance,
         scorer=scorer,
@@ -141,5 +141,5 @@ def file_of(path: Path, fold: str, suffix: str) -> Path:
     raise NotFound(f"{path}: there is no such file, nor {tried}", field="data")
 
 
-def _labels_of(source: Source) -> Callable[[], list[str]]:
+def _labels_of(source: EpisodeSource) -> Callable[[], list[str]]:
     return lambda: all_labels(source)

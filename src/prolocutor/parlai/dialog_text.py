@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from prolocutor.errors import BadData
 from prolocutor.parlai.formats import LIST_FIELDS, msg_to_str, number, str_to_msg, unescape
-from prolocutor.parlai.lines import Lines, OnFault, refuse
+from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
 from prolocutor.parlai.message import Message
-from prolocutor.parlai.writing import TextWriter, check_kept
+from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 SUFFIX: Final = ".txt"
 
@@ -31,7 +31,7 @@ class DialogText:
     def __init__(
         self, file: str | Path, *, quirks: bool = False, on_fault: OnFault = refuse
     ) -> None:
-        self._lines = Lines(file, on_fault, plain=quirks)
+        self._lines = LineReader(file, on_fault, plain=quirks)
         self._read = read_as_parlai if quirks else read_line
         self._on_fault = on_fault
 
@@ -117,7 +117,7 @@ def write_line(message: dict[str, Any]) -> str:
     except BadData as fault:
         what = f"cannot be written as ParlAI dialog text: {fault.what}"
         raise BadData(what, field=fault.field) from None
-    check_kept(message, again or {}, "ParlAI dialog text")
+    check_lossless(message, again or {}, "ParlAI dialog text")
     return line
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.lines import Lines, OnFault, refuse
+from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
 from prolocutor.parlai.message import Message
-from prolocutor.parlai.writing import TextWriter, check_kept
+from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 SUFFIX: Final = ".txt"
 CLOZE: Final = "Fill in the blank in the last sentence.\n"
@@ -38,7 +38,7 @@ class FbDialog:
     def __init__(
         self, file: str | Path, *, cloze: bool = False, on_fault: OnFault = refuse
     ) -> None:
-        self._lines = Lines(file, on_fault)
+        self._lines = LineReader(file, on_fault)
         self._cloze = cloze
         self._on_fault = on_fault
 
@@ -123,7 +123,7 @@ def read_candidates(file: str | Path) -> list[str]:
     numbered = False
     replies = False
     found: list[str] = []
-    for place, (_, raw) in enumerate((n, one) for n, one in Lines(file) if one.strip()):
+    for place, (_, raw) in enumerate((n, one) for n, one in LineReader(file) if one.strip()):
         line = raw.strip().replace("\\n", "\n")
         numbered = numbered or (place == 0 and line.startswith("1 "))
         if "\t" in line and not replies:
@@ -152,7 +152,7 @@ class FbDialogWriter(TextWriter):
             what = "has no labels: in FbDialog format it would be context of the next example"
             raise BadData(what, field="labels")
         for message, read in zip(episode, again, strict=True):
-            check_kept(message, read, "FbDialog format")
+            check_lossless(message, read, "FbDialog format")
         self.put("".join(f"{line}\n" for line in lines))
 
 

@@ -31,7 +31,7 @@ RAMP: Final = "  .,:;crsA23hHG#98&@"
 _SHADES: Final = "".join(RAMP[(255 - grey) * len(RAMP) // 256] for grey in range(256))
 
 
-class Images:
+class ImageLoader:
     """Reads images in one mode; paths are looked for in `folder`, then in the working directory."""
 
     def __init__(self, mode: ImageMode = "raw", folder: str | Path | None = None) -> None:

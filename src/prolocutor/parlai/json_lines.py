@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.lines import Lines, OnFault, refuse
+from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
 from prolocutor.parlai.message import Message
-from prolocutor.parlai.writing import TextWriter, check_kept
+from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 SUFFIX: Final = ".jsonl"
 
@@ -35,7 +35,7 @@ class JsonLines:
         labels: str = "labels",
         on_fault: OnFault = refuse,
     ) -> None:
-        self._lines = Lines(file, on_fault)
+        self._lines = LineReader(file, on_fault)
         self._text, self._labels = text, labels
         self._on_fault = on_fault
 
@@ -123,5 +123,5 @@ class JsonLinesWriter(TextWriter):
                 line = _encode(fields).decode()
             except (TypeError, ValueError) as error:
                 raise BadData(f"cannot be written as JSON: {error}") from None
-            check_kept(fields, read_example(line), "JSON lines")
+            check_lossless(fields, read_example(line), "JSON lines")
             self.put(f"{line}\n")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.lines import OnFault, refuse
+from prolocutor.parlai.line_reader import OnFault, refuse
 from prolocutor.parlai.message import Message
 
 Entry = Mapping[str, Any] | Sequence[Any]

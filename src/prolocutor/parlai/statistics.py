@@ -11,10 +11,10 @@ import msgspec
 
 from prolocutor.errors import NotFound
 from prolocutor.parlai.bbai import Bbai
-from prolocutor.parlai.fields import Fields
+from prolocutor.parlai.message import MessageFields
 
 
-class Statistics(msgspec.Struct):
+class DataStatistics(msgspec.Struct):
     """What was counted in the episodes of one data set; words are what spaces separate."""
 
     episodes: int = 0
@@ -43,7 +43,7 @@ class Statistics(msgspec.Struct):
             yield self.examples
 
     def _count(self, example: dict[str, Any]) -> None:
-        fields = Fields(example)
+        fields = MessageFields(example)
         labels, candidates = fields.gold, fields.label_candidates
         self.examples += 1
         self.with_labels += bool(labels)

@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from prolocutor.contracts.teacher import Example, Source
+from prolocutor.contracts.teacher import EpisodeSource, Example
 from prolocutor.errors import BadInput
 from prolocutor.parlai.datatype import Datatype
-from prolocutor.parlai.images import Images
+from prolocutor.parlai.episodes import EpisodeBuffer
+from prolocutor.parlai.images import ImageLoader
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.mutators import Chance, Mutator, MutatorOptions, make_mutators, mutate
-from prolocutor.parlai.shelf import Shelf
 
 Candidates = Iterable[str] | Callable[[], Iterable[str]]
 
@@ -60,13 +60,13 @@ class DialogTeacher:
 
     def __init__(
         self,
-        source: Source,
+        source: EpisodeSource,
         datatype: str | Datatype = "train",
         *,
         mutators: str | Iterable[str | Mutator] = (),
         mutator_options: MutatorOptions | None = None,
         candidates: Candidates | None = None,
-        images: Images | None = None,
+        images: ImageLoader | None = None,
         hide_labels: bool = False,
         chance: Chance = random,
         scorer: Scorer | None = None,
@@ -77,11 +77,11 @@ class DialogTeacher:
         self._given_candidates = candidates
         self._candidates: dict[str, None] | None = None
         self._listed: list[str] = []
-        self._images = images or Images()
+        self._images = images or ImageLoader()
         self._hide_labels = hide_labels
         self._chance = chance
         self._scorer = scorer
-        self._shelf: Shelf | None = None
+        self._shelf: EpisodeBuffer | None = None
         self._counts: tuple[int, int] | None = None
         self._gold: Sequence[str] | None = None
         self._restart()
@@ -215,7 +215,7 @@ class DialogTeacher:
 
     def _drawn(self) -> Iterator[tuple[Sequence[Example], bool]]:
         if self._shelf is None:
-            self._shelf = Shelf(self.source.episodes())
+            self._shelf = EpisodeBuffer(self.source.episodes())
             self._counts = len(self._shelf), self._shelf.examples
         while len(self._shelf):
             yield self._shelf[self._chance.randrange(len(self._shelf))], False
@@ -274,7 +274,7 @@ class DialogTeacher:
         return self._counts
 
 
-def all_labels(source: Source) -> list[str]:
+def all_labels(source: EpisodeSource) -> list[str]:
     """Return every label of a data set, in order of appearance: candidates where there are none."""
     found: dict[str, None] = {}
     for episode in source.episodes():

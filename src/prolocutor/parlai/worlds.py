@@ -12,8 +12,7 @@ from typing import Any, Final, Self
 
 from prolocutor.errors import BadReply, ConfigError
 from prolocutor.parlai.message import Message
-from prolocutor.parlai.metrics.conversion import reported_metric
-from prolocutor.parlai.metrics.reports import Report
+from prolocutor.parlai.metrics.reports import Report, reported_metric
 
 Opt = Mapping[str, Any]
 Agents = Sequence[Any]

@@ -11,9 +11,9 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.pairing import Card
 from prolocutor.deeppavlov.door.api import DeepPavlov
-from prolocutor.pairing import reloading
+from prolocutor.pairing import model_reloading
 from prolocutor.pairing.model_files import HEAD, save_model
-from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson
+from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
 from tests.integration.pairing.agents import Agent, assistant_of, record, turn
@@ -34,14 +34,14 @@ NAMES = ("red", "blue")
 def save(folder: Path, agent: str, more: int = 0) -> str:
     """Save a model by which this agent is right, and give its id."""
     router = KnnRouter(CARDS)
-    router.learn_all([Lesson(QUESTION, {agent: 1.0})] * (5 + more))
+    router.learn_all([RouterLabel(QUESTION, {agent: 1.0})] * (5 + more))
     return save_model(folder / "colours", router.to_model())
 
 
 async def test_a_model_is_replaced_without_dropping_a_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reloading, "LOOKS", 0.0)
+    monkeypatch.setattr(model_reloading, "LOOKS", 0.0)
     versions = [save(tmp_path, "red")]
     seen: list[tuple[str, str]] = []
     async with assistant_of(tmp_path, agents(), RANKED) as assistant:
@@ -67,7 +67,7 @@ async def test_a_model_is_replaced_without_dropping_a_turn(
 async def test_a_broken_model_leaves_the_old_one_in_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(reloading, "LOOKS", 0.0)
+    monkeypatch.setattr(model_reloading, "LOOKS", 0.0)
     version = save(tmp_path, "red")
     caplog.set_level(logging.ERROR)
     async with assistant_of(tmp_path, agents(), RANKED) as assistant:

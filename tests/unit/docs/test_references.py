@@ -30,8 +30,8 @@ from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.turn_request import TurnRequest
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.budget import ExpectedGain, UntilSure
-from prolocutor.pairing.unsure import Unsure
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.web.builtin_routes import BuiltinRoutes
@@ -109,7 +109,7 @@ def test_every_key_of_a_file_is_told_and_no_other(heading: str, keys: set[str]) 
         ("Service", Service),
         ("Breaker", Breaker),
         ("Budget", BudgetSettings),
-        ("Unsure", Unsure),
+        ("Unsure", AbstentionRule),
     ],
 )
 def test_a_key_has_the_default_that_is_told(heading: str, struct: Any) -> None:

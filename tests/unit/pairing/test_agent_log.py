@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.contracts.pairing import Labelled, Question
+from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.pairing import agent_log
 from prolocutor.pairing.agent_log import AgentLog, LogCounts, log_of
 
@@ -64,7 +64,9 @@ def test_common_words_tell_less() -> None:
 
 
 def test_a_log_is_made_of_questions_without_their_labels() -> None:
-    asked = Labelled(question=Question(text="my money"), agents={}, answers={"bank": "20 dollars"})
+    asked = LabelledQuestion(
+        question=UserQuestion(text="my money"), agents={}, answers={"bank": "20 dollars"}
+    )
     said = log_of([asked])
     assert len(said) == 1
     assert said.idf("money") < 1

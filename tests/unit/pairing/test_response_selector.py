@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prolocutor.contracts.pairing import Answer, Card, Pairing, Question
-from prolocutor.pairing.reloading import Ready
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestion
+from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pairing.model_reloading import VersionedMethod
 from prolocutor.pairing.response_selector import PREFERENCE, RankedSelector
-from prolocutor.pairing.routing import Routing
-from prolocutor.pairing.unsure import Unsure
+from prolocutor.pairing.turn_routing import TurnRouting
 from tests.unit.pairing.test_skill_selector import Router, request
 
 CARDS = [Card(name=name, description=f"Knows {name}. And more.") for name in ("red", "blue")]
@@ -20,7 +20,7 @@ class Believing:
         self.priors: list[Mapping[str, float]] = []
 
     def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         self.priors.append(prior)
         told: dict[str, int] = {}
@@ -36,10 +36,12 @@ def answer(id_: str, confidence: float, **more: Any) -> dict[str, Any]:
 
 
 async def choose(
-    *hypotheses: dict[str, Any], unsure: Unsure | None = None, **more: Any
+    *hypotheses: dict[str, Any], unsure: AbstentionRule | None = None, **more: Any
 ) -> dict[str, Any] | None:
-    routing = Routing(Ready(Router(red=0.7, blue=0.2), "r-1"))
-    selector = RankedSelector(Ready(Believing(), "k-2"), CARDS, routing=routing, unsure=unsure)
+    routing = TurnRouting(VersionedMethod(Router(red=0.7, blue=0.2), "r-1"))
+    selector = RankedSelector(
+        VersionedMethod(Believing(), "k-2"), CARDS, routing=routing, unsure=unsure
+    )
     return await selector(request(hypotheses=list(hypotheses), **more))
 
 
@@ -77,19 +79,19 @@ async def test_the_skill_that_goes_on_wins_unless_another_is_clearly_better() ->
 
 
 async def test_a_skill_that_had_to_be_asked_speaks_however_unlikely_it_is() -> None:
-    reply = await choose(answer("red.0", 0.01), unsure=Unsure(below=0.5), forced="red")
+    reply = await choose(answer("red.0", 0.01), unsure=AbstentionRule(below=0.5), forced="red")
 
     assert reply is not None
     assert (reply["skill_name"], "router" in reply["attributes"]["pairing"]) == ("red", False)
 
 
 async def test_where_nobody_knows_it_abstains() -> None:
-    assert await choose(answer("red.0", 0.4), unsure=Unsure(below=0.5)) == {"abstain": True}
-    assert await choose(unsure=Unsure(below=0.5)) == {"abstain": True}
+    assert await choose(answer("red.0", 0.4), unsure=AbstentionRule(below=0.5)) == {"abstain": True}
+    assert await choose(unsure=AbstentionRule(below=0.5)) == {"abstain": True}
 
 
 async def test_the_person_is_asked_who_should_answer_and_the_words_are_kept() -> None:
-    unsure = Unsure(below=0.5, then="clarify", question="Who?")
+    unsure = AbstentionRule(below=0.5, then="clarify", question="Who?")
     reply = await choose(answer("red.0", 0.4), answer("blue.0", 0.1), unsure=unsure)
 
     assert reply is not None
@@ -103,13 +105,13 @@ async def test_the_person_is_asked_who_should_answer_and_the_words_are_kept() ->
 
 
 async def test_with_one_agent_alone_there_is_nothing_to_choose_from() -> None:
-    unsure = Unsure(below=0.5, then="clarify", choices=1)
+    unsure = AbstentionRule(below=0.5, then="clarify", choices=1)
 
     assert await choose(answer("red.0", 0.4), unsure=unsure) == {"abstain": True}
 
 
 async def test_the_skill_for_that_speaks_when_nobody_knows_and_only_then() -> None:
-    unsure = Unsure(below=0.5, then="blue")
+    unsure = AbstentionRule(below=0.5, then="blue")
     unknown = await choose(answer("red.0", 0.4), answer("blue.0", 1.0), unsure=unsure)
     known = await choose(answer("red.0", 0.6), answer("blue.0", 1.0), unsure=unsure)
 

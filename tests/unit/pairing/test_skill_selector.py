@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from prolocutor.contracts.pairing import Answer, Card, Pairing, Question
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestion
 from prolocutor.contracts.selection import Enough, Selection
-from prolocutor.pairing.budget import All, Policy, TopK, UntilSure
-from prolocutor.pairing.routing import Routing
+from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pairing.budget import AskAll, BudgetPolicy, TopK, UntilSure
 from prolocutor.pairing.skill_selector import RoutedSelector
-from prolocutor.pairing.unsure import Unsure
+from prolocutor.pairing.turn_routing import TurnRouting
 
 CARDS = [Card(name=name) for name in ("red", "green", "blue")]
 
@@ -18,9 +18,9 @@ class Router:
 
     def __init__(self, **shares: float) -> None:
         self.shares = shares
-        self.asked: list[Question] = []
+        self.asked: list[UserQuestion] = []
 
-    async def route(self, question: Question) -> list[Pairing]:
+    async def route(self, question: UserQuestion) -> list[Pairing]:
         self.asked.append(question)
         order = sorted(self.shares, key=self.shares.__getitem__, reverse=True)
         return [Pairing(name, self.shares[name], "for a reason") for name in order]
@@ -30,7 +30,7 @@ class Believing:
     """A ranker that takes confidence for probability."""
 
     def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         return [Pairing(one.agent, one.confidence or 0.0) for one in answers]
 
@@ -39,7 +39,7 @@ class Waiting(Believing):
     """A ranker that has to wait."""
 
     async def rank(  # type: ignore[override]
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         raise AssertionError("a wave cannot wait for it")
 
@@ -48,8 +48,8 @@ def request(text: str = "hello", **more: Any) -> dict[str, Any]:
     return {"turn_id": "1", "utterances": [{"text": text}], **more}
 
 
-def selector(policy: Policy, router: Router | None = None, **options: Any) -> RoutedSelector:
-    routing = Routing(router or Router(red=0.2, green=0.7, blue=0.4))
+def selector(policy: BudgetPolicy, router: Router | None = None, **options: Any) -> RoutedSelector:
+    routing = TurnRouting(router or Router(red=0.2, green=0.7, blue=0.4))
     return RoutedSelector(routing, CARDS, policy, **{"ranker": Believing(), **options})
 
 
@@ -87,7 +87,7 @@ async def test_an_agent_that_failed_is_not_waited_for() -> None:
 
 
 async def test_agents_without_a_card_are_never_asked() -> None:
-    selection = await selector(All(), Router(stranger=0.9, red=0.1))(request())
+    selection = await selector(AskAll(), Router(stranger=0.9, red=0.1))(request())
 
     assert selection.first == ["red"]
 
@@ -102,7 +102,7 @@ async def test_the_skill_that_goes_on_counts_as_asked() -> None:
 
 
 async def test_who_speaks_when_nobody_knows_is_asked_last_and_once() -> None:
-    unsure = Unsure(below=0.5, then="red")
+    unsure = AbstentionRule(below=0.5, then="red")
     selection = await selector(TopK(1), unsure=unsure)(request())
     answers = [answer("green", 0.3)]
 
@@ -122,7 +122,7 @@ async def test_a_ranker_that_waits_is_stood_in_for() -> None:
 
 async def test_a_router_is_asked_once_a_turn() -> None:
     router = Router(red=0.5)
-    routing = Routing(router)
+    routing = TurnRouting(router)
     for turn in ("1", "1", "2"):
         await routing.of({**request(), "turn_id": turn})
 
@@ -132,10 +132,10 @@ async def test_a_router_is_asked_once_a_turn() -> None:
 async def test_the_last_whole_turn_is_apart_from_the_question() -> None:
     router = Router(red=0.5)
     before = [{"text": "rain?"}, {"text": "Some.", "active_skill": "green"}]
-    await Routing(router).of({"utterances": [*before, {"text": "and Texas?"}]})
+    await TurnRouting(router).of({"utterances": [*before, {"text": "and Texas?"}]})
 
     assert router.asked == [
-        Question(
+        UserQuestion(
             text="and Texas?",
             said_before="rain?",
             answered_before="Some.",

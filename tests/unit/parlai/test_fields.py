@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadInput
-from prolocutor.parlai.fields import Fields
-from prolocutor.parlai.message import Message
+from prolocutor.parlai.message import Message, MessageFields
 
 
 def test_absent_fields_are_empty() -> None:
-    fields = Fields(Message())
+    fields = MessageFields(Message())
 
     assert (fields.text, fields.id, fields.image) == (None, None, None)
     assert fields.labels == fields.gold == fields.label_candidates == fields.beam_texts == ()
@@ -18,14 +17,17 @@ def test_absent_fields_are_empty() -> None:
 
 
 def test_gold_answers_are_found_in_and_outside_training() -> None:
-    learning, testing = Fields(Message(labels=["a"])), Fields(Message(eval_labels=("b",)))
+    learning, testing = (
+        MessageFields(Message(labels=["a"])),
+        MessageFields(Message(eval_labels=("b",))),
+    )
 
     assert (learning.gold, learning.is_training) == (("a",), True)
     assert (testing.gold, testing.is_training) == (("b",), False)
 
 
 def test_other_fields_are_extended_ones() -> None:
-    assert Fields(Message(text="t", answer_starts=[3])).extended == {"answer_starts": [3]}
+    assert MessageFields(Message(text="t", answer_starts=[3])).extended == {"answer_starts": [3]}
 
 
 @pytest.mark.parametrize(
@@ -46,10 +48,13 @@ def test_other_fields_are_extended_ones() -> None:
 )
 def test_a_field_of_a_wrong_type_is_named(field: str, value: Any) -> None:
     with pytest.raises(BadInput) as refused:
-        getattr(Fields({field: value}), field)
+        getattr(MessageFields({field: value}), field)
 
     assert refused.value.field == field
 
 
 def test_beam_texts_are_texts_with_scores() -> None:
-    assert Fields({"beam_texts": [["a", -1], ("b", 0.5)]}).beam_texts == (("a", -1.0), ("b", 0.5))
+    assert MessageFields({"beam_texts": [["a", -1], ("b", 0.5)]}).beam_texts == (
+        ("a", -1.0),
+        ("b", 0.5),
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import BadData, BadInput
-from prolocutor.parlai.images import RAMP, Images
+from prolocutor.parlai.images import RAMP, ImageLoader
 
 Image = pytest.importorskip("PIL.Image", reason="images (Pillow is not installed)")
 
@@ -61,17 +61,17 @@ def digit(tmp_path: Path) -> Path:
 
 
 def test_a_digit_is_drawn_as_in_parlais_documentation(digit: Path) -> None:
-    assert Images("ascii").load(str(digit)) == FOUR
+    assert ImageLoader("ascii").load(str(digit)) == FOUR
 
 
 def test_a_large_image_is_drawn_within_60_by_40_characters() -> None:
-    drawn = Images("ascii").load(Image.new("RGB", (600, 200)))
+    drawn = ImageLoader("ascii").load(Image.new("RGB", (600, 200)))
 
     assert [len(line) for line in drawn.split("\n")] == [60] * 20
 
 
 def test_raw_is_the_default_and_gives_rgb(digit: Path) -> None:
-    image = Images().load(str(digit))
+    image = ImageLoader().load(str(digit))
 
     assert (image.mode, image.size) == ("RGB", (28, 28))
 
@@ -85,7 +85,7 @@ def test_sixteen_bits_of_grey_are_scaled_to_eight(tmp_path: Path, ending: str) -
     grey.save(file)
 
     for given in (grey, file):
-        image = Images().load(given)
+        image = ImageLoader().load(given)
         assert [image.getpixel((place, 0))[0] for place in range(3)] == [1, 128, 255]
 
 
@@ -93,37 +93,37 @@ def test_paths_bytes_and_data_urls_give_the_same_image(digit: Path) -> None:
     data = digit.read_bytes()
     url = "data:image/png;base64," + base64.b64encode(data).decode()
 
-    loaded = [Images().load(one).tobytes() for one in (digit, data, memoryview(data), url)]
+    loaded = [ImageLoader().load(one).tobytes() for one in (digit, data, memoryview(data), url)]
 
     assert len(set(loaded)) == 1
 
 
 def test_paths_are_looked_for_beside_the_data(digit: Path) -> None:
-    assert Images("raw", digit.parent).load("four.png").size == (28, 28)
+    assert ImageLoader("raw", digit.parent).load("four.png").size == (28, 28)
 
 
 def test_a_function_makes_features_of_the_raw_image(digit: Path) -> None:
-    assert Images(lambda image: (image.mode, image.size)).load(digit) == ("RGB", (28, 28))
+    assert ImageLoader(lambda image: (image.mode, image.size)).load(digit) == ("RGB", (28, 28))
 
 
 def test_a_picture_that_is_text_already_passes() -> None:
-    assert Images("ascii").load(FOUR) == FOUR
+    assert ImageLoader("ascii").load(FOUR) == FOUR
 
 
 @pytest.mark.parametrize("mode", ["none", "no_image_model"])
 def test_images_can_be_left_out(mode: str) -> None:
-    assert not Images(mode).wanted
+    assert not ImageLoader(mode).wanted
 
 
 def test_another_mode_is_refused() -> None:
     with pytest.raises(BadInput, match="none of raw, ascii, none"):
-        Images("resnet152")
+        ImageLoader("resnet152")
 
 
 @pytest.mark.parametrize("given", ["nowhere.png", b"no image", "data:image/png;base64,?", 5])
 def test_what_is_no_image_is_refused_by_field(given: Any) -> None:
     with pytest.raises(BadData) as refused:
-        Images().load(given)
+        ImageLoader().load(given)
 
     assert refused.value.field == "image"
 
@@ -132,4 +132,4 @@ def test_the_pixels_of_all_formats_of_a_file_are_read(tmp_path: Path) -> None:
     data = io.BytesIO()
     Image.new("RGBA", (2, 2), (1, 2, 3, 0)).save(data, format="PNG")
 
-    assert Images().load(data.getvalue()).getpixel((0, 0)) == (1, 2, 3)
+    assert ImageLoader().load(data.getvalue()).getpixel((0, 0)) == (1, 2, 3)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prolocutor.parlai.shelf import MAX_MEMORY, Shelf
+from prolocutor.parlai.episodes import MAX_MEMORY, EpisodeBuffer
 
 MOST = 20 << 20
 
@@ -49,14 +49,14 @@ def test_ordered_training_data_are_not_kept_in_memory_either(tmp_path: Path) -> 
 def test_a_shelf_gives_any_episode_however_large_all_are() -> None:
     text = "x" * (MAX_MEMORY // 100)
 
-    shelf = Shelf([{"text": text, "n": n}, {"text": "y"}] for n in range(250))
+    shelf = EpisodeBuffer([{"text": text, "n": n}, {"text": "y"}] for n in range(250))
 
     assert (len(shelf), shelf.examples) == (250, 500)
     assert [shelf[n][0]["n"] for n in (249, 0, 17)] == [249, 0, 17]
 
 
 def test_what_is_taken_from_a_shelf_is_a_copy() -> None:
-    shelf = Shelf([[{"labels": ["a"]}]])
+    shelf = EpisodeBuffer([[{"labels": ["a"]}]])
 
     shelf[0][0]["labels"].append("b")
 

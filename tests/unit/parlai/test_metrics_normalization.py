@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.parlai.metrics.normalization import normal_candidate, normalize_answer, words_of
+from prolocutor.parlai.metrics.text_scores import normal_candidate, normalize_answer, words_of
 
 TEXTS = st.text() | st.text(alphabet=st.sampled_from("aAthen \t\n._-'\x00\x1c\x7f“”éİß")) | st.text(
     alphabet=st.characters(max_codepoint=127), max_size=400

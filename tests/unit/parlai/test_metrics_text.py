@@ -13,9 +13,7 @@ from prolocutor.parlai.metrics import (
     InterDistinctMetric,
     IntraDistinctMetric,
 )
-from prolocutor.parlai.metrics.bleu import bleu_scores
-from prolocutor.parlai.metrics.overlap import best_overlap
-from prolocutor.parlai.metrics.ranking import rank_of_first
+from prolocutor.parlai.metrics.text_scores import best_overlap, bleu_scores, rank_of_first
 
 WORDS = st.lists(st.sampled_from(["b", "c", "d", "e"]), max_size=9)
 LABELS = st.lists(WORDS, min_size=1, max_size=4)

@@ -19,7 +19,7 @@ from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.rounds.effects import TurnEffects
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.contracts.observer import ServiceRecord
-from prolocutor.contracts.pairing import Call, Question
+from prolocutor.contracts.pairing import AgentCall, UserQuestion
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
@@ -37,7 +37,7 @@ class AgentReplies(msgspec.Struct, frozen=True):
     """The outcome of one question: each agent's most confident answer, if any, and every call."""
 
     answers: dict[str, str]
-    calls: dict[str, Call]
+    calls: dict[str, AgentCall]
 
 
 class AskedAgents:
@@ -97,7 +97,7 @@ class AgentAsker:
         secrets = Secrets(self._store)
         self._journal = Journal(self._store, engine=self._engine, secrets=secrets)
 
-    async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
+    async def ask(self, question: UserQuestion, agents: Sequence[str]) -> AgentReplies:
         """Ask these agents; one that fails or is late has no answer, but a call with an error."""
         user = f"record-{new_id()}"
         try:
@@ -107,7 +107,7 @@ class AgentAsker:
         finally:
             await self._store.delete_person(user)
 
-    async def _recall(self, question: Question, user: str) -> None:
+    async def _recall(self, question: UserQuestion, user: str) -> None:
         """Add the turn before to the dialog without asking any agent."""
         said = Input(text=question.said_before)
         words = DirectReply(
@@ -118,7 +118,9 @@ class AgentAsker:
         turn = await self._engine.run(await self._opened(said, user), start, monotonic())
         await self._journal.close_turn(turn, TurnEffects())
 
-    async def _asked(self, question: Question, agents: Sequence[str], user: str) -> AgentReplies:
+    async def _asked(
+        self, question: UserQuestion, agents: Sequence[str], user: str
+    ) -> AgentReplies:
         started = monotonic()
         input = Input(text=question.text)
         opened = await self._opened(input, user)
@@ -135,14 +137,14 @@ class AgentAsker:
         answers = {name: surest[name]["text"] for name in calls if name in surest}
         return AgentReplies(answers, calls)
 
-    def _call(self, record: ServiceRecord, answered: dict[str, Any] | None) -> Call:
+    def _call(self, record: ServiceRecord, answered: dict[str, Any] | None) -> AgentCall:
         sent = record.calls > 0 and record.code not in _NOT_SENT
         error = record.error
         if record.outcome != "done" and error is None:
             error = f"{record.outcome}: what it needs was not there"
         price = self._prices.get(record.name)
         begin, end = record.started or 0.0, record.ended or 0.0
-        return Call(
+        return AgentCall(
             seconds=round(max(0.0, end - begin), 6) if sent else 0.0,
             price=price if sent or price is None else 0.0,
             confidence=answered["confidence"] if answered is not None else None,
@@ -157,7 +159,7 @@ class AgentAsker:
         return opened
 
 
-def check_question(question: Question) -> None:
+def check_question(question: UserQuestion) -> None:
     """Raise `BadInput` for a text that an assistant does not take."""
     for text in (question.text, question.said_before, question.answered_before):
         checked_input(text, None, DEFAULTS.max_text)

@@ -14,9 +14,9 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Answer, Labelled, Training
-from prolocutor.pairing.groups import near_duplicates
-from prolocutor.pairing.question_response.unsupervised import Unsupervised, fit
+from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
+from prolocutor.pairing.near_duplicates import near_duplicates
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker, fit
 
 _GOOD: Final = 0.5
 _LIKELY: Final = 0.35
@@ -29,7 +29,7 @@ _FEW: Final = 10
 class AnsweredQuestion(msgspec.Struct, frozen=True):
     """A question with its answers, and the agent that was selected, if that is known."""
 
-    labelled: Labelled
+    labelled: LabelledQuestion
     spoke: str | None = None
 
 
@@ -106,28 +106,28 @@ def overlap_of(answered: Sequence[AnsweredQuestion], agents: Sequence[str] = ())
     )
 
 
-def _are_labelled(labelled: Sequence[Labelled]) -> list[bool]:
+def _are_labelled(labelled: Sequence[LabelledQuestion]) -> list[bool]:
     some = any(one.weight > 0 and (one.gold or one.agents) for one in labelled)
     return [some and one.weight > 0 for one in labelled]
 
 
 def _good_answers(
-    questions: Sequence[Labelled], are_labelled: Sequence[bool]
+    questions: Sequence[LabelledQuestion], are_labelled: Sequence[bool]
 ) -> list[frozenset[str]]:
     """Return for each question the agents whose answer is good."""
-    ranker = fit(Training(labelled=questions))
+    ranker = fit(TrainingData(labelled=questions))
     return [
         _right(one) if labelled else _likely(one, ranker)
         for one, labelled in zip(questions, are_labelled, strict=True)
     ]
 
 
-def _right(one: Labelled) -> frozenset[str]:
+def _right(one: LabelledQuestion) -> frozenset[str]:
     return one.gold or frozenset(name for name, share in one.agents.items() if share >= _GOOD)
 
 
-def _likely(one: Labelled, ranker: Unsupervised) -> frozenset[str]:
-    answers = [Answer(agent=agent, text=text) for agent, text in one.answers.items()]
+def _likely(one: LabelledQuestion, ranker: UnsupervisedRanker) -> frozenset[str]:
+    answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
     ranked = ranker.rank(one.question, answers, {})
     return frozenset(pair.agent for pair in ranked if pair.probability >= _LIKELY)
 

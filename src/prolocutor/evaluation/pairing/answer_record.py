@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from prolocutor.contracts.pairing import Call, Card, Question
+from prolocutor.contracts.pairing import AgentCall, Card, UserQuestion
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Conflict
 from prolocutor.evaluation.owned_folder import (
@@ -53,9 +53,9 @@ class RecordDefinition(msgspec.Struct, kw_only=True):
 class RecordedQuestion(msgspec.Struct, frozen=True):
     """A line of `asked.jsonl`: of several for one question, the last of an agent counts."""
 
-    question: Question
+    question: UserQuestion
     answers: dict[str, str]
-    calls: dict[str, Call]
+    calls: dict[str, AgentCall]
 
 
 class AnswerRecord:
@@ -81,7 +81,7 @@ class AnswerRecord:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def missing(self, question: Question, *, retry_failed: bool = False) -> list[str]:
+    def missing(self, question: UserQuestion, *, retry_failed: bool = False) -> list[str]:
         """Return the agents that were not asked a question yet, or failed, if these may retry."""
         calls = self._calls(question)
         return [
@@ -90,19 +90,19 @@ class AnswerRecord:
             if name not in calls or (retry_failed and calls[name].error is not None)
         ]
 
-    def add(self, question: Question, replies: AgentReplies) -> None:
+    def add(self, question: UserQuestion, replies: AgentReplies) -> None:
         """Append answers; from then on they survive the end of this process."""
         line = msgspec.json.encode(RecordedQuestion(question, replies.answers, replies.calls))
         self._file.write(line + b"\n")
         self._file.flush()
         _merge(self._known, RecordedQuestion(question, replies.answers, replies.calls))
 
-    def failed(self, question: Question) -> int:
+    def failed(self, question: UserQuestion) -> int:
         """Count the agents that failed at a question."""
         calls = self._calls(question)
         return sum(calls[name].error is not None for name in self.agents if name in calls)
 
-    def calls(self, agent: str) -> list[Call]:
+    def calls(self, agent: str) -> list[AgentCall]:
         """Return all calls of an agent, one a question."""
         return [one.calls[agent] for one in self._known.values() if agent in one.calls]
 
@@ -142,7 +142,7 @@ class AnswerRecord:
             return card
         return msgspec.structs.replace(card, latency=round(median(seconds), 6))
 
-    def _calls(self, question: Question) -> Mapping[str, Call]:
+    def _calls(self, question: UserQuestion) -> Mapping[str, AgentCall]:
         found = self._known.get(question)
         return found.calls if found is not None else {}
 
@@ -189,9 +189,9 @@ def _define(path: Path, agents: Mapping[str, str], annotators: str) -> None:
         write_json(file, msgspec.structs.replace(before, agents={**before.agents, **agents}))
 
 
-def _read(file: Path) -> dict[Question, RecordedQuestion]:
+def _read(file: Path) -> dict[UserQuestion, RecordedQuestion]:
     """Read what was asked, and cut a torn last line."""
-    known: dict[Question, RecordedQuestion] = {}
+    known: dict[UserQuestion, RecordedQuestion] = {}
     decoder = msgspec.json.Decoder(RecordedQuestion)
     for number, _, line in whole_lines(file, cut=True):
         try:
@@ -201,7 +201,7 @@ def _read(file: Path) -> dict[Question, RecordedQuestion]:
     return known
 
 
-def _merge(known: dict[Question, RecordedQuestion], new: RecordedQuestion) -> None:
+def _merge(known: dict[UserQuestion, RecordedQuestion], new: RecordedQuestion) -> None:
     """Add a line; the answer of an agent that was asked again goes with its call."""
     before = known.get(new.question)
     if before is not None:

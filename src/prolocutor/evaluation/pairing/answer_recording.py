@@ -14,7 +14,7 @@ from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
-from prolocutor.contracts.pairing import Card, Question
+from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.content_hash import content_of, module_file
 from prolocutor.evaluation.evaluation_data import STORE
@@ -36,7 +36,7 @@ from prolocutor.pipeline.plan import Service, Stage
 class QuestionAsker(Protocol):
     """What can ask agents."""
 
-    async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
+    async def ask(self, question: UserQuestion, agents: Sequence[str]) -> AgentReplies:
         """Return what these agents answer, and the call of each."""
 
 
@@ -59,7 +59,7 @@ class RecordedAgents:
     async def ask(
         self,
         record: AnswerRecord,
-        questions: Iterable[Question],
+        questions: Iterable[UserQuestion],
         *,
         concurrency: int = 1,
         retry_failed: bool = False,
@@ -101,7 +101,7 @@ class QuestionSet:
 async def record_answers(
     asker: QuestionAsker,
     record: AnswerRecord,
-    questions: Iterable[Question],
+    questions: Iterable[UserQuestion],
     *,
     concurrency: int = 1,
     retry_failed: bool = False,

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from prolocutor.contracts.pairing import Answer, Card, Labelled, Question
+from prolocutor.contracts.pairing import AgentAnswer, Card, LabelledQuestion, UserQuestion
 from prolocutor.evaluation.pairing.method_rows import MethodChoice
 from prolocutor.pairing.agent_cards import documents
 from prolocutor.pairing.text import Bm25, stems
 
 
-def by_chance(question: Labelled, agents: Sequence[str]) -> MethodChoice:
+def by_chance(question: LabelledQuestion, agents: Sequence[str]) -> MethodChoice:
     """Choose any agent; `right` is the expectation."""
     return MethodChoice(agent="", right=len(question.gold & {*agents}) / len(agents), called=1)
 
 
-def best_single(learned: Sequence[Labelled], agents: Sequence[str]) -> str:
+def best_single(learned: Sequence[LabelledQuestion], agents: Sequence[str]) -> str:
     """Return the agent that is right most often; the first of equal ones."""
     counts = Counter(agent for one in learned for agent in one.gold)
     return max(agents, key=lambda agent: counts[agent])
 
 
-def first_answer(question: Labelled, agents: Sequence[str]) -> str:
+def first_answer(question: LabelledQuestion, agents: Sequence[str]) -> str:
     """Return the first agent in order that has an answer."""
     given = [agent for agent in agents if question.answers.get(agent, "").strip()]
     return given[0] if given else agents[0]
 
 
-def surest_answer(question: Labelled, agents: Sequence[str]) -> str:
+def surest_answer(question: LabelledQuestion, agents: Sequence[str]) -> str:
     """Return the agent with the highest confidence, as an assistant without a selector does.
 
     The first of equal ones.
@@ -45,7 +45,7 @@ class SentenceBm25:
         self._agents = [card.name for card in cards]
         self._index = Bm25((card.name, stems(text)) for card in cards for text in documents(card))
 
-    def choose(self, question: Question) -> str:
+    def choose(self, question: UserQuestion) -> str:
         """Return the agent of the best sentence; the first agent, if no sentence matches."""
         best = dict.fromkeys(self._agents, 0.0)
         for agent, score in self._index.search(stems(question.text)):
@@ -53,7 +53,7 @@ class SentenceBm25:
         return max(self._agents, key=best.__getitem__)
 
 
-def nearest_answer(question: Question, answers: Sequence[Answer]) -> str:
+def nearest_answer(question: UserQuestion, answers: Sequence[AgentAnswer]) -> str:
     """Return the agent whose answer is most similar to the question by BM25 among the answers."""
     index = Bm25((one.agent, stems(one.text)) for one in answers)
     found = dict(index.search(stems(question.text)))

@@ -6,12 +6,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from prolocutor.contracts.pairing import Card, Pairing
 from prolocutor.errors import BadInput
-from prolocutor.pairing.budget import All, ExpectedGain, Offer, Policy, Standing, TopK, UntilSure
+from prolocutor.pairing.budget import (
+    AgentOffer,
+    AskAll,
+    BudgetPolicy,
+    BudgetState,
+    ExpectedGain,
+    TopK,
+    UntilSure,
+)
 
 Rank = Callable[[Sequence[str]], Awaitable[Sequence[Pairing]]]
 
 
-def policy_of(text: str) -> Policy:
+def policy_of(text: str) -> BudgetPolicy:
     """Read `all`, `top:K`, `sure:P` (two, then until so sure) or `gain:C` (C is what a call costs).
 
     Raise `BadInput` for other texts.
@@ -19,7 +27,7 @@ def policy_of(text: str) -> Policy:
     name, _, value = text.partition(":")
     try:
         if text == "all":
-            return All()
+            return AskAll()
         if name == "top" and int(value) > 0:
             return TopK(int(value))
         if name == "sure" and 0 <= float(value) <= 1:
@@ -32,7 +40,7 @@ def policy_of(text: str) -> Policy:
 
 
 async def spend(
-    policy: Policy,
+    policy: BudgetPolicy,
     cards: Sequence[Card],
     prior: Mapping[str, float],
     answering: Sequence[str],
@@ -43,7 +51,7 @@ async def spend(
     An agent without a recorded answer has failed.
     """
     offers = [
-        Offer(
+        AgentOffer(
             agent=card.name,
             prior=prior.get(card.name, 0.0),
             price=card.price or 0.0,
@@ -56,7 +64,7 @@ async def spend(
     answered: dict[str, float] = {}
     pairs: Sequence[Pairing] = ()
     while True:
-        step = policy.next(Standing(offers=offers, answered=answered))
+        step = policy.next(BudgetState(offers=offers, answered=answered))
         asked = [agent for agent in step.ask if agent not in called]
         if step.enough or not asked:
             return steps, pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from prolocutor.contracts.pairing import Answer, Labelled, Pairing
+from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, Pairing
 from prolocutor.evaluation.pairing.method_rows import MethodChoice
 from prolocutor.evaluation.pairing.pairing_data import PairingData
 
@@ -22,10 +22,12 @@ class ChoiceScoring:
         self._data = data
         self._prices = {card.name: card.price for card in data.cards}
 
-    def answers(self, position: int) -> list[Answer]:
+    def answers(self, position: int) -> list[AgentAnswer]:
         """Return the answers to a question, in the order of the agents."""
         given = self._data.test[position].answers
-        return [Answer(agent=one, text=given[one]) for one in self._data.agents if one in given]
+        return [
+            AgentAnswer(agent=one, text=given[one]) for one in self._data.agents if one in given
+        ]
 
     def asked(self, position: int) -> list[str]:
         """Return the agents that were asked a question, with or without an answer."""
@@ -72,7 +74,7 @@ class ChoiceScoring:
             ranked=tuple((one.agent, round(one.probability, 4)) for one in pairs[:_SHOWN]),
         )
 
-    def _cost(self, one: Labelled, asked: Sequence[str]) -> float | None:
+    def _cost(self, one: LabelledQuestion, asked: Sequence[str]) -> float | None:
         """Return the price of the calls, by the cards where no price was recorded."""
         paid = (one.calls[name].price if name in one.calls else None for name in asked)
         prices = [
@@ -83,7 +85,7 @@ class ChoiceScoring:
         return sum(known) if known else None
 
 
-def _wait(one: Labelled, steps: Steps) -> float | None:
+def _wait(one: LabelledQuestion, steps: Steps) -> float | None:
     """Return the seconds that the steps took, each as long as its slowest agent."""
     if not one.calls:
         return None

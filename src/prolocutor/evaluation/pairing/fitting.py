@@ -17,16 +17,16 @@ from prolocutor.contracts.pairing import (
     Complete,
     Encoder,
     Fit,
-    Labelled,
+    LabelledQuestion,
     Pairing,
     PairScorer,
     Ranker,
     Router,
-    Training,
+    TrainingData,
 )
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.pairing.groups import folds_of, near_duplicates
 from prolocutor.pairing.method_catalog import load_ranker, load_router, needs_of
+from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
 
 Made = TypeVar("Made")
 Method = TypeVar("Method", Router, Ranker)
@@ -43,9 +43,9 @@ class PairingModels(msgspec.Struct, frozen=True, kw_only=True):
     pair_scorer: PairScorer | None = None
     complete: Complete | None = None
 
-    def training(self, **more: Any) -> Training:
+    def training(self, **more: Any) -> TrainingData:
         """Return the training data of a method, with these models."""
-        return Training(
+        return TrainingData(
             encoder=self.encoder, pair_scorer=self.pair_scorer, complete=self.complete, **more
         )
 
@@ -58,17 +58,17 @@ def needs_no_labels(name: str, role: Role) -> bool:
     return _LABELS not in needs_of(name, role)
 
 
-async def fitted_router(name: str, training: Training) -> Router:
+async def fitted_router(name: str, training: TrainingData) -> Router:
     """Return a router, fitted; one that works without labels is given none."""
     return await _fitted(load_router(name), needs_no_labels(name, "router"), training)
 
 
-async def fitted_ranker(name: str, training: Training) -> Ranker:
+async def fitted_ranker(name: str, training: TrainingData) -> Ranker:
     """Return a ranker, fitted; one that works without labels is given none."""
     return await _fitted(load_ranker(name), needs_no_labels(name, "ranker"), training)
 
 
-async def unseen_priors(name: str, training: Training, folds: int) -> Priors:
+async def unseen_priors(name: str, training: TrainingData, folds: int) -> Priors:
     """Return the probabilities of a router that has not learned from the question nor from a near
     duplicate of it, for each of `training.labelled` that has answers; {} for the others."""
     labelled = training.labelled
@@ -85,7 +85,7 @@ async def unseen_priors(name: str, training: Training, folds: int) -> Priors:
     return priors
 
 
-async def probabilities(router: Router, one: Labelled) -> dict[str, float]:
+async def probabilities(router: Router, one: LabelledQuestion) -> dict[str, float]:
     """Return a router's probabilities for a question."""
     return {pair.agent: pair.probability for pair in await settled(router.route(one.question))}
 
@@ -109,7 +109,7 @@ class FoldedMethods:
         self.groups = near_duplicates([one.question.text for one in data.test])
         self.folds = folds_of(self.groups, folds, seed)
 
-    def known(self, fold: int) -> list[Labelled]:
+    def known(self, fold: int) -> list[LabelledQuestion]:
         """Return what routers may learn from when they choose for a fold."""
         if self._data.learn:
             return self._data.learn
@@ -148,18 +148,20 @@ class FoldedMethods:
             rankers[fold] = await fitted_ranker(name, training)
         return [rankers[fold] for fold in self.folds]
 
-    async def _unseen(self, labelled: Sequence[Labelled]) -> Priors:
+    async def _unseen(self, labelled: Sequence[LabelledQuestion]) -> Priors:
         if self._prior is None:
             return [{} for _ in labelled]
         return await unseen_priors(self._prior, self._training(labelled), self._number)
 
-    def _training(self, labelled: Sequence[Labelled], priors: Priors | None = None) -> Training:
+    def _training(
+        self, labelled: Sequence[LabelledQuestion], priors: Priors | None = None
+    ) -> TrainingData:
         return self._models.training(
             cards=self._data.cards, labelled=labelled, priors=priors or [], seed=self._seed
         )
 
 
-async def _fitted(fit: Fit[Method], free: bool, training: Training) -> Method:
+async def _fitted(fit: Fit[Method], free: bool, training: TrainingData) -> Method:
     if free:
         bare: dict[str, Any] = {"agents": {}, "gold": frozenset()}
         labelled = [msgspec.structs.replace(one, **bare) for one in training.labelled]

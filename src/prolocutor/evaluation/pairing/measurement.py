@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Labelled, Pairing, Ranker
+from prolocutor.contracts.pairing import LabelledQuestion, Pairing, Ranker
 from prolocutor.evaluation.pairing.baselines import (
     SentenceBm25,
     best_single,
@@ -82,7 +82,7 @@ class Measurement(PairingResults, frozen=True, kw_only=True):
     `choices` by stage and method are in the order of the questions in `test`.
     """
 
-    test: list[Labelled]
+    test: list[LabelledQuestion]
     choices: dict[tuple[PairingStage, str], list[MethodChoice]]
 
     @property
@@ -238,7 +238,7 @@ class _Measuring:
             answering = [answer.agent for answer in self._scoring.answers(position)]
 
             async def rank(
-                called: Sequence[str], position: int = position, one: Labelled = one
+                called: Sequence[str], position: int = position, one: LabelledQuestion = one
             ) -> Sequence[Pairing]:
                 known = [
                     answer for answer in self._scoring.answers(position) if answer.agent in called
@@ -282,7 +282,7 @@ def _probabilities(ranked: Sequence[tuple[Sequence[Pairing], float]]) -> Priors:
 def _permuted(data: PairingData, seed: int) -> PairingData:
     chance = random.Random(seed)
 
-    def dealt(labelled: Sequence[Labelled]) -> Iterator[Labelled]:
+    def dealt(labelled: Sequence[LabelledQuestion]) -> Iterator[LabelledQuestion]:
         labels = [(one.agents, one.gold) for one in labelled]
         chance.shuffle(labels)
         for one, (agents, gold) in zip(labelled, labels, strict=True):

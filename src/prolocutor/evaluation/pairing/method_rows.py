@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from prolocutor.contracts.pairing import Labelled
+from prolocutor.contracts.pairing import LabelledQuestion
 
 PairingStage = Literal["route", "rank", "budget"]
 
@@ -97,7 +97,7 @@ class BootstrapSamples:
 def row_of(
     method: str,
     stage: PairingStage,
-    questions: Sequence[Labelled],
+    questions: Sequence[LabelledQuestion],
     choices: Sequence[MethodChoice],
     draws: BootstrapSamples,
     against: tuple[str, Sequence[MethodChoice]] | None = None,
@@ -170,7 +170,7 @@ def coverage_of(sure: Sequence[tuple[float, float]]) -> list[tuple[float, float]
     return found
 
 
-def _by_domain(asked: Sequence[tuple[Labelled, MethodChoice]]) -> dict[str, float]:
+def _by_domain(asked: Sequence[tuple[LabelledQuestion, MethodChoice]]) -> dict[str, float]:
     domains: dict[str, list[float]] = {}
     for one, made in asked:
         if one.domain:
@@ -178,7 +178,7 @@ def _by_domain(asked: Sequence[tuple[Labelled, MethodChoice]]) -> dict[str, floa
     return {name: sum(found) / len(found) for name, found in sorted(domains.items())}
 
 
-def _auroc(questions: Sequence[Labelled], choices: Sequence[MethodChoice]) -> float | None:
+def _auroc(questions: Sequence[LabelledQuestion], choices: Sequence[MethodChoice]) -> float | None:
     """Return how often a question with a right agent has the higher probability (ties: half)."""
     marked = sorted(
         (made.probability, bool(one.gold))

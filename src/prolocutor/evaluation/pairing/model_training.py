@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Labelled
+from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.fitting import (
     NO_MODELS,
@@ -27,9 +27,9 @@ from prolocutor.evaluation.pairing.fitting import (
 from prolocutor.evaluation.pairing.measurement import Measurement, MeasurementPlan, measure
 from prolocutor.evaluation.pairing.method_rows import BootstrapSamples, MethodRow, PairingStage
 from prolocutor.evaluation.pairing.pairing_data import PairingData
-from prolocutor.pairing.groups import near_duplicates
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import save_model, training_card
+from prolocutor.pairing.near_duplicates import near_duplicates
 
 LABEL_FREE: Final[dict[Role, str]] = {"router": "cards", "ranker": "unsupervised"}
 """What a trained one has to beat: it does without labels."""
@@ -134,7 +134,7 @@ def steps_of(data: PairingData, wanted: TrainingPlan) -> int:
     return (4 if wanted.role == "ranker" else 3) + 2 * _is_tested_apart(data, wanted)
 
 
-def lessons_of(data: PairingData, role: Role) -> list[Labelled]:
+def lessons_of(data: PairingData, role: Role) -> list[LabelledQuestion]:
     """Return what is learned from: the part to train on, else all; a ranker needs answers."""
     part = [one for one in data.learn if role == "router" or one.answers]
     found = part or data.test
@@ -147,14 +147,17 @@ def lessons_of(data: PairingData, role: Role) -> list[Labelled]:
     return answered
 
 
-def hash_of(data: PairingData, learned: Sequence[Labelled]) -> str:
+def hash_of(data: PairingData, learned: Sequence[LabelledQuestion]) -> str:
     """Return a hash over the cards and all questions that are learned from."""
     content = msgspec.json.encode((data.cards, learned), order="deterministic")
     return blake2b(content, digest_size=16).hexdigest()
 
 
 async def _measured(
-    data: PairingData, learned: list[Labelled], wanted: TrainingPlan, on_step: Callable[[str], None]
+    data: PairingData,
+    learned: list[LabelledQuestion],
+    wanted: TrainingPlan,
+    on_step: Callable[[str], None],
 ) -> tuple[Measurement | None, str | None]:
     """Measure by folds; return the reason instead if there is not enough for that."""
     methods = list(dict.fromkeys((wanted.method, LABEL_FREE[wanted.role])))
@@ -173,12 +176,12 @@ async def _measured(
         return None, f"not measured by {wanted.folds} folds: {error}"
 
 
-def _apart(data: PairingData) -> list[Labelled]:
+def _apart(data: PairingData) -> list[LabelledQuestion]:
     """Return what routers can learn from apart from the questions that rankers learn from."""
     return [] if any(one.answers for one in data.learn) else data.learn
 
 
-async def _fitted(data: PairingData, learned: list[Labelled], wanted: TrainingPlan) -> Any:
+async def _fitted(data: PairingData, learned: list[LabelledQuestion], wanted: TrainingPlan) -> Any:
     training = wanted.models.training(cards=data.cards, labelled=learned, seed=wanted.seed)
     if wanted.role == "router":
         return await fitted_router(wanted.method, training)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Call, Card, Labelled, Question
+from prolocutor.contracts.pairing import AgentCall, Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadData, BadInput, NotFound
 from prolocutor.evaluation.pairing.store_questions import labelled_of_store
 from prolocutor.names import suggest
@@ -32,8 +32,8 @@ class PairingData(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     cards: list[Card]
-    learn: list[Labelled]
-    test: list[Labelled]
+    learn: list[LabelledQuestion]
+    test: list[LabelledQuestion]
     published: bool = False
 
     @property
@@ -78,12 +78,12 @@ def messages_of(spec: str, **options: Any) -> list[list[Message]]:
     return [_learned(spec, tested.id, options), list(_messages(tested))]
 
 
-def question_of(message: Message) -> Question:
+def question_of(message: Message) -> UserQuestion:
     """Return the question of a message, with the turn before; raise `BadData` if it has none."""
     text = message.get("text")
     if not isinstance(text, str):
         raise BadData("a question has no text", field="text")
-    return Question(
+    return UserQuestion(
         text=text,
         said_before=str(message.get("said_before") or ""),
         answered_before=str(message.get("answered_before") or ""),
@@ -94,8 +94,8 @@ def question_of(message: Message) -> Question:
 def _data_of(
     spec: str,
     own: Sequence[Card],
-    learned: Sequence[Labelled],
-    tests: list[Labelled],
+    learned: Sequence[LabelledQuestion],
+    tests: list[LabelledQuestion],
     *,
     published: bool = False,
 ) -> PairingData:
@@ -138,7 +138,9 @@ def only_agents(data: PairingData, agents: Sequence[str]) -> PairingData:
     )
 
 
-def _only(labelled: Iterable[Labelled], chosen: frozenset[str]) -> Iterator[Labelled]:
+def _only(
+    labelled: Iterable[LabelledQuestion], chosen: frozenset[str]
+) -> Iterator[LabelledQuestion]:
     for one in labelled:
         yield msgspec.structs.replace(
             one,
@@ -175,7 +177,7 @@ def _most_votes(message: Message) -> float:
     return float(max(votes.values(), default=0)) if isinstance(votes, Mapping) else 0.0
 
 
-def _labelled(message: Message, most: float) -> Labelled:
+def _labelled(message: Message, most: float) -> LabelledQuestion:
     """Return a labelled question; votes become shares of the most votes that any answer has."""
     question = question_of(message)
     found = message.get("gold", message.get("agents", message.get("labels", ())))
@@ -185,7 +187,7 @@ def _labelled(message: Message, most: float) -> Labelled:
     votes = message.get("votes")
     if isinstance(votes, Mapping) and most:
         shares = {name: votes.get(name, 0) / most for name in answers or shares}
-    return Labelled(
+    return LabelledQuestion(
         question=question,
         agents={name: share for name, share in shares.items() if share > 0 or name in gold},
         gold=gold,
@@ -225,8 +227,8 @@ def _answers(message: Message) -> dict[str, str]:
         raise BadData(f"are no answers by agent: {error}", field="answers") from None
 
 
-def _calls(message: Message) -> dict[str, Call]:
+def _calls(message: Message) -> dict[str, AgentCall]:
     try:
-        return msgspec.convert(message.get("calls") or {}, dict[str, Call])
+        return msgspec.convert(message.get("calls") or {}, dict[str, AgentCall])
     except msgspec.ValidationError as error:
         raise BadData(f"are no calls by agent: {error}", field="calls") from None

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Labelled, Question
+from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.pairing.teaching import DISLIKED, DOWN, ELSEWHERE, LIKED, SURE, UP
+from prolocutor.pairing.rating_learner import DISLIKED, DOWN, ELSEWHERE, LIKED, SURE, UP
 from prolocutor.parlai.stored_dialogs import Dialogs
 
 _WHOLE_DIALOG: Final = 0.2
@@ -35,14 +35,14 @@ class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
     `rating` is of the reply, `dialog_rating` of the dialog as a whole; None where there is none.
     """
 
-    question: Question
+    question: UserQuestion
     answers: dict[str, str]
     spoke: str | None
     rating: Any = None
     dialog_rating: Any = None
 
 
-def labelled_of_store(dialogs: Dialogs) -> list[Labelled]:
+def labelled_of_store(dialogs: Dialogs) -> list[LabelledQuestion]:
     """Read the questions of a store; run it where no event loop runs."""
     return labelled_of(turns_of_store(dialogs))
 
@@ -68,7 +68,7 @@ async def turns_of(dialogs: AsyncIterator[Dialog]) -> list[StoredTurn]:
     return [*rated, *unrated]
 
 
-def labelled_of(turns: Sequence[StoredTurn]) -> list[Labelled]:
+def labelled_of(turns: Sequence[StoredTurn]) -> list[LabelledQuestion]:
     """Return labelled questions of turns; ratings are read on the scale that all of them use."""
     own = _RatingScale(turn.rating for turn in turns)
     whole = _RatingScale(turn.dialog_rating for turn in turns)
@@ -81,8 +81,8 @@ def labelled_of(turns: Sequence[StoredTurn]) -> list[Labelled]:
     return found
 
 
-def _labelled(turn: StoredTurn, share: float | None, weight: float) -> Labelled:
-    bare = Labelled(question=turn.question, agents={}, answers=turn.answers, weight=0.0)
+def _labelled(turn: StoredTurn, share: float | None, weight: float) -> LabelledQuestion:
+    bare = LabelledQuestion(question=turn.question, agents={}, answers=turn.answers, weight=0.0)
     if share is None or turn.spoke is None or _BAD < share < _GOOD:
         return bare
     if share >= _GOOD:
@@ -140,11 +140,13 @@ def _turns(dialog: Dialog) -> Iterator[StoredTurn]:
             before, said = (said, utterance), None
 
 
-def _question(said: HumanUtterance, before: tuple[HumanUtterance, BotUtterance] | None) -> Question:
+def _question(
+    said: HumanUtterance, before: tuple[HumanUtterance, BotUtterance] | None
+) -> UserQuestion:
     if before is None:
-        return Question(text=said.text)
+        return UserQuestion(text=said.text)
     asked, replied = before
-    return Question(
+    return UserQuestion(
         text=said.text,
         said_before=asked.text,
         answered_before=replied.text,

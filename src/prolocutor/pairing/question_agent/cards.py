@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import exp, log
 from typing import Final
 
-from prolocutor.contracts.pairing import Card, Pairing, Question, Training
+from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.pairing.agent_cards import breadth, checked, documents, name_stems
 from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.question_agent.follow_ups import pairings
@@ -20,10 +20,10 @@ _BREADTH: Final = 1.5
 _CURVE: Final = Sigmoid(0.8, 0.5)
 _MOST_POSTINGS: Final = 3000
 
-Best = dict[int, tuple[float, int]]
+BestDocuments = dict[int, tuple[float, int]]
 
 
-def fit(training: Training) -> CardsRouter:
+def fit(training: TrainingData) -> CardsRouter:
     """Make the router from cards alone."""
     return CardsRouter(training.cards)
 
@@ -36,7 +36,7 @@ class CardsRouter:
         self.agents: Sequence[str] = [card.name for card in known]
         self._breadths = [_BREADTH * breadth(card) for card in known]
         self._texts: list[str] = []
-        self._latest: tuple[str, Best] | None = None
+        self._latest: tuple[str, BestDocuments] | None = None
         self._sentences: Bm25[tuple[int, int]] = Bm25()
         for place, card in enumerate(known):
             for text in documents(card):
@@ -45,7 +45,7 @@ class CardsRouter:
             self._sentences.add((place, len(self._texts)), name_stems(card.name))
             self._texts.append(card.name)
 
-    def route(self, question: Question) -> list[Pairing]:
+    def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
@@ -69,10 +69,10 @@ class CardsRouter:
         quoted = self._texts[found[1]]
         return f"its card: {quoted if len(quoted) <= 80 else f'{quoted[:79]}…'}"
 
-    def _best(self, text: str) -> Best:
+    def _best(self, text: str) -> BestDocuments:
         """Return the best document of each agent; of the latest text it is kept, for the reason."""
         if self._latest is None or self._latest[0] != text:
-            best: Best = {}
+            best: BestDocuments = {}
             found = self._sentences.search(content_stems(text), _MOST_POSTINGS)
             for (place, number), score in found:
                 if place not in best or score > best[place][0]:

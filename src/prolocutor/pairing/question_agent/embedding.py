@@ -12,11 +12,18 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from prolocutor.contracts.pairing import Card, Encoder, Labelled, Pairing, Question, Training
+from prolocutor.contracts.pairing import (
+    Card,
+    Encoder,
+    LabelledQuestion,
+    Pairing,
+    TrainingData,
+    UserQuestion,
+)
 from prolocutor.errors import BadInput, ProlocutorError
 from prolocutor.pairing.agent_cards import checked, documents
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid, logit
-from prolocutor.pairing.groups import near_duplicates
+from prolocutor.pairing.near_duplicates import near_duplicates
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import pairings
 
@@ -29,7 +36,7 @@ _TOLD: Final = 3
 _LEAST: Final = 1e-4
 
 
-async def fit(training: Training) -> EmbeddingRouter:
+async def fit(training: TrainingData) -> EmbeddingRouter:
     """Encode cards and labelled questions; `BadInput` without an encoder."""
     if training.encoder is None:
         raise BadInput("the router embedding needs an encoder", field="router")
@@ -61,7 +68,7 @@ class EmbeddingRouter:
         cards: Sequence[Card],
         texts: Sequence[tuple[str, int]],
         vectors: Any,
-        labelled: Sequence[Labelled],
+        labelled: Sequence[LabelledQuestion],
         questions: Any,
     ) -> None:
         self.agents: Sequence[str] = [card.name for card in cards]
@@ -75,7 +82,7 @@ class EmbeddingRouter:
         self._weights = np.array([one.weight for one in labelled], np.float32)
         self._curve: Sigmoid | None = None
 
-    async def route(self, question: Question) -> list[Pairing]:
+    async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         texts = [question.text]
         if question.agent_before is not None:

@@ -7,22 +7,23 @@ from typing import Any
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Pairing, Question, Training
+from prolocutor.contracts.pairing import Card, Pairing, TrainingData, UserQuestion
 from prolocutor.pairing.model_files import Model, TrainingCard
-from prolocutor.pairing.question_agent import latent_training, linear_training
 from prolocutor.pairing.question_agent.follow_ups import pairings
-from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson, lesson_of
-from prolocutor.pairing.question_agent.latent import LatentIndex
+from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel, router_label_of
+from prolocutor.pairing.question_agent.latent_index import LatentIndex
 from prolocutor.pairing.question_agent.linear import LinearRouter
+from prolocutor.pairing.question_agent.linear_training import fit as fit_linear
+from prolocutor.pairing.question_agent.linear_training import fit_latent_index
 
 
-def fit(training: Training) -> EnsembleRouter:
+def fit(training: TrainingData) -> EnsembleRouter:
     """Make a linear router and the nearest neighbours of the same labels."""
-    linear = linear_training.fit(training)
-    lessons = [lesson_of(one) for one in training.labelled if one.agents]
-    index = latent_training.fit(linear, [one.text for one in lessons])
+    linear = fit_linear(training)
+    labels = [router_label_of(one) for one in training.labelled if one.agents]
+    index = fit_latent_index(linear, [one.text for one in labels])
     neighbours = KnnRouter(training.cards, nearness=index)
-    neighbours.learn_all(lessons)
+    neighbours.learn_all(labels)
     return EnsembleRouter(linear, neighbours, index)
 
 
@@ -44,16 +45,16 @@ class EnsembleRouter:
         return [*known, *(agent for agent in self._linear.agents if agent not in known)]
 
     def learn(
-        self, question: str | Question, agents: Mapping[str, float] | Iterable[str]
-    ) -> Lesson:
+        self, question: str | UserQuestion, agents: Mapping[str, float] | Iterable[str]
+    ) -> RouterLabel:
         """Learn which agents are right for a question; the next `route` sees it."""
         return self._neighbours.learn(question, agents)
 
-    def learn_all(self, lessons: Iterable[Lesson]) -> None:
+    def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
         """Learn what was kept before; it is not kept again."""
         self._neighbours.learn_all(lessons)
 
-    def route(self, question: Question) -> list[Pairing]:
+    def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
@@ -94,7 +95,7 @@ class EnsembleRouter:
         model: Model,
         cards: Sequence[Card] = (),
         *,
-        keep: Callable[[Lesson], Any] | None = None,
+        keep: Callable[[RouterLabel], Any] | None = None,
     ) -> EnsembleRouter:
         """Make the router of a model; `ConfigError` if the model is another's."""
         known = model.settings.get("linear_agents", model.agents)

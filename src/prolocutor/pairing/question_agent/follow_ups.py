@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from prolocutor.contracts.pairing import Pairing, Question
+from prolocutor.contracts.pairing import Pairing, UserQuestion
 from prolocutor.pairing.text import STOP_WORDS, words
 
 _OPENERS: Final = (
@@ -47,7 +47,7 @@ class TextScorer(Protocol):
         """Say in a few words why an agent goes with a text."""
 
 
-def pairings(scorer: TextScorer, question: Question) -> list[Pairing]:
+def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
     """Return a pairing for each agent, the best first, equal ones in their own order."""
     found = scorer.probabilities(question.text)
     agents = scorer.agents
@@ -68,7 +68,7 @@ def pairings(scorer: TextScorer, question: Question) -> list[Pairing]:
     return pairs
 
 
-def continuation(question: Question) -> float:
+def continuation(question: UserQuestion) -> float:
     """Return how far an utterance looks as if it went on with the turn before, 0 to 1.
 
     Its words count alone, not its subject: how it begins, what it refers to, how short it is, and
@@ -109,7 +109,7 @@ def _lead(found: Sequence[float], place: int) -> float:
 
 
 def _with_turn_before(
-    scorer: TextScorer, question: Question, alone: Sequence[float], place: int, share: float
+    scorer: TextScorer, question: UserQuestion, alone: Sequence[float], place: int, share: float
 ) -> list[float]:
     together = scorer.probabilities(f"{question.said_before} {question.text}")
     found = [

@@ -12,20 +12,24 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Labelled, Pairing, Question, Training
+from prolocutor.contracts.pairing import Card, LabelledQuestion, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pairing.agent_cards import checked
 from prolocutor.pairing.model_files import Model, TrainingCard, training_card
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import pairings
-from prolocutor.pairing.question_agent.nearness import Near, Nearness, WordIndex
+from prolocutor.pairing.question_agent.similarity_index import (
+    Neighbours,
+    SimilarityIndex,
+    WordIndex,
+)
 
 _PRIOR: Final = 1.0
 _CARDS: Final = 20.0
 _FEW: Final = 500
 
 
-class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
+class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
 
     `user` is whose words they are, "" where nobody in particular said them.
@@ -37,16 +41,16 @@ class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
     user: str = ""
 
 
-def fit(training: Training) -> KnnRouter:
+def fit(training: TrainingData) -> KnnRouter:
     """Learn all that is labelled, one by one."""
     router = KnnRouter(training.cards)
-    router.learn_all(lesson_of(one) for one in training.labelled if one.agents)
+    router.learn_all(router_label_of(one) for one in training.labelled if one.agents)
     return router
 
 
-def lesson_of(labelled: Labelled) -> Lesson:
+def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
     """Return what the router learns of a labelled question."""
-    return Lesson(labelled.question.text, labelled.agents, labelled.weight)
+    return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
 
 
 class KnnRouter:
@@ -61,17 +65,17 @@ class KnnRouter:
         self,
         cards: Sequence[Card] = (),
         *,
-        keep: Callable[[Lesson], Any] | None = None,
-        nearness: Nearness | None = None,
+        keep: Callable[[RouterLabel], Any] | None = None,
+        nearness: SimilarityIndex | None = None,
     ) -> None:
         self._agents: list[str] = [card.name for card in checked(cards)] if cards else []
         self._cards = CardsRouter(cards) if cards else None
         self._keep = keep
-        self._lessons: list[Lesson] = []
-        self._index: Nearness = nearness or WordIndex()
+        self._lessons: list[RouterLabel] = []
+        self._index: SimilarityIndex = nearness or WordIndex()
         self._right: dict[str, float] = {}
         self._weight = 0.0
-        self._latest: tuple[str, int, Near] = ("", 0, [])
+        self._latest: tuple[str, int, Neighbours] = ("", 0, [])
 
     @property
     def agents(self) -> Sequence[str]:
@@ -79,30 +83,30 @@ class KnnRouter:
         return self._agents
 
     @property
-    def lessons(self) -> Sequence[Lesson]:
+    def lessons(self) -> Sequence[RouterLabel]:
         """All that was learned, the oldest first."""
         return self._lessons
 
     def learn(
-        self, question: str | Question, agents: Mapping[str, float] | Iterable[str]
-    ) -> Lesson:
+        self, question: str | UserQuestion, agents: Mapping[str, float] | Iterable[str]
+    ) -> RouterLabel:
         """Learn which agents are right for a question; the next `route` sees it."""
         text = question if isinstance(question, str) else question.text
         shares = dict(agents) if isinstance(agents, Mapping) else dict.fromkeys(agents, 1.0)
         if wrong := next((name for name, share in shares.items() if not 0 <= share <= 1), None):
             raise BadInput(f"{shares[wrong]!r} is not from 0 to 1", field=f"agents.{wrong}")
-        lesson = Lesson(text, shares)
+        lesson = RouterLabel(text, shares)
         if self._keep is not None:
             self._keep(lesson)
         self._add(lesson)
         return lesson
 
-    def learn_all(self, lessons: Iterable[Lesson]) -> None:
+    def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
         """Learn what was kept before; it is not kept again."""
         for lesson in lessons:
             self._add(lesson)
 
-    def route(self, question: Question) -> list[Pairing]:
+    def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 
@@ -145,18 +149,18 @@ class KnnRouter:
         model: Model,
         cards: Sequence[Card] = (),
         *,
-        keep: Callable[[Lesson], Any] | None = None,
-        nearness: Nearness | None = None,
+        keep: Callable[[RouterLabel], Any] | None = None,
+        nearness: SimilarityIndex | None = None,
     ) -> KnnRouter:
         """Make the router of a model, for the agents that have cards and those that it knows."""
         router = cls(cards, keep=keep, nearness=nearness)
         try:
-            router.learn_all(msgspec.convert(model.parts["lessons"], list[Lesson]))
+            router.learn_all(msgspec.convert(model.parts["lessons"], list[RouterLabel]))
         except (KeyError, msgspec.ValidationError) as error:
             raise ConfigError(f"the model {model.id} is no model of knn: {error}") from None
         return router
 
-    def _add(self, lesson: Lesson) -> None:
+    def _add(self, lesson: RouterLabel) -> None:
         for agent, share in lesson.agents.items():
             if agent not in self._right:
                 self._right[agent] = 0.0
@@ -167,7 +171,7 @@ class KnnRouter:
         self._lessons.append(lesson)
         self._index.add(len(self._lessons) - 1, lesson.text)
 
-    def _nearest(self, text: str) -> Near:
+    def _nearest(self, text: str) -> Neighbours:
         """Return the nearest lessons; those of the latest text are kept, to tell the reason
         from."""
         known, number, near = self._latest

@@ -1,7 +1,7 @@
 """Linear: a router that has learned weights of words and of characters, one agent against the rest.
 
 Two blocks of TF-IDF, each of length 1: words alone and in pairs, and the n-grams of characters
-within words. It is trained by `linear_training.py`; to choose it needs NumPy alone.
+within words. `linear_training` makes it; routing needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from prolocutor.contracts.pairing import Card, Pairing, Question
+from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.calibration import Sigmoid
 from prolocutor.pairing.model_files import Array, Model, TrainingCard
@@ -49,7 +49,7 @@ class LinearRouter:
         self._terms, self._idf, self._curve = terms, idf, curve
         self._weights, self._intercepts = weights, intercepts
 
-    def route(self, question: Question) -> list[Pairing]:
+    def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         return pairings(self, question)
 

@@ -1,4 +1,8 @@
-"""Training of the linear router: support vector machines, one agent against the rest."""
+"""Training of the linear router and of the latent index; the models alone need no scikit-learn.
+
+The router is support vector machines, one agent against the rest. The index is a truncated singular
+value decomposition: the directions along which questions differ most.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,14 @@ from typing import Any, Final
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn.decomposition import TruncatedSVD
 from sklearn.svm import LinearSVC
 
-from prolocutor.contracts.pairing import Labelled, Training
+from prolocutor.contracts.pairing import LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
-from prolocutor.pairing.groups import folds_of, near_duplicates
+from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.pairing.question_agent.latent_index import LatentIndex, direction_of
 from prolocutor.pairing.question_agent.linear import (
     LinearRouter,
     Terms,
@@ -33,9 +39,13 @@ _LEAST_SURE: Final = 0.2
 _MOST_TERMS: Final = 60_000
 _NEVER: Final = -2.0
 _NEAREST: Final = 3
+_DIRECTIONS: Final = 100
+_STEPS: Final = 4
+_LEAST_COUNT: Final = 2
+_FEWEST: Final = 300
 
 
-def fit(training: Training) -> LinearRouter:
+def fit(training: TrainingData) -> LinearRouter:
     """Learn from labelled questions; `BadInput` if there are fewer than two."""
     labelled = [one for one in training.labelled if one.agents]
     if len(labelled) < 2:
@@ -52,7 +62,30 @@ def fit(training: Training) -> LinearRouter:
     return _trained(labelled, agents, curve)
 
 
-def _curve(labelled: Sequence[Labelled], agents: Sequence[str], seed: int) -> Sigmoid:
+def fit_latent_index(linear: LinearRouter, texts: Sequence[str]) -> LatentIndex | None:
+    """Learn directions of the texts of lessons 0, 1, ...; None of fewer than 300.
+
+    Terms of a single text have no direction: it could be any.
+    """
+    if len(texts) < _FEWEST:
+        return None
+    vectors = [linear.vector(text) for text in texts]
+    matrix = matrix_of(vectors, linear.size)
+    kept = np.flatnonzero(matrix.getnnz(axis=0) >= _LEAST_COUNT)
+    if len(kept) < _DIRECTIONS:
+        return None
+    found = TruncatedSVD(_DIRECTIONS, n_iter=_STEPS, random_state=0).fit(matrix[:, kept])
+    directions = np.ascontiguousarray(found.components_.T, "<f4")
+    rows = np.full(linear.size, -1, "<i4")
+    rows[kept] = np.arange(len(kept))
+    lessons = np.zeros((len(texts), _DIRECTIONS), "<f4")
+    for number, (places, values) in enumerate(vectors):
+        if places and (vector := direction_of(places, values, rows, directions)) is not None:
+            lessons[number] = vector
+    return LatentIndex(linear, rows, directions, lessons)
+
+
+def _curve(labelled: Sequence[LabelledQuestion], agents: Sequence[str], seed: int) -> Sigmoid:
     """Fit the curve to what parts of the questions say of the rest.
 
     The agents that score highest count alone: the many others, far off, would bend it to their
@@ -77,7 +110,9 @@ def _curve(labelled: Sequence[Labelled], agents: Sequence[str], seed: int) -> Si
     return fit_sigmoid(scores, right, weights)
 
 
-def _trained(labelled: Sequence[Labelled], agents: Sequence[str], curve: Sigmoid) -> LinearRouter:
+def _trained(
+    labelled: Sequence[LabelledQuestion], agents: Sequence[str], curve: Sigmoid
+) -> LinearRouter:
     texts = [one.question.text for one in labelled]
     terms, idf = _terms_of(texts)
     matrix = matrix_of([vector_of(text, terms, idf) for text in texts], len(idf))

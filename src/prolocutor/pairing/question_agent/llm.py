@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Complete, Pairing, Question, Training
+from prolocutor.contracts.pairing import Card, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_cards import checked
-from prolocutor.pairing.chat_choices import Unusable, blended, choices, cut, prompt
+from prolocutor.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
 from prolocutor.pairing.question_agent.cards import CardsRouter
 
 SECONDS: Final = 1.5
@@ -30,7 +30,7 @@ _LONGEST_EXAMPLE: Final = 120
 _MOST_EXAMPLES: Final = 3
 
 
-def fit(training: Training) -> LlmRouter:
+def fit(training: TrainingData) -> LlmRouter:
     """Make the router of cards and a chat endpoint; `BadInput` if there is none."""
     if training.complete is None:
         raise BadInput("the router llm needs a chat endpoint to ask", field="router")
@@ -52,7 +52,7 @@ class LlmRouter:
         self._guess = CardsRouter(cards)
         self.agents: Sequence[str] = list(self._cards)
 
-    async def route(self, question: Question) -> list[Pairing]:
+    async def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent, the best first."""
         guessed = self._guess.route(question)
         offered = [one.agent for one in guessed[:_MOST_AGENTS]]
@@ -64,7 +64,7 @@ class LlmRouter:
                 [question.text, question.said_before, question.answered_before],
                 self._seconds,
             )
-        except Unusable as why:
+        except UnusableChoice as why:
             first, *rest = guessed
             reason = f"{why}; so {first.reason}"
             return [msgspec.structs.replace(first, reason=reason), *rest]
@@ -75,7 +75,7 @@ class LlmRouter:
             Pairing(agent, found[agent], reason if not n else "") for n, agent in enumerate(order)
         ]
 
-    def _material(self, question: Question, offered: Sequence[str]) -> dict[str, Any]:
+    def _material(self, question: UserQuestion, offered: Sequence[str]) -> dict[str, Any]:
         material: dict[str, Any] = {
             "agents": [_shown(self._cards[name]) for name in sorted(offered)],
             "question": cut(question.text),

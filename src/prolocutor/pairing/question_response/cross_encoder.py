@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from prolocutor.contracts.pairing import Answer, Labelled, Pairing, PairScorer, Question, Training
+from prolocutor.contracts.pairing import (
+    AgentAnswer,
+    LabelledQuestion,
+    Pairing,
+    PairScorer,
+    TrainingData,
+    UserQuestion,
+)
 from prolocutor.errors import BadInput
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
-from prolocutor.pairing.question_response.ordering import in_order
+from prolocutor.pairing.question_response.answer_pairings import in_order
 
 _MOST_CALIBRATED: Final = 200
 _FEWEST: Final = 20
 
 
-async def fit(training: Training) -> CrossEncoderRanker:
+async def fit(training: TrainingData) -> CrossEncoderRanker:
     """Make the ranker, calibrated by labels if there are some; `BadInput` without a model."""
     if training.pair_scorer is None:
         raise BadInput("the ranker cross-encoder needs a model that scores pairs", field="ranker")
@@ -33,7 +40,7 @@ class CrossEncoderRanker:
         self._scorer, self._curve = scorer, curve or Sigmoid()
 
     async def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first; the router's opinion changes
         nothing."""
@@ -44,7 +51,7 @@ class CrossEncoderRanker:
         return in_order(answers, [self._curve(one) for one in logits], reasons, logits)
 
 
-async def _curve(scorer: PairScorer, labelled: Sequence[Labelled]) -> Sigmoid:
+async def _curve(scorer: PairScorer, labelled: Sequence[LabelledQuestion]) -> Sigmoid:
     pairs = [(one, agent) for one in labelled for agent in one.answers]
     logits = await scorer.score([(one.question.text, one.answers[agent]) for one, agent in pairs])
     right = [float(agent in one.gold) for one, agent in pairs]

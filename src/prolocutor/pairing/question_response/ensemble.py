@@ -7,20 +7,20 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Answer, Card, Pairing, Question, Training
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.calibration import Sigmoid, logit
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training, unsupervised
-from prolocutor.pairing.question_response.learned import Learned
-from prolocutor.pairing.question_response.ordering import in_order
-from prolocutor.pairing.question_response.unsupervised import Unsupervised
+from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.learned import LearnedRanker
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 METHOD: Final = "ensemble"
 _HALF_AT: Final = 40
 
 
-def fit(training: Training) -> EnsembleRanker:
+def fit(training: TrainingData) -> EnsembleRanker:
     """Make both of the same questions; `BadInput` if there are too few labels for the learned."""
     return EnsembleRanker(
         learned_training.fit(training),
@@ -37,12 +37,12 @@ def learned_share(right: int) -> float:
 class EnsembleRanker:
     """Weighs the logits of two rankers; `share` is the learned one's."""
 
-    def __init__(self, learned: Learned, unlearned: Unsupervised, share: float) -> None:
+    def __init__(self, learned: LearnedRanker, unlearned: UnsupervisedRanker, share: float) -> None:
         self.agents, self.any_right = learned.agents, learned.any_right
         self._learned, self._unlearned, self._share = learned, unlearned, share
 
     def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
         known = self._learned.rank(question, answers, prior)
@@ -80,5 +80,8 @@ class EnsembleRanker:
         share = model.settings.get("learned_share")
         if not isinstance(share, (int, float)):
             raise ConfigError(f"the model {model.id} is no ensemble of rankers")
-        learned, unlearned = Learned.of_model(model, cards), Unsupervised.of_model(model, cards)
+        learned, unlearned = (
+            LearnedRanker.of_model(model, cards),
+            UnsupervisedRanker.of_model(model, cards),
+        )
         return cls(learned, unlearned, float(share))

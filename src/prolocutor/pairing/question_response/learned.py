@@ -8,15 +8,21 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from prolocutor.contracts.pairing import Answer, Card, Pairing, Question
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.agent_log import AgentLog, LogCounts
+from prolocutor.pairing.answer_features import NAMES, features
 from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.features import NAMES, features
 from prolocutor.pairing.model_files import Model, TrainingCard
-from prolocutor.pairing.question_response.ordering import in_order
-from prolocutor.pairing.question_response.trees import Floats, Forest, forest_of, kept, numbers
-from prolocutor.pairing.question_response.wording import Wording
+from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.answer_style import StyleModel
+from prolocutor.pairing.question_response.trees import (
+    Floats,
+    TreeEnsemble,
+    forest_of,
+    packed,
+    unpacked,
+)
 
 METHOD: Final = "learned"
 COLUMNS: Final = (*NAMES, "wording", "lead_wording")
@@ -40,7 +46,7 @@ _WORDS: Final = {
 }
 
 
-class Linear(msgspec.Struct, frozen=True):
+class LinearScore(msgspec.Struct, frozen=True):
     """A linear model over features that are brought to mean 0 and deviation 1, and cut off."""
 
     mean: Floats
@@ -55,37 +61,37 @@ class Linear(msgspec.Struct, frozen=True):
         return found
 
 
-class Blend(msgspec.Struct, frozen=True):
+class LearnedBlend(msgspec.Struct, frozen=True):
     """What the learned ranker is made of; `linear_share` of the score is the linear model's.
 
     `sigmoid` turns a score into a probability, `any_right` what `together` makes of several.
     """
 
     agent_log: AgentLog
-    wording: Wording
-    forest: Forest
-    linear: Linear
+    wording: StyleModel
+    forest: TreeEnsemble
+    linear: LinearScore
     linear_share: float
     sigmoid: Sigmoid
     any_right: Sigmoid
 
 
-class Learned:
+class LearnedRanker:
     """Ranks answers by what right answers looked like, independently of the agent."""
 
-    def __init__(self, blend: Blend, agents: Sequence[str]) -> None:
+    def __init__(self, blend: LearnedBlend, agents: Sequence[str]) -> None:
         self.agents: Sequence[str] = list(agents)
         self.any_right = blend.any_right
         self._blend = blend
 
     def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
         if not answers:
             return []
         blend = self._blend
-        rows = with_wording(
+        rows = with_style(
             features(question, answers, prior, blend.agent_log),
             [blend.wording.score(answer.text) for answer in answers],
         )
@@ -115,7 +121,7 @@ class Learned:
             },
             arrays={
                 **blend.forest.arrays(),
-                "linear": kept(
+                "linear": packed(
                     np.stack([blend.linear.mean, blend.linear.deviation, blend.linear.weight]),
                     "<f8",
                 ),
@@ -124,7 +130,7 @@ class Learned:
         )
 
     @classmethod
-    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> Learned:
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> LearnedRanker:
         """Make the ranker of a model, of which cards change nothing; it ranks agents new to it too.
 
         `ConfigError` if the model is another's, or was trained on other features.
@@ -135,13 +141,13 @@ class Learned:
             raise ConfigError(f"the model {model.id} is no learned ranker: {error!r}") from None
 
 
-def with_wording(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
+def with_style(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
     """Add to the features of one question's answers what their wording tells."""
     told = np.asarray(wording, dtype=float)
     return np.column_stack([np.asarray(rows, dtype=float), told, told - told.max()])
 
 
-def blended(blend: Blend, rows: Floats, terms: Floats) -> Floats:
+def blended(blend: LearnedBlend, rows: Floats, terms: Floats) -> Floats:
     """Return the score of each answer: trees, and a share of the linear model."""
     line = terms.sum(axis=1) + blend.linear.offset
     share = blend.linear_share
@@ -149,20 +155,20 @@ def blended(blend: Blend, rows: Floats, terms: Floats) -> Floats:
     return found
 
 
-def _blend_of(model: Model) -> Blend:
+def _blend_of(model: Model) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
     if tuple(settings["columns"]) != COLUMNS:
         raise ValueError("it was trained on other features; train it again")
-    mean, deviation, weight = numbers(model.arrays["linear"])
+    mean, deviation, weight = unpacked(model.arrays["linear"])
     wording = model.parts["wording"]
-    return Blend(
+    return LearnedBlend(
         agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),
-        wording=Wording(
+        wording=StyleModel(
             {term: (idf, weight) for term, (idf, weight) in wording["terms"].items()},
             wording["offset"],
         ),
         forest=forest_of(model.arrays),
-        linear=Linear(mean, deviation, weight, settings["linear_offset"]),
+        linear=LinearScore(mean, deviation, weight, settings["linear_offset"]),
         linear_share=settings["linear_share"],
         sigmoid=msgspec.convert(settings["sigmoid"], Sigmoid),
         any_right=msgspec.convert(settings["any_right"], Sigmoid),

@@ -17,33 +17,33 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prolocutor.contracts.pairing import Answer, Labelled, Training
+from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_log import AgentLog, log_of
+from prolocutor.pairing.answer_features import features
 from prolocutor.pairing.calibration import Sigmoid, fit_sigmoid
-from prolocutor.pairing.features import features
-from prolocutor.pairing.groups import folds_of, near_duplicates
-from prolocutor.pairing.question_response.any_right import together
+from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.pairing.question_response.answer_pairings import any_right_logit
+from prolocutor.pairing.question_response.answer_style import StyleModel
 from prolocutor.pairing.question_response.learned import (
-    Blend,
-    Learned,
-    Linear,
+    LearnedBlend,
+    LearnedRanker,
+    LinearScore,
     blended,
-    with_wording,
+    with_style,
+)
+from prolocutor.pairing.question_response.style_training import (
+    StyleWeights,
+    TermTable,
+    soft_regression,
 )
 from prolocutor.pairing.question_response.trees import (
     DEPTH,
     LEAVES,
     Floats,
-    Forest,
+    TreeEnsemble,
     joined,
     tree_of,
-)
-from prolocutor.pairing.question_response.wording import Wording
-from prolocutor.pairing.question_response.wording_training import (
-    LearnedWording,
-    TermTable,
-    soft_regression,
 )
 
 _LEAST_RIGHT: Final = 20
@@ -73,7 +73,7 @@ _BOOSTING: Final[dict[str, Any]] = {
 }
 
 
-class Copy(msgspec.Struct, frozen=True):
+class TrainingView(msgspec.Struct, frozen=True):
     """One way to show all questions: features of the answers that are shown of each.
 
     `kept` are their places among its answers, `rows` their rows among all.
@@ -88,7 +88,7 @@ class Copy(msgspec.Struct, frozen=True):
         return np.concatenate([self.rows[one] for one in questions]).astype(np.int64)
 
 
-class Lessons(msgspec.Struct, frozen=True):
+class AnswerTable(msgspec.Struct, frozen=True):
     """All answers of all questions, row by row; `votes` and `right` in [0, 1].
 
     `plain` shows all that is known, `hidden` without what the router thinks of some agents, `few`
@@ -97,15 +97,15 @@ class Lessons(msgspec.Struct, frozen=True):
 
     texts: list[str]
     terms: TermTable
-    plain: Copy
-    hidden: Copy
-    few: Copy
+    plain: TrainingView
+    hidden: TrainingView
+    few: TrainingView
     votes: Floats
     right: Floats
     weights: Floats
 
 
-def fit(training: Training) -> Learned:
+def fit(training: TrainingData) -> LearnedRanker:
     """Learn from the questions that have answers; `BadInput` if too few have a right one.
 
     A question of weight 0 is read for the log alone.
@@ -126,26 +126,26 @@ def fit(training: Training) -> Learned:
     everybody = list(range(len(taught)))
     blend = _learn(lessons, everybody, groups, agent_log, training.seed)
     calibrated = _calibrated(lessons, blend, groups, training.seed)
-    return Learned(calibrated, sorted({agent for one, _ in taught for agent in one.answers}))
+    return LearnedRanker(calibrated, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
-def is_answered_right(one: Labelled) -> bool:
+def is_answered_right(one: LabelledQuestion) -> bool:
     """Return whether a question teaches what a right answer is."""
     return one.weight > 0 and any(_is_right(one, agent) for agent in one.answers)
 
 
-def _is_right(one: Labelled, agent: str) -> bool:
+def _is_right(one: LabelledQuestion, agent: str) -> bool:
     return agent in one.gold if one.gold else one.agents.get(agent, 0.0) > _RIGHT
 
 
 def _lessons(
-    taught: Sequence[tuple[Labelled, Mapping[str, float]]], agent_log: AgentLog, seed: int
-) -> Lessons:
+    taught: Sequence[tuple[LabelledQuestion, Mapping[str, float]]], agent_log: AgentLog, seed: int
+) -> AnswerTable:
     dice = random.Random(seed)
-    plain, hidden, few = (Copy([], [], []) for _ in range(3))
+    plain, hidden, few = (TrainingView([], [], []) for _ in range(3))
     start = 0
     for one, prior in taught:
-        answers = [Answer(agent=agent, text=text) for agent, text in one.answers.items()]
+        answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
         everybody = list(range(len(answers)))
         unknown = dice.sample(sorted(prior), min(_HIDDEN, len(prior)))
         fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
@@ -162,7 +162,7 @@ def _lessons(
         start += len(answers)
     pairs = [(one, agent) for one, _ in taught for agent in one.answers]
     texts = [one.answers[agent] for one, agent in pairs]
-    return Lessons(
+    return AnswerTable(
         texts=texts,
         terms=TermTable(texts),
         plain=plain,
@@ -175,7 +175,7 @@ def _lessons(
 
 
 def _likely(
-    answers: Sequence[Answer], prior: Mapping[str, float], dice: random.Random
+    answers: Sequence[AgentAnswer], prior: Mapping[str, float], dice: random.Random
 ) -> list[int]:
     """Draw one to a few of the agents that a router would ask first, more or less."""
     believed = [prior.get(answer.agent, 0.0) + dice.random() * _LUCK for answer in answers]
@@ -184,13 +184,13 @@ def _likely(
 
 
 def _learn(
-    lessons: Lessons,
+    lessons: AnswerTable,
     questions: Sequence[int],
     groups: Sequence[int],
     agent_log: AgentLog,
     seed: int,
     copies: int = 2,
-) -> Blend:
+) -> LearnedBlend:
     """Learn from some of the questions; the blend's probabilities are not calibrated yet."""
     told = _unseen_wording(lessons, questions, groups, seed)
     copies_of = (lessons.plain, lessons.hidden, lessons.few)
@@ -202,7 +202,7 @@ def _learn(
         for copy in range(copies)
         for target in (votes, right)
     ]
-    return Blend(
+    return LearnedBlend(
         agent_log=agent_log,
         wording=lessons.terms.wording(_learned_wording(lessons, questions)),
         forest=joined(forests, 1 / len(forests)),
@@ -213,7 +213,9 @@ def _learn(
     )
 
 
-def _calibrated(lessons: Lessons, blend: Blend, groups: Sequence[int], seed: int) -> Blend:
+def _calibrated(
+    lessons: AnswerTable, blend: LearnedBlend, groups: Sequence[int], seed: int
+) -> LearnedBlend:
     """Find what scores of unseen questions are worth, of one answer and of all together."""
     questions = list(range(len(lessons.plain.rows)))
     scores: dict[tuple[int, int], list[float]] = {}
@@ -234,7 +236,7 @@ def _calibrated(lessons: Lessons, blend: Blend, groups: Sequence[int], seed: int
         lessons.weights[every].tolist(),
     )
     any_right = fit_sigmoid(
-        [together(map(sigmoid, scores[key])) for key in keys],
+        [any_right_logit(map(sigmoid, scores[key])) for key in keys],
         [float(lessons.right[rows].max()) for rows in found],
         [float(lessons.weights[rows].max()) for rows in found],
     )
@@ -242,7 +244,7 @@ def _calibrated(lessons: Lessons, blend: Blend, groups: Sequence[int], seed: int
 
 
 def _unseen_wording(
-    lessons: Lessons, questions: Sequence[int], groups: Sequence[int], seed: int
+    lessons: AnswerTable, questions: Sequence[int], groups: Sequence[int], seed: int
 ) -> dict[int, list[float]]:
     """Score the wording of each question's answers by a model of the other questions."""
     told: dict[int, list[float]] = {}
@@ -253,14 +255,14 @@ def _unseen_wording(
     return told
 
 
-def _told(wording: Wording, lessons: Lessons, question: int) -> list[float]:
+def _told(wording: StyleModel, lessons: AnswerTable, question: int) -> list[float]:
     return [wording.score(lessons.texts[row]) for row in lessons.plain.rows[question]]
 
 
-def _table(copy: Copy, questions: Sequence[int], told: Mapping[int, list[float]]) -> Floats:
+def _table(copy: TrainingView, questions: Sequence[int], told: Mapping[int, list[float]]) -> Floats:
     """Return the features of a copy's rows; `told` has the wording of all answers of a question."""
     tables = (
-        with_wording(copy.features[one], [told[one][place] for place in copy.kept[one]])
+        with_style(copy.features[one], [told[one][place] for place in copy.kept[one]])
         for one in questions
     )
     return np.concatenate(list(tables))
@@ -279,21 +281,21 @@ def _splits(
             yield known, unseen
 
 
-def _learned_wording(lessons: Lessons, questions: Sequence[int]) -> LearnedWording:
+def _learned_wording(lessons: AnswerTable, questions: Sequence[int]) -> StyleWeights:
     rows = lessons.plain.of(questions)
     return lessons.terms.learn(rows, lessons.votes[rows], lessons.weights[rows])
 
 
-def _linear(rows: Floats, target: Floats, weights: Floats) -> Linear:
+def _linear(rows: Floats, target: Floats, weights: Floats) -> LinearScore:
     mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-6
-    scaled = Linear(mean, deviation, np.ones_like(mean), 0.0).terms(rows)
+    scaled = LinearScore(mean, deviation, np.ones_like(mean), 0.0).terms(rows)
     model = soft_regression(scaled, target, weights, strength=0.03)
-    return Linear(mean, deviation, model.coef_[0], float(model.intercept_[0]))
+    return LinearScore(mean, deviation, model.coef_[0], float(model.intercept_[0]))
 
 
-def _forest(rows: Floats, target: Floats, weights: Floats, seed: int) -> Forest:
+def _forest(rows: Floats, target: Floats, weights: Floats, seed: int) -> TreeEnsemble:
     data = lightgbm.Dataset(rows, target, weight=weights)
     booster = lightgbm.train({**_BOOSTING, "seed": seed}, data, _TREES)
     trees = [tree_of(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
     feature, threshold, leaf = zip(*trees, strict=True)
-    return Forest(np.array(feature, dtype=np.int32), np.array(threshold), np.array(leaf))
+    return TreeEnsemble(np.array(feature, dtype=np.int32), np.array(threshold), np.array(leaf))

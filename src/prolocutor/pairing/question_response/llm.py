@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Answer, Complete, Pairing, Question, Training
+from prolocutor.contracts.pairing import AgentAnswer, Complete, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput
-from prolocutor.pairing.chat_choices import Unusable, blended, choices, cut, prompt
+from prolocutor.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
 from prolocutor.pairing.question_response import unsupervised
-from prolocutor.pairing.question_response.ordering import in_order
-from prolocutor.pairing.question_response.unsupervised import Unsupervised
+from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 SECONDS: Final = 0.5
 """How long a model may take: what follows the skills has a second."""
@@ -28,7 +28,7 @@ _MOST_ANSWERS: Final = 40
 _LONGEST_ANSWER: Final = 600
 
 
-def fit(training: Training) -> LlmRanker:
+def fit(training: TrainingData) -> LlmRanker:
     """Make the ranker of a chat endpoint; `BadInput` if there is none."""
     if training.complete is None:
         raise BadInput("the ranker llm needs a chat endpoint to ask", field="ranker")
@@ -45,15 +45,15 @@ class LlmRanker:
     def __init__(
         self,
         complete: Complete,
-        unlearned: Unsupervised | None = None,
+        unlearned: UnsupervisedRanker | None = None,
         *,
         seconds: float = SECONDS,
     ) -> None:
         self._complete, self._seconds = complete, seconds
-        self._unlearned = unlearned or Unsupervised()
+        self._unlearned = unlearned or UnsupervisedRanker()
 
     async def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
         if not answers:
@@ -71,7 +71,7 @@ class LlmRanker:
             named = await choices(
                 self._complete, prompt(_TASK, material), offered, quoted, self._seconds
             )
-        except Unusable as why:
+        except UnusableChoice as why:
             first, *rest = guessed
             return [msgspec.structs.replace(first, reason=f"{why}; {first.reason}"), *rest]
         found = blended(
@@ -82,7 +82,7 @@ class LlmRanker:
         return in_order(answers, probabilities, [reason] * len(answers))
 
 
-def _numbers(answers: Sequence[Answer]) -> dict[tuple[str, int], str]:
+def _numbers(answers: Sequence[AgentAnswer]) -> dict[tuple[str, int], str]:
     """Number the answers from 1; the key is the agent and the position among its own."""
     told: Counter[str] = Counter()
     numbers: dict[tuple[str, int], str] = {}

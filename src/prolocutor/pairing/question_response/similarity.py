@@ -8,19 +8,19 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Answer, Encoder, Pairing, Question, Training
+from prolocutor.contracts.pairing import AgentAnswer, Encoder, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ProlocutorError
 from prolocutor.pairing.calibration import logit
 from prolocutor.pairing.question_response import unsupervised
-from prolocutor.pairing.question_response.ordering import in_order
-from prolocutor.pairing.question_response.unsupervised import Unsupervised
+from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 _STEEPNESS: Final = 5.0
 _MIDDLE: Final = 0.4
 _SAYS: Final = 0.5
 
 
-def fit(training: Training) -> SimilarityRanker:
+def fit(training: TrainingData) -> SimilarityRanker:
     """Make the ranker of an encoder and a log of answers; `BadInput` without an encoder."""
     if training.encoder is None:
         raise BadInput("the ranker similarity needs an encoder", field="ranker")
@@ -35,11 +35,11 @@ class SimilarityRanker:
     fails that ranker ranks alone.
     """
 
-    def __init__(self, encoder: Encoder, unlearned: Unsupervised | None = None) -> None:
-        self._encoder, self._unlearned = encoder, unlearned or Unsupervised()
+    def __init__(self, encoder: Encoder, unlearned: UnsupervisedRanker | None = None) -> None:
+        self._encoder, self._unlearned = encoder, unlearned or UnsupervisedRanker()
 
     async def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
         if not answers:

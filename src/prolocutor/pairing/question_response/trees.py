@@ -16,7 +16,7 @@ LEAVES: Final = 2**DEPTH
 Floats = NDArray[np.float64]
 
 
-class Forest:
+class TreeEnsemble:
     """Trees of depth 3, filled up: node n has the children 2n + 1 (at most) and 2n + 2 (more).
 
     `feature` and `threshold` are trees x 7, `leaf` is trees x 8; what is predicted is the sum of
@@ -44,36 +44,36 @@ class Forest:
     def arrays(self) -> dict[str, Array]:
         """Return the forest as a model's arrays."""
         return {
-            "trees_feature": kept(self.feature, "<i4"),
-            "trees_threshold": kept(self.threshold, "<f8"),
-            "trees_leaf": kept(self.leaf, "<f8"),
+            "trees_feature": packed(self.feature, "<i4"),
+            "trees_threshold": packed(self.threshold, "<f8"),
+            "trees_leaf": packed(self.leaf, "<f8"),
         }
 
 
-def forest_of(arrays: dict[str, Array]) -> Forest:
+def forest_of(arrays: dict[str, Array]) -> TreeEnsemble:
     """Read a forest out of a model's arrays."""
-    return Forest(
-        numbers(arrays["trees_feature"]).astype(np.int32),
-        numbers(arrays["trees_threshold"]),
-        numbers(arrays["trees_leaf"]),
+    return TreeEnsemble(
+        unpacked(arrays["trees_feature"]).astype(np.int32),
+        unpacked(arrays["trees_threshold"]),
+        unpacked(arrays["trees_leaf"]),
     )
 
 
-def numbers(array: Array) -> NDArray[Any]:
+def unpacked(array: Array) -> NDArray[Any]:
     """Return a model's array to compute with."""
     return np.frombuffer(array.data, array.dtype).reshape(array.shape)
 
 
-def joined(forests: list[Forest], share: float) -> Forest:
+def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
     """Make one forest of several, whose prediction is the sum of theirs times `share`."""
-    return Forest(
+    return TreeEnsemble(
         np.concatenate([one.feature for one in forests]),
         np.concatenate([one.threshold for one in forests]),
         np.concatenate([one.leaf for one in forests]) * share,
     )
 
 
-def kept(values: NDArray[Any], dtype: Dtype) -> Array:
+def packed(values: NDArray[Any], dtype: Dtype) -> Array:
     """Return numbers as a model's array."""
     plain = np.ascontiguousarray(values, dtype=dtype)
     return Array(dtype, plain.shape, plain.tobytes())

@@ -8,12 +8,12 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.pairing import Answer, Card, Pairing, Question, Training
+from prolocutor.contracts.pairing import AgentAnswer, Card, Pairing, TrainingData, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.agent_log import AgentLog, LogCounts, log_of
-from prolocutor.pairing.features import PLACE, features
+from prolocutor.pairing.answer_features import PLACE, features
 from prolocutor.pairing.model_files import Model, TrainingCard
-from prolocutor.pairing.question_response.ordering import in_order
+from prolocutor.pairing.question_response.answer_pairings import in_order
 
 METHOD: Final = "unsupervised"
 
@@ -56,7 +56,7 @@ _WORDS: Final = (
 )
 
 
-class Unsupervised:
+class UnsupervisedRanker:
     """Weighs what can be seen of an answer by hand-set weights; usable before any label.
 
     Repetition lowers an answer's score and never removes it. Probabilities are a fixed curve over
@@ -67,7 +67,7 @@ class Unsupervised:
         self._log = AgentLog() if agent_log is None else agent_log
 
     def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         """Return a pairing for every answer, the best first."""
         if not answers:
@@ -89,7 +89,7 @@ class Unsupervised:
         )
 
     @classmethod
-    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> Unsupervised:
+    def of_model(cls, model: Model, cards: Sequence[Card] = ()) -> UnsupervisedRanker:
         """Make the ranker of a model, of which cards change nothing; `ConfigError` if not its."""
         try:
             return cls(AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)))
@@ -97,9 +97,9 @@ class Unsupervised:
             raise ConfigError(f"the model {model.id} holds no log: {error!r}") from None
 
 
-def fit(training: Training) -> Unsupervised:
+def fit(training: TrainingData) -> UnsupervisedRanker:
     """Make the ranker ready: of `training` only what agents answered is read, no label."""
-    return Unsupervised(log_of(training.labelled))
+    return UnsupervisedRanker(log_of(training.labelled))
 
 
 def _score(row: Sequence[float]) -> float:

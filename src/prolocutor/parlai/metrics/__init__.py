@@ -5,13 +5,12 @@ from prolocutor.parlai.metrics.averages import GlobalAverageMetric as GlobalAver
 from prolocutor.parlai.metrics.averages import LegacyMetric as LegacyMetric
 from prolocutor.parlai.metrics.averages import MacroAverageMetric as MacroAverageMetric
 from prolocutor.parlai.metrics.averages import PPLMetric as PPLMetric
-from prolocutor.parlai.metrics.conversion import observed_metric as observed_metric
-from prolocutor.parlai.metrics.conversion import reported_metric as reported_metric
 from prolocutor.parlai.metrics.estimates import Estimate as Estimate
 from prolocutor.parlai.metrics.estimates import bootstrap as bootstrap
 from prolocutor.parlai.metrics.estimates import difference_of as difference_of
 from prolocutor.parlai.metrics.estimates import estimates_of as estimates_of
 from prolocutor.parlai.metrics.estimates import mean_of as mean_of
+from prolocutor.parlai.metrics.estimates import measure_rows as measure_rows
 from prolocutor.parlai.metrics.estimates import share_of as share_of
 from prolocutor.parlai.metrics.metric import FixedMetric as FixedMetric
 from prolocutor.parlai.metrics.metric import GlobalFixedMetric as GlobalFixedMetric
@@ -27,11 +26,11 @@ from prolocutor.parlai.metrics.names import DEFAULT_METRICS as DEFAULT_METRICS
 from prolocutor.parlai.metrics.names import DISTINCT_METRICS as DISTINCT_METRICS
 from prolocutor.parlai.metrics.names import ROUGE_METRICS as ROUGE_METRICS
 from prolocutor.parlai.metrics.names import check_names as check_names
-from prolocutor.parlai.metrics.normalization import normalize_answer as normalize_answer
 from prolocutor.parlai.metrics.reports import aggregate_named_reports as aggregate_named_reports
 from prolocutor.parlai.metrics.reports import aggregate_unnamed_reports as aggregate_unnamed_reports
 from prolocutor.parlai.metrics.reports import dict_report as dict_report
-from prolocutor.parlai.metrics.rows import measure_rows as measure_rows
+from prolocutor.parlai.metrics.reports import observed_metric as observed_metric
+from prolocutor.parlai.metrics.reports import reported_metric as reported_metric
 from prolocutor.parlai.metrics.teacher_metrics import Metrics as Metrics
 from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics as TeacherMetrics
 from prolocutor.parlai.metrics.text_metrics import BleuMetric as BleuMetric
@@ -39,3 +38,4 @@ from prolocutor.parlai.metrics.text_metrics import ExactMatchMetric as ExactMatc
 from prolocutor.parlai.metrics.text_metrics import F1Metric as F1Metric
 from prolocutor.parlai.metrics.text_metrics import InterDistinctMetric as InterDistinctMetric
 from prolocutor.parlai.metrics.text_metrics import IntraDistinctMetric as IntraDistinctMetric
+from prolocutor.parlai.metrics.text_scores import normalize_answer as normalize_answer

@@ -14,8 +14,13 @@ import msgspec
 
 from prolocutor.errors import BadInput
 from prolocutor.names import suggest
-from prolocutor.parlai.metrics.functions import Function, load_function, short_name
-from prolocutor.parlai.metrics.published import PUBLISHED, load_published
+from prolocutor.parlai.metrics.score_functions import (
+    PUBLISHED,
+    ScoreFunction,
+    load_published,
+    load_score_function,
+    short_name,
+)
 
 DEFAULT_METRICS: Final = frozenset(("bleu-4", "accuracy", "f1"))
 BLEU_METRICS: Final = frozenset(("bleu-1", "bleu-2", "bleu-3", "bleu-4"))
@@ -40,21 +45,21 @@ HITS: Final = frozenset(("hits@1", "hits@5", "hits@10", "hits@100"))
 """Reported wherever an act has `text_candidates`."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class RequestedMetrics(msgspec.Struct, frozen=True):
     """What a list of names asks for beside what is always reported."""
 
     bleu: tuple[int, ...]
     inter_distinct: tuple[int, ...]
     intra_distinct: tuple[int, ...]
     mrr: bool
-    functions: tuple[tuple[str, Function], ...]
+    functions: tuple[tuple[str, ScoreFunction], ...]
     """Name in the report, and a function of guess and labels."""
     rouge: bool
     """Whether ParlAI's own rouge is asked for by name: it is not computed (see `published.py`)."""
     unknown: tuple[str, ...]
 
 
-def wanted_metrics(names: str | Iterable[str]) -> Wanted:
+def requested_metrics(names: str | Iterable[str]) -> RequestedMetrics:
     """Read names, separated by commas where they are one string.
 
     `ConfigError` for a function that cannot be loaded, `MissingExtra` for a score whose package is
@@ -63,15 +68,15 @@ def wanted_metrics(names: str | Iterable[str]) -> Wanted:
     asked = names.split(",") if isinstance(names, str) else list(names)
     asked = [name.strip() for name in asked if name.strip()]
     flat = {one for name in asked for one in GROUPS.get(name, (name,))}
-    functions: dict[str, Function] = {}
+    functions: dict[str, ScoreFunction] = {}
     for name in dict.fromkeys(asked):
         if name in PUBLISHED:
             functions[name] = load_published(name)
         elif _is_dotted(name):
             short = short_name(name)
             taken = short in functions or short in _known()
-            functions[name if taken else short] = load_function(name)
-    return Wanted(
+            functions[name if taken else short] = load_score_function(name)
+    return RequestedMetrics(
         bleu=_orders("bleu", flat),
         inter_distinct=_orders("interdistinct", flat),
         intra_distinct=_orders("intradistinct", flat),
@@ -86,7 +91,7 @@ def wanted_metrics(names: str | Iterable[str]) -> Wanted:
 
 def check_names(names: str | Iterable[str]) -> None:
     """Refuse unknown names with `BadInput` that says what is meant, and what cannot be loaded."""
-    for name in wanted_metrics(names).unknown:
+    for name in requested_metrics(names).unknown:
         hint = suggest(name, [*_known(), *GROUPS])
         raise BadInput(f"there is no metric {name!r}; {hint}", field="metrics")
 

@@ -6,11 +6,25 @@ Source: ParlAI 1.7.2's aggregation. A report is a dictionary: name -> metric.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from prolocutor.parlai.metrics.averages import MacroAverageMetric
-from prolocutor.parlai.metrics.conversion import reported_metric
-from prolocutor.parlai.metrics.metric import Metric, Number
+from prolocutor.parlai.metrics.averages import (
+    AverageMetric,
+    GlobalAverageMetric,
+    LegacyMetric,
+    MacroAverageMetric,
+    PPLMetric,
+)
+from prolocutor.parlai.metrics.metric import (
+    FixedMetric,
+    GlobalFixedMetric,
+    GlobalSumMetric,
+    GlobalTimerMetric,
+    Metric,
+    Number,
+    SumMetric,
+    TimerMetric,
+)
 
 Report = dict[str, Metric]
 
@@ -63,3 +77,45 @@ def dict_report(report: Mapping[str, Any]) -> dict[str, Number]:
 def _add(report: Report, name: str, metric: Metric) -> None:
     known = report.get(name)
     report[name] = metric if known is None else known + metric
+
+
+_MEAN: Final = ("_numer", "_denom")
+_TIMER: Final = ("_value", "_start", "_end")
+_PARTS: Final[dict[str, tuple[type[Metric], tuple[str, ...]]]] = {
+    "AverageMetric": (AverageMetric, _MEAN),
+    "FixedMetric": (FixedMetric, ("_value",)),
+    "GlobalAverageMetric": (GlobalAverageMetric, _MEAN),
+    "GlobalFixedMetric": (GlobalFixedMetric, ("_value",)),
+    "GlobalSumMetric": (GlobalSumMetric, ("_sum",)),
+    "GlobalTimerMetric": (GlobalTimerMetric, _TIMER),
+    "LegacyMetric": (LegacyMetric, _MEAN),
+    "PPLMetric": (PPLMetric, _MEAN),
+    "SumMetric": (SumMetric, ("_sum",)),
+    "TimerMetric": (TimerMetric, _TIMER),
+}
+
+
+def observed_metric(given: Any) -> Metric:
+    """Return what an act's field `metrics` holds as a metric; a number is averaged over examples.
+
+    `TypeError` for what is neither.
+    """
+    return given if isinstance(given, Metric) else _foreign(given) or AverageMetric(given)
+
+
+def reported_metric(given: Any) -> Metric:
+    """Return what an agent's report holds as a metric; a number is global, a `LegacyMetric`.
+
+    `TypeError` for what is neither.
+    """
+    return given if isinstance(given, Metric) else _foreign(given) or LegacyMetric(given)
+
+
+def _foreign(given: Any) -> Metric | None:
+    """Return a metric of ParlAI, or of a class derived from it, as ours of the nearest class."""
+    for ancestor in type(given).__mro__:
+        ours, parts = _PARTS.get(ancestor.__name__, (None, ()))
+        if ours and all(hasattr(given, part) for part in parts):
+            return ours(*(getattr(given, part) for part in parts))
+    value = getattr(given, "value", None)
+    return AverageMetric(value()) if callable(value) else None

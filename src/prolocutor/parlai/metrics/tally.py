@@ -12,9 +12,9 @@ from math import isnan
 from typing import Any, Final
 
 from prolocutor.parlai.metrics.averages import AverageMetric
-from prolocutor.parlai.metrics.functions import Failure
 from prolocutor.parlai.metrics.metric import Metric, SumMetric
 from prolocutor.parlai.metrics.reports import Report
+from prolocutor.parlai.metrics.score_functions import FunctionFailure
 from prolocutor.parlai.metrics.text_metrics import (
     BleuMetric,
     ExactMatchMetric,
@@ -45,7 +45,7 @@ class Tally:
         """Name -> sum, sum of squares, number of the scores."""
         self.grams: dict[str, Counter[Gram]] = {}
         self.metrics: Report = {}
-        self.failures: dict[str, Failure] = {}
+        self.failures: dict[str, FunctionFailure] = {}
 
     def add_example(self, scores: Mapping[str, float]) -> None:
         """Count one example with its scores."""
@@ -73,7 +73,7 @@ class Tally:
         """Count a failure of a user's function; True if it is the first."""
         known = self.failures.get(name)
         if known is None:
-            self.failures[name] = Failure(what)
+            self.failures[name] = FunctionFailure(what)
             return True
         known.count += 1
         return False
@@ -110,7 +110,7 @@ def report_of_example(scores: Mapping[str, float]) -> Report:
     return report
 
 
-def number_given(value: Any) -> float:
+def checked_score(value: Any) -> float:
     """Return what a user's function returned as a number; `TypeError`, `ValueError` if it is
     none."""
     number = AverageMetric.as_number(value)

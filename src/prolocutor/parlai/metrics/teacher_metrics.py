@@ -12,17 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from prolocutor.parlai.metrics.bleu import bleu_scores
-from prolocutor.parlai.metrics.conversion import observed_metric
-from prolocutor.parlai.metrics.functions import Failure
 from prolocutor.parlai.metrics.metric import Metric
-from prolocutor.parlai.metrics.names import ALL_METRICS, wanted_metrics
-from prolocutor.parlai.metrics.normalization import words_of
-from prolocutor.parlai.metrics.overlap import best_overlap
-from prolocutor.parlai.metrics.ranking import rank_of_first
-from prolocutor.parlai.metrics.reports import Report
-from prolocutor.parlai.metrics.tally import Tally, number_given, report_of_example
+from prolocutor.parlai.metrics.names import ALL_METRICS, requested_metrics
+from prolocutor.parlai.metrics.reports import Report, observed_metric
+from prolocutor.parlai.metrics.score_functions import FunctionFailure
+from prolocutor.parlai.metrics.tally import Tally, checked_score, report_of_example
 from prolocutor.parlai.metrics.text_metrics import intra_distinct, ngrams
+from prolocutor.parlai.metrics.text_scores import best_overlap, bleu_scores, rank_of_first, words_of
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +94,7 @@ class TeacherMetrics(Metrics):
     ) -> None:
         super().__init__(shared=shared)
         self.eval_pr = [1, 5, 10, 100]
-        self._wanted = wanted = wanted_metrics(metrics_list)
+        self._wanted = wanted = requested_metrics(metrics_list)
         self._beyond_labels = bool(wanted.intra_distinct or wanted.inter_distinct)
         for name in wanted.unknown:
             _warn(f"there is no metric {name!r}: it is left out")
@@ -106,7 +102,7 @@ class TeacherMetrics(Metrics):
             _warn("ParlAI's rouge is not computed: ask for rouge1, rouge2 or rougeL")
 
     @property
-    def failures(self) -> dict[str, Failure]:
+    def failures(self) -> dict[str, FunctionFailure]:
         """What users' functions failed at: their name -> how often, and how first."""
         return self._all.failures
 
@@ -165,7 +161,7 @@ class TeacherMetrics(Metrics):
             try:
                 value = function(guess, list(labels))
                 if value is not None:
-                    scores[name] = number_given(value)
+                    scores[name] = checked_score(value)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
                 if self._all.add_failure(name, what):

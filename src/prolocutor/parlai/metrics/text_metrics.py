@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, overload
 
 from prolocutor.parlai.metrics.averages import AverageMetric
-from prolocutor.parlai.metrics.bleu import bleu_scores
 from prolocutor.parlai.metrics.metric import Metric, Number
-from prolocutor.parlai.metrics.normalization import words_of
-from prolocutor.parlai.metrics.overlap import best_overlap
+from prolocutor.parlai.metrics.text_scores import best_overlap, bleu_scores, words_of
 
 Gram = tuple[str, ...]
 

@@ -2,7 +2,7 @@
 
 import random
 
-from prolocutor.contracts.pairing import Card, Labelled, Question
+from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.evaluation.pairing.pairing_data import PairingData
 
 SUBJECTS = {
@@ -19,7 +19,7 @@ CARDS = [
 ]
 
 
-def labelled(number: int, seed: int, *, answers: bool) -> list[Labelled]:
+def labelled(number: int, seed: int, *, answers: bool) -> list[LabelledQuestion]:
     chance = random.Random(seed)
     found = []
     for place in range(number):
@@ -29,8 +29,8 @@ def labelled(number: int, seed: int, *, answers: bool) -> list[Labelled]:
         gold = frozenset({agent}) if place % 10 else frozenset()
         given = {name: f"{thing} {name}" if name == agent else REFUSAL for name in SUBJECTS}
         found.append(
-            Labelled(
-                question=Question(text=text),
+            LabelledQuestion(
+                question=UserQuestion(text=text),
                 agents=dict.fromkeys(gold, 1.0),
                 gold=gold,
                 answers=given if answers else {},

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.contracts.pairing import Question
+from prolocutor.contracts.pairing import UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.agent_asker import (
     AgentAsker,
@@ -38,7 +38,9 @@ async def hanging(request: State) -> State:
     return {}
 
 
-def asked(pipeline: Pipeline, *questions: str | Question, agents: Any = None) -> list[AgentReplies]:
+def asked(
+    pipeline: Pipeline, *questions: str | UserQuestion, agents: Any = None
+) -> list[AgentReplies]:
     """Ask all agents, or those that are named, one question after the other."""
     names = agents or [skill.name for skill in pipeline.skills]
     wanted = AskedAgents()
@@ -48,7 +50,7 @@ def asked(pipeline: Pipeline, *questions: str | Question, agents: Any = None) ->
         deadline = seconds_to_ask(pipeline)
         async with Assistant(made, store="memory:", deadline=deadline) as assistant:
             asker = AgentAsker(assistant, wanted, {"echo": 0.25, "broken": 0.5})
-            each = [Question(text=one) if isinstance(one, str) else one for one in questions]
+            each = [UserQuestion(text=one) if isinstance(one, str) else one for one in questions]
             found = [await asker.ask(one, names) for one in each]
             assert [one async for one in assistant.store.export()] == []
             return found
@@ -127,7 +129,7 @@ def test_agents_find_the_turn_before_and_who_spoke_in_it() -> None:
 
     own = Service("mine", curious, context="own")
     others = Service("other", curious, context="own")
-    question = Question(
+    question = UserQuestion(
         text="and Oslo?", said_before="rain?", answered_before="No.", agent_before="mine"
     )
 
@@ -169,6 +171,6 @@ def test_words_that_mean_something_to_an_assistant_are_asked_as_they_are(word: s
 
 def test_what_cannot_be_said_is_refused_before_anybody_is_asked() -> None:
     with pytest.raises(BadInput):
-        check_question(Question(text="x" * 200_000))
+        check_question(UserQuestion(text="x" * 200_000))
     with pytest.raises(BadInput):
-        check_question(Question(text="fine", said_before="\ud800"))
+        check_question(UserQuestion(text="fine", said_before="\ud800"))

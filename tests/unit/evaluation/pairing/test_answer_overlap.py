@@ -1,14 +1,14 @@
 """Overlap: who answers the same things, who never wins, what nobody answers."""
 
-from prolocutor.contracts.pairing import Labelled, Question
+from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.evaluation.pairing.answer_overlap import AnsweredQuestion, AnswerOverlap, overlap_of
 
 
 def heard(
     text: str, right: str = "", *, spoke: str | None = None, answers: str = "abc"
 ) -> AnsweredQuestion:
-    labelled = Labelled(
-        question=Question(text=text),
+    labelled = LabelledQuestion(
+        question=UserQuestion(text=text),
         agents=dict.fromkeys(right, 1.0),
         gold=frozenset(right),
         answers={name: f"{name} says {text}" for name in answers},
@@ -17,9 +17,9 @@ def heard(
 
 
 def unlabelled(text: str, **answers: str) -> AnsweredQuestion:
-    question = Question(text=text)
+    question = UserQuestion(text=text)
     return AnsweredQuestion(
-        Labelled(question=question, agents={}, answers=answers, weight=0.0), "x"
+        LabelledQuestion(question=question, agents={}, answers=answers, weight=0.0), "x"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.contracts.pairing import Call, Card, Question
+from prolocutor.contracts.pairing import AgentCall, Card, UserQuestion
 from prolocutor.errors import BadInput, Conflict, StoreLocked
 from prolocutor.evaluation.pairing.agent_asker import AgentReplies
 from prolocutor.evaluation.pairing.answer_record import AnswerRecord, cards_of_data
@@ -18,7 +18,7 @@ from prolocutor.evaluation.pairing.answer_recording import record_answers
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 
 AGENTS = {"ann": "1", "bob": "1"}
-QUESTIONS = [Question(text=f"q{n}") for n in range(4)]
+QUESTIONS = [UserQuestion(text=f"q{n}") for n in range(4)]
 
 
 class Panel:
@@ -28,12 +28,12 @@ class Panel:
         self.asked: list[tuple[str, str]] = []
         self._breaks_at, self._fails = breaks_at, fails
 
-    async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
+    async def ask(self, question: UserQuestion, agents: Sequence[str]) -> AgentReplies:
         if question.text == self._breaks_at:
             raise KeyError(question.text)
         self.asked += [(question.text, agent) for agent in agents]
         calls = {
-            agent: Call(seconds=0.5, error="it fell" if agent in self._fails else None)
+            agent: AgentCall(seconds=0.5, error="it fell" if agent in self._fails else None)
             for agent in agents
         }
         good = [agent for agent in agents if agent not in self._fails]
@@ -70,8 +70,8 @@ def test_a_record_is_data_with_answers_calls_and_latency(tmp_path: Path) -> None
     assert [one.gold for one in data.test] == [{"ann"}] * 4
     assert data.test[0].answers == {"ann": "ann on q0"}
     assert data.test[0].calls == {
-        "ann": Call(seconds=0.5),
-        "bob": Call(seconds=0.5, error="it fell"),
+        "ann": AgentCall(seconds=0.5),
+        "bob": AgentCall(seconds=0.5, error="it fell"),
     }
     assert data.learn == []
 
@@ -87,8 +87,8 @@ def test_who_failed_is_asked_again_only_if_that_is_wanted(tmp_path: Path) -> Non
 
 def test_who_fails_where_it_answered_before_has_no_answer(tmp_path: Path) -> None:
     with AnswerRecord(tmp_path, AGENTS, "none") as record:
-        record.add(QUESTIONS[0], AgentReplies({"ann": "old"}, {"ann": Call(seconds=1)}))
-        record.add(QUESTIONS[0], AgentReplies({}, {"ann": Call(seconds=2, error="late")}))
+        record.add(QUESTIONS[0], AgentReplies({"ann": "old"}, {"ann": AgentCall(seconds=1)}))
+        record.add(QUESTIONS[0], AgentReplies({}, {"ann": AgentCall(seconds=2, error="late")}))
         found = record.answered("ann"), record.failed(QUESTIONS[0])
 
     assert found == (0, 1)
@@ -133,7 +133,7 @@ def test_one_question_with_another_past_is_another_question(tmp_path: Path) -> N
     with AnswerRecord(tmp_path, AGENTS, "none") as record:
         record.add(
             QUESTIONS[0],
-            AgentReplies({"ann": "a", "bob": "b"}, dict.fromkeys(AGENTS, Call(seconds=1))),
+            AgentReplies({"ann": "a", "bob": "b"}, dict.fromkeys(AGENTS, AgentCall(seconds=1))),
         )
 
         later = msgspec.structs.replace(QUESTIONS[0], said_before="rain?")
@@ -145,7 +145,7 @@ def test_several_questions_are_asked_at_once(tmp_path: Path) -> None:
     most = running = 0
 
     class Together(Panel):
-        async def ask(self, question: Question, agents: Sequence[str]) -> AgentReplies:
+        async def ask(self, question: UserQuestion, agents: Sequence[str]) -> AgentReplies:
             nonlocal most, running
             running += 1
             most = max(most, running)

@@ -7,7 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Answer, Call, Labelled, Pairing, Question, Training
+from prolocutor.contracts.pairing import (
+    AgentAnswer,
+    AgentCall,
+    LabelledQuestion,
+    Pairing,
+    TrainingData,
+    UserQuestion,
+)
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing import fitting
 from prolocutor.evaluation.pairing.budgets import policy_of, spend
@@ -32,14 +39,14 @@ class Spy:
 
     trained: list[set[str]] = []  # noqa: RUF012
 
-    def __init__(self, training: Training) -> None:
+    def __init__(self, training: TrainingData) -> None:
         self._known = {one.question.text for one in training.labelled if one.answers}
         self.priors = training.priors
         Spy.trained.append(self._known)
         self.labels = any(one.gold or one.agents for one in training.labelled)
 
     async def rank(
-        self, question: Question, answers: Sequence[Answer], prior: Mapping[str, float]
+        self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
         assert question.text not in self._known
         assert set(prior) == {card.name for card in CARDS}
@@ -53,7 +60,7 @@ def spy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
     Spy.trained = []
     real = fitting.needs_of
 
-    def made(training: Training) -> Spy:
+    def made(training: TrainingData) -> Spy:
         found = Spy(training)
         assert found.labels == request.param
         return found
@@ -83,15 +90,15 @@ def test_no_ranker_is_scored_on_what_it_was_trained_on(spy: bool, learn: int) ->
 def test_answers_to_learn_from_come_with_priors_of_routers_that_did_not_see_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: list[Training] = []
+    given: list[TrainingData] = []
 
-    def made(training: Training) -> Spy:
+    def made(training: TrainingData) -> Spy:
         given.append(training)
         return Spy(training)
 
     monkeypatch.setattr(fitting, "load_ranker", lambda name: made)
-    odd = Labelled(
-        question=Question(text="blorb the frobnitz"),
+    odd = LabelledQuestion(
+        question=UserQuestion(text="blorb the frobnitz"),
         agents={"bank": 1.0},
         gold=frozenset({"bank"}),
         answers={"bank": "done", "music": "no"},
@@ -210,10 +217,12 @@ def recorded() -> PairingData:
     test = []
     for one in known.test:
         calls = {
-            name: Call(seconds=3.0 if name == "music" else 1.0, confidence=0.5 + (name == "music"))
+            name: AgentCall(
+                seconds=3.0 if name == "music" else 1.0, confidence=0.5 + (name == "music")
+            )
             for name in ("weather", "music")
         }
-        calls["bank"] = Call(seconds=1.0, price=0.5, error="it fell")
+        calls["bank"] = AgentCall(seconds=1.0, price=0.5, error="it fell")
         answers = {name: text for name, text in one.answers.items() if name != "bank"}
         test.append(msgspec.structs.replace(one, calls=calls, answers=answers))
     return msgspec.structs.replace(known, test=test)

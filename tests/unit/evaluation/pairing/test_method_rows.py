@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.contracts.pairing import Labelled, Question
+from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.evaluation.pairing.method_rows import (
     BootstrapSamples,
     CalibrationBin,
@@ -14,8 +14,10 @@ from prolocutor.evaluation.pairing.method_rows import (
 )
 
 
-def question(*gold: str, domain: str = "") -> Labelled:
-    return Labelled(question=Question(text="?"), agents={}, gold=frozenset(gold), domain=domain)
+def question(*gold: str, domain: str = "") -> LabelledQuestion:
+    return LabelledQuestion(
+        question=UserQuestion(text="?"), agents={}, gold=frozenset(gold), domain=domain
+    )
 
 
 def choice(right: float, probability: float | None = None, called: int = 1) -> MethodChoice:

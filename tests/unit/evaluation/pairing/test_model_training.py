@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Card, Labelled, Question
+from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.evaluation.pairing.model_training import (
     TrainingPlan,
@@ -18,7 +18,7 @@ from prolocutor.evaluation.pairing.model_training import (
 )
 from prolocutor.evaluation.pairing.pairing_data import PairingData
 from prolocutor.pairing.model_files import load_model
-from prolocutor.pairing.question_agent.loading import load_router_model
+from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from tests.unit.evaluation.pairing.made import CARDS, data
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
@@ -43,7 +43,7 @@ def test_a_router_learns_and_is_measured_beside_what_it_has_to_beat(tmp_path: Pa
     assert found.gain[1] <= found.gain[0] <= found.gain[2]
     loaded = load_router_model(tmp_path / "model", CARDS)
     assert loaded.model.id == found.model
-    assert loaded.router.route(Question(text="rain in oslo"))[0].agent == "weather"
+    assert loaded.router.route(UserQuestion(text="rain in oslo"))[0].agent == "weather"
 
 
 def test_the_training_card_tells_data_scores_and_date(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_too_few_for_folds_is_said_and_not_hidden(tmp_path: Path) -> None:
                 name="none",
                 cards=CARDS,
                 learn=[],
-                test=[Labelled(question=Question(text="hi"), agents={"bank": 0.1})],
+                test=[LabelledQuestion(question=UserQuestion(text="hi"), agents={"bank": 0.1})],
             ),
             {},
             "no question has a right agent",

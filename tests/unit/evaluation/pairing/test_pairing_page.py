@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from prolocutor.contracts.pairing import Labelled
+from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.evaluation.html_report import share_matrix
 from prolocutor.evaluation.pairing.learning_curve import curve_of
 from prolocutor.evaluation.pairing.measurement import MeasurementPlan, measure
@@ -16,7 +16,7 @@ from tests.unit.evaluation.pairing.made import data
 EVIL = "<script>alert(1)</script>\ud800"
 
 
-def evil(one: Labelled) -> Labelled:
+def evil(one: LabelledQuestion) -> LabelledQuestion:
     question = msgspec.structs.replace(one.question, text=EVIL + one.question.text)
     answers = {name: EVIL + text for name, text in one.answers.items()}
     return msgspec.structs.replace(one, question=question, answers=answers, domain=EVIL)

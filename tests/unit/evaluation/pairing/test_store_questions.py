@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.contracts.pairing import Labelled
+from prolocutor.contracts.pairing import LabelledQuestion
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
@@ -65,7 +65,7 @@ async def stored(*dialogs: Dialog) -> AsyncIterator[Dialog]:
         yield one
 
 
-async def labelled(*dialogs: Dialog) -> list[Labelled]:
+async def labelled(*dialogs: Dialog) -> list[LabelledQuestion]:
     return labelled_of(await turns_of(stored(*dialogs)))
 
 

@@ -1,6 +1,6 @@
 """Cards and labels of a few agents, made for tests."""
 
-from prolocutor.contracts.pairing import Card, Labelled, Question
+from prolocutor.contracts.pairing import Card, LabelledQuestion, UserQuestion
 
 CARDS = [
     Card(
@@ -36,7 +36,7 @@ _TEXTS = {
 }  # fmt: skip
 
 LABELLED = [
-    Labelled(question=Question(text=text), agents={agent: 1.0}, gold=frozenset({agent}))
+    LabelledQuestion(question=UserQuestion(text=text), agents={agent: 1.0}, gold=frozenset({agent}))
     for agent, texts in _TEXTS.items()
     for text in texts
 ]

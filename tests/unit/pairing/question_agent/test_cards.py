@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.contracts.pairing import Card, Question
+from prolocutor.contracts.pairing import Card, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.pairing.agent_cards import breadth, name_stems, sentences
 from prolocutor.pairing.question_agent.cards import CardsRouter
@@ -14,11 +14,11 @@ ROUTER = CardsRouter(CARDS)
 
 
 def best(text: str) -> str:
-    return ROUTER.route(Question(text=text))[0].agent
+    return ROUTER.route(UserQuestion(text=text))[0].agent
 
 
 def test_the_nearest_card_is_chosen_and_quoted() -> None:
-    found = ROUTER.route(Question(text="will it be raining in Oslo?"))
+    found = ROUTER.route(UserQuestion(text="will it be raining in Oslo?"))
 
     assert found[0].agent == "weather"
     assert found[0].reason.startswith("its card: ")
@@ -28,14 +28,14 @@ def test_the_nearest_card_is_chosen_and_quoted() -> None:
 def test_an_agents_name_counts_as_its_words() -> None:
     router = CardsRouter([Card(name="hotel_booking"), Card(name="FlightSearch")])
 
-    assert router.route(Question(text="book me a hotel"))[0].agent == "hotel_booking"
-    assert router.route(Question(text="any flights to Rome"))[0].agent == "FlightSearch"
+    assert router.route(UserQuestion(text="book me a hotel"))[0].agent == "hotel_booking"
+    assert router.route(UserQuestion(text="any flights to Rome"))[0].agent == "FlightSearch"
 
 
 def test_what_no_card_speaks_of_goes_to_the_broadest() -> None:
     broad = Card(name="broad", description="Music, news, sports, recipes, jokes, alarms. And more.")
     found = CardsRouter([Card(name="narrow", description="Stocks."), broad]).route(
-        Question(text="zzz")
+        UserQuestion(text="zzz")
     )
 
     assert found[0].agent == "broad"
@@ -67,7 +67,7 @@ def test_cards_that_cannot_be_chosen_from_are_refused(cards: list[Card], told: s
 
 @given(st.text())
 def test_any_text_gets_a_probability_of_every_agent(text: str) -> None:
-    found = ROUTER.route(Question(text=text, said_before=text, agent_before="bank"))
+    found = ROUTER.route(UserQuestion(text=text, said_before=text, agent_before="bank"))
 
     assert {pair.agent for pair in found} == {"weather", "music", "bank"}
     assert all(0 <= pair.probability <= 1 for pair in found)

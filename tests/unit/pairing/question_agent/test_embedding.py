@@ -2,7 +2,7 @@
 
 import pytest
 
-from prolocutor.contracts.pairing import Question, Training
+from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadInput
 from prolocutor.pairing.question_agent.embedding import EmbeddingRouter, fit
 from tests.unit.pairing.encoders.made import WordEncoder
@@ -11,7 +11,7 @@ from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
 async def router(*, labels: bool = True) -> EmbeddingRouter:
     labelled = LABELLED if labels else ()
-    return await fit(Training(cards=CARDS, labelled=labelled, encoder=WordEncoder()))
+    return await fit(TrainingData(cards=CARDS, labelled=labelled, encoder=WordEncoder()))
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ async def router(*, labels: bool = True) -> EmbeddingRouter:
     [("will it rain tomorrow", "weather"), ("play some jazz", "music"), ("my balance", "bank")],
 )
 async def test_the_nearest_card_is_chosen_without_labels(text: str, agent: str) -> None:
-    found = await (await router(labels=False)).route(Question(text=text))
+    found = await (await router(labels=False)).route(UserQuestion(text=text))
 
     assert found[0].agent == agent
     assert found[0].reason.startswith("its card: ")
@@ -27,7 +27,7 @@ async def test_the_nearest_card_is_chosen_without_labels(text: str, agent: str) 
 
 
 async def test_labelled_questions_are_nearer_and_quoted() -> None:
-    found = await (await router()).route(Question(text="do I need an umbrella in Paris"))
+    found = await (await router()).route(UserQuestion(text="do I need an umbrella in Paris"))
 
     assert found[0].agent == "weather"
     assert found[0].reason == "right for: do I need an umbrella"
@@ -35,7 +35,7 @@ async def test_labelled_questions_are_nearer_and_quoted() -> None:
 
 
 async def test_a_follow_up_stays_where_it_belongs() -> None:
-    question = Question(
+    question = UserQuestion(
         text="and in Peru?",
         said_before="will it rain in Oslo",
         answered_before="No.",
@@ -49,10 +49,10 @@ async def test_a_follow_up_stays_where_it_belongs() -> None:
 
 async def test_where_the_encoder_fails_cards_choose() -> None:
     encoder = WordEncoder()
-    made = await fit(Training(cards=CARDS, labelled=LABELLED, encoder=encoder))
+    made = await fit(TrainingData(cards=CARDS, labelled=LABELLED, encoder=encoder))
     encoder.broken = True
 
-    found = await made.route(Question(text="will it rain tomorrow"))
+    found = await made.route(UserQuestion(text="will it rain tomorrow"))
 
     assert found[0].agent == "weather"
     assert "nobody answers" in found[0].reason
@@ -60,4 +60,4 @@ async def test_where_the_encoder_fails_cards_choose() -> None:
 
 async def test_an_encoder_is_needed() -> None:
     with pytest.raises(BadInput, match="needs an encoder"):
-        await fit(Training(cards=CARDS))
+        await fit(TrainingData(cards=CARDS))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from prolocutor.contracts.pairing import Question, Training
+from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.pairing.method_catalog import ROUTERS, load_router, needs_of
 from prolocutor.pairing.question_agent.follow_ups import continuation
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
@@ -29,10 +29,10 @@ READY = [name for name in ROUTERS if needs_of(name, "router") <= {"labels"}]
 @pytest.fixture(params=READY, scope="module")
 def route(request: pytest.FixtureRequest) -> Callable[..., str]:
     fit = load_router(request.param)
-    router = fit(Training(cards=CARDS, labelled=LABELLED))
+    router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
 
     def best(text: str, **before: str) -> str:
-        pairs = router.route(Question(text=text, **before))
+        pairs = router.route(UserQuestion(text=text, **before))
         return str(pairs[0].agent)
 
     return best
@@ -71,4 +71,4 @@ def test_an_agent_before_that_is_gone_changes_nothing(route: Callable[..., str])
 
 
 def test_without_a_turn_before_nothing_is_a_follow_up() -> None:
-    assert continuation(Question(text="what about Texas?")) == 0
+    assert continuation(UserQuestion(text="what about Texas?")) == 0

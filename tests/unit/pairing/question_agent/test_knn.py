@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.contracts.pairing import Question, Training
+from prolocutor.contracts.pairing import TrainingData, UserQuestion
 from prolocutor.errors import BadData, BadInput
 from prolocutor.pairing.model_files import load_model, save_model
-from prolocutor.pairing.question_agent.journal import LessonJournal
-from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson, fit
+from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel, fit
+from prolocutor.pairing.question_agent.label_journal import LabelJournal
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
 
 def best(router: KnnRouter, text: str) -> str:
-    return router.route(Question(text=text))[0].agent
+    return router.route(UserQuestion(text=text))[0].agent
 
 
 def test_one_label_is_seen_by_the_next_question() -> None:
@@ -25,7 +25,7 @@ def test_one_label_is_seen_by_the_next_question() -> None:
     router.learn("blorb the frobnitz", ["bank"])
 
     assert best(router, "blorb my frobnitz") == "bank"
-    assert "blorb the frobnitz" in router.route(Question(text="blorb my frobnitz"))[0].reason
+    assert "blorb the frobnitz" in router.route(UserQuestion(text="blorb my frobnitz"))[0].reason
 
 
 def test_without_labels_the_cards_speak() -> None:
@@ -33,11 +33,11 @@ def test_without_labels_the_cards_speak() -> None:
 
 
 def test_several_agents_can_be_right() -> None:
-    router = fit(Training(cards=CARDS, labelled=LABELLED))
+    router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
     for _ in range(3):
         router.learn("tell me the news", {"music": 1.0, "bank": 0.6})
 
-    found = {pair.agent: pair.probability for pair in router.route(Question(text="the news"))}
+    found = {pair.agent: pair.probability for pair in router.route(UserQuestion(text="the news"))}
 
     assert found["music"] > found["bank"] > found["weather"]
 
@@ -56,13 +56,13 @@ def test_a_share_that_is_none_is_refused() -> None:
 
 
 def test_what_is_kept_can_be_learned_again(tmp_path: Path) -> None:
-    journal = LessonJournal(tmp_path / "lessons.jsonl")
+    journal = LabelJournal(tmp_path / "lessons.jsonl")
     router = KnnRouter(CARDS, keep=journal.write)
     router.learn("blorb the frobnitz", ["bank"])
     journal.close()
 
     again = KnnRouter(CARDS)
-    again.learn_all(LessonJournal(tmp_path / "lessons.jsonl").read())
+    again.learn_all(LabelJournal(tmp_path / "lessons.jsonl").read())
 
     assert best(again, "blorb my frobnitz") == "bank"
 
@@ -70,9 +70,9 @@ def test_what_is_kept_can_be_learned_again(tmp_path: Path) -> None:
 def test_a_lesson_that_was_cut_off_is_forgotten_and_the_next_is_whole(tmp_path: Path) -> None:
     file = tmp_path / "lessons.jsonl"
     file.write_bytes(b'{"text":"a","agents":{"x":1.0}}\n{"text":"b","ag')
-    journal = LessonJournal(file, sync=True)
+    journal = LabelJournal(file, sync=True)
 
-    journal.write(Lesson("c", {"y": 1.0}))
+    journal.write(RouterLabel("c", {"y": 1.0}))
     journal.close()
 
     assert [one.text for one in journal.read()] == ["a", "c"]
@@ -82,11 +82,11 @@ def test_a_line_that_is_no_lesson_is_named(tmp_path: Path) -> None:
     (tmp_path / "lessons.jsonl").write_text('{"text":"a","agents":{}}\nnonsense\n')
 
     with pytest.raises(BadData, match=r"lessons\.jsonl:2"):
-        LessonJournal(tmp_path / "lessons.jsonl").read()
+        LabelJournal(tmp_path / "lessons.jsonl").read()
 
 
 def test_a_lesson_that_cannot_be_kept_is_not_learned() -> None:
-    def fails(lesson: Lesson) -> None:
+    def fails(lesson: RouterLabel) -> None:
         raise OSError("the disk is full")
 
     router = KnnRouter(CARDS, keep=fails)
@@ -97,12 +97,12 @@ def test_a_lesson_that_cannot_be_kept_is_not_learned() -> None:
 
 
 def test_a_saved_model_chooses_as_before(tmp_path: Path) -> None:
-    router = fit(Training(cards=CARDS, labelled=LABELLED))
+    router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
     save_model(tmp_path / "m", router.to_model())
 
     again = KnnRouter.of_model(load_model(tmp_path / "m"), CARDS)
 
-    question = Question(text="is my card blocked again")
+    question = UserQuestion(text="is my card blocked again")
     assert again.route(question) == router.route(question)
 
 
@@ -112,7 +112,7 @@ def test_any_lessons_and_text_give_probabilities(lessons: list[tuple[str, str]],
     for said, agent in lessons:
         router.learn(said, [agent])
 
-    found = router.route(Question(text=text))
+    found = router.route(UserQuestion(text=text))
 
     assert {pair.agent for pair in found} == {agent for _, agent in lessons}
     assert all(0 <= pair.probability <= 1 for pair in found)

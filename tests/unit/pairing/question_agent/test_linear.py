@@ -5,17 +5,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Card, Labelled, Question, Training
+from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pairing.method_catalog import load_router
 from prolocutor.pairing.model_files import Model, save_model, training_card
-from prolocutor.pairing.question_agent.loading import load_router_model
+from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from tests.unit.pairing.question_agent.made import CARDS, LABELLED
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
 
 LEARNED = ("linear", "ensemble", "knn")
-TRAINING = Training(cards=CARDS, labelled=LABELLED)
+TRAINING = TrainingData(cards=CARDS, labelled=LABELLED)
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -28,7 +28,7 @@ def test_what_was_learned_is_known_and_what_is_like_it(name: str) -> None:
         ("weather in Rome", "weather"),
         ("put on the radio", "music"),
     ]:
-        found = router.route(Question(text=text))
+        found = router.route(UserQuestion(text=text))
         assert found[0].agent == agent
         assert found[0].reason
 
@@ -40,7 +40,7 @@ def test_a_saved_model_chooses_as_before(name: str, tmp_path: Path) -> None:
 
     loaded = load_router_model(tmp_path / "m", CARDS)
 
-    question = Question(text="transfer money for the song")
+    question = UserQuestion(text="transfer money for the song")
     assert loaded.model.id == made
     assert loaded.warnings == []
     assert loaded.router.route(question) == router.route(question)
@@ -55,10 +55,10 @@ def test_agents_that_left_and_came_are_borne_with_a_warning(name: str, tmp_path:
     loaded = load_router_model(tmp_path / "m", [*CARDS[:2], new])
 
     assert len(loaded.warnings) == 2
-    found = loaded.router.route(Question(text="what is my balance"))
+    found = loaded.router.route(UserQuestion(text="what is my balance"))
     assert {pair.agent for pair in found} == {"weather", "music", "pizza"}
-    assert loaded.router.route(Question(text="order a pizza"))[0].agent == "pizza"
-    assert loaded.router.route(Question(text="play jazz"))[0].agent == "music"
+    assert loaded.router.route(UserQuestion(text="order a pizza"))[0].agent == "pizza"
+    assert loaded.router.route(UserQuestion(text="play jazz"))[0].agent == "music"
 
 
 def test_a_label_online_counts_for_the_ensemble_at_once() -> None:
@@ -66,30 +66,32 @@ def test_a_label_online_counts_for_the_ensemble_at_once() -> None:
     for _ in range(3):
         router.learn("blorb the frobnitz", ["bank"])
 
-    found = router.route(Question(text="blorb the frobnitz"))
+    found = router.route(UserQuestion(text="blorb the frobnitz"))
 
     assert found[0].agent == "bank"
 
 
 def test_too_few_labels_are_refused() -> None:
     with pytest.raises(BadInput, match="1 labelled questions are too few"):
-        load_router("linear")(Training(cards=CARDS, labelled=LABELLED[:1]))
+        load_router("linear")(TrainingData(cards=CARDS, labelled=LABELLED[:1]))
 
 
 def test_an_agent_that_was_never_right_is_never_first() -> None:
     cards = [*CARDS, Card(name="never")]
-    router = load_router("linear")(Training(cards=cards, labelled=LABELLED))
+    router = load_router("linear")(TrainingData(cards=cards, labelled=LABELLED))
 
-    found = router.route(Question(text="zzz"))
+    found = router.route(UserQuestion(text="zzz"))
 
     assert found[-1].agent == "never"
 
 
 def test_labels_of_little_weight_count_little() -> None:
-    wrong = [Labelled(question=Question(text="play jazz"), agents={"bank": 1.0}, weight=0.01)] * 5
-    router = load_router("linear")(Training(cards=CARDS, labelled=[*LABELLED, *wrong]))
+    wrong = [
+        LabelledQuestion(question=UserQuestion(text="play jazz"), agents={"bank": 1.0}, weight=0.01)
+    ] * 5
+    router = load_router("linear")(TrainingData(cards=CARDS, labelled=[*LABELLED, *wrong]))
 
-    found = router.route(Question(text="play jazz"))
+    found = router.route(UserQuestion(text="play jazz"))
 
     assert found[0].agent == "music"
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Answer, Labelled, Question, Training
+from prolocutor.contracts.pairing import AgentAnswer, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pairing.model_files import load_model, save_model, training_card
 
@@ -24,7 +24,7 @@ THINGS = "amber birch cedar daisy ember fern grape hazel iris jade kelp lilac ma
 AGENTS = ("wise", "vague", "dumb")
 
 
-def asked(number: int, dice: random.Random) -> Labelled:
+def asked(number: int, dice: random.Random) -> LabelledQuestion:
     """Make a question that `wise` answers well, `vague` half the time, and `dumb` never."""
     first, second = dice.sample(THINGS, 2)
     knows = dice.random() < 0.5
@@ -33,8 +33,8 @@ def asked(number: int, dice: random.Random) -> Labelled:
         "vague": f"{first} and {second}: {number} grams." if knows else "Which one do you mean?",
         "dumb": "Sorry, I did not get that.",
     }
-    return Labelled(
-        question=Question(text=f"how much weigh {first} and {second}"),
+    return LabelledQuestion(
+        question=UserQuestion(text=f"how much weigh {first} and {second}"),
         agents={"wise": 0.8, "vague": 0.6 if knows else 0.0},
         gold=frozenset({"wise", "vague"} if knows else {"wise"}),
         answers=answers,
@@ -42,10 +42,10 @@ def asked(number: int, dice: random.Random) -> Labelled:
 
 
 @cache
-def lessons() -> Training:
+def lessons() -> TrainingData:
     dice = random.Random(4)
     labelled = [asked(number, dice) for number in range(80)]
-    return Training(labelled=labelled, priors=[dict.fromkeys(AGENTS, 0.3)] * len(labelled))
+    return TrainingData(labelled=labelled, priors=[dict.fromkeys(AGENTS, 0.3)] * len(labelled))
 
 
 @cache
@@ -58,11 +58,11 @@ def learned() -> Any:
     return learned_training.fit(lessons())
 
 
-QUESTION = Question(text="how much weigh iris and jade")
+QUESTION = UserQuestion(text="how much weigh iris and jade")
 ANSWERS = [
-    Answer(agent="dumb", text="Sorry, I did not get that."),
-    Answer(agent="vague", text="Which one do you mean?"),
-    Answer(agent="wise", text="The weight of iris and jade is 12 grams."),
+    AgentAnswer(agent="dumb", text="Sorry, I did not get that."),
+    AgentAnswer(agent="vague", text="Which one do you mean?"),
+    AgentAnswer(agent="wise", text="The weight of iris and jade is 12 grams."),
 ]
 
 
@@ -100,7 +100,7 @@ def test_the_same_training_makes_the_same_model() -> None:
 
 def test_a_model_ranks_as_what_it_was_made_of(tmp_path: object) -> None:
     save_model(f"{tmp_path}/model", learned().to_model(training_card(80)))
-    again = ranking.Learned.of_model(load_model(f"{tmp_path}/model"))
+    again = ranking.LearnedRanker.of_model(load_model(f"{tmp_path}/model"))
     assert again.rank(QUESTION, ANSWERS, {}) == learned().rank(QUESTION, ANSWERS, {})
 
 
@@ -108,7 +108,7 @@ def test_a_model_of_other_features_is_refused() -> None:
     model = learned().to_model(training_card(80))
     other = msgspec.structs.replace(model, settings=model.settings | {"columns": ["length"]})
     with pytest.raises(ConfigError, match="train it again"):
-        ranking.Learned.of_model(other)
+        ranking.LearnedRanker.of_model(other)
 
 
 def test_too_few_labels_are_refused_in_words() -> None:
@@ -120,13 +120,18 @@ def test_too_few_labels_are_refused_in_words() -> None:
 def test_questions_without_weight_teach_no_label() -> None:
     bare = [msgspec.structs.replace(one, weight=0.0) for one in lessons().labelled]
     with pytest.raises(BadInput, match="0 questions"):
-        learned_training.fit(Training(labelled=bare))
+        learned_training.fit(TrainingData(labelled=bare))
 
 
 def test_questions_without_answers_do_no_harm() -> None:
-    more = [*lessons().labelled, Labelled(question=Question(text="hi"), agents={"wise": 1.0})]
+    more = [
+        *lessons().labelled,
+        LabelledQuestion(question=UserQuestion(text="hi"), agents={"wise": 1.0}),
+    ]
     priors = [*lessons().priors, {}]
-    assert isinstance(learned_training.fit(Training(labelled=more, priors=priors)), ranking.Learned)
+    assert isinstance(
+        learned_training.fit(TrainingData(labelled=more, priors=priors)), ranking.LearnedRanker
+    )
 
 
 def test_the_share_of_what_was_learned_grows_with_the_labels() -> None:

@@ -28,7 +28,7 @@ def grown(rounds: int) -> tuple[Any, Any, Any]:
     ]
     feature, threshold, leaf = (numpy.array(part) for part in zip(*grown_trees, strict=True))
     return (
-        trees.Forest(feature.astype("i4"), threshold, leaf),
+        trees.TreeEnsemble(feature.astype("i4"), threshold, leaf),
         rows,
         booster.predict(rows, raw_score=True),
     )
@@ -51,5 +51,7 @@ def test_two_forests_are_joined_by_their_shares() -> None:
 
 def test_a_tree_that_does_not_split_gives_its_one_value() -> None:
     feature, threshold, leaf = trees.tree_of({"leaf_value": 0.25})
-    forest = trees.Forest(numpy.array([feature]), numpy.array([threshold]), numpy.array([leaf]))
+    forest = trees.TreeEnsemble(
+        numpy.array([feature]), numpy.array([threshold]), numpy.array([leaf])
+    )
     assert forest.predict(numpy.zeros((2, 3))).tolist() == [0.25, 0.25]

@@ -6,8 +6,8 @@ import pytest
 
 from prolocutor.contracts.pairing import Pairing
 from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.question_response.any_right import any_right_probability
-from prolocutor.pairing.question_response.unsupervised import Unsupervised
+from prolocutor.pairing.question_response.answer_pairings import any_right_probability
+from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 
 def paired(*probabilities: float) -> list[Pairing]:
@@ -15,18 +15,18 @@ def paired(*probabilities: float) -> list[Pairing]:
 
 
 def test_nobody_is_right_where_nobody_answered() -> None:
-    assert any_right_probability(Unsupervised(), []) < 0.001
+    assert any_right_probability(UnsupervisedRanker(), []) < 0.001
 
 
 def test_two_halves_make_three_quarters() -> None:
-    assert any_right_probability(Unsupervised(), paired(0.5, 0.5)) == pytest.approx(0.75)
+    assert any_right_probability(UnsupervisedRanker(), paired(0.5, 0.5)) == pytest.approx(0.75)
 
 
 def test_one_that_is_sure_is_enough() -> None:
-    assert any_right_probability(Unsupervised(), paired(1.0, 0.0)) > 0.99
+    assert any_right_probability(UnsupervisedRanker(), paired(1.0, 0.0)) > 0.99
 
 
 def test_a_ranker_that_has_learned_it_uses_its_own_curve() -> None:
-    ranker = Unsupervised()
+    ranker = UnsupervisedRanker()
     ranker.any_right = Sigmoid(0.0, 0.0)  # type: ignore[attr-defined]
     assert any_right_probability(ranker, paired(0.9)) == 0.5

@@ -13,7 +13,7 @@ MAX_MEMORY: Final = 8 << 20
 """Bytes beyond which episodes go to a temporary file, which only this process knows."""
 
 
-class Shelf:
+class EpisodeBuffer:
     """Episodes by number; what is taken is a copy. Memory: eight bytes an episode."""
 
     def __init__(self, episodes: Iterable[Sequence[dict[str, Any]]]) -> None:

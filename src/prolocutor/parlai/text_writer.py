@@ -68,7 +68,7 @@ class TextWriter:
         return path.with_name(f".{path.name}.part")
 
 
-def check_kept(given: Mapping[str, Any], again: Mapping[str, Any], form: str) -> None:
+def check_lossless(given: Mapping[str, Any], again: Mapping[str, Any], form: str) -> None:
     """Compare a message with what reading it again gives; `BadData` names the field that is lost.
 
     Tuples count as lists, a missing `episode_done` as false and a missing reward as 0.

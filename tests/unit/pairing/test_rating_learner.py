@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from prolocutor.contracts.observer import Rated
-from prolocutor.contracts.pairing import Card, Question
-from prolocutor.pairing.question_agent.journal import LessonJournal
-from prolocutor.pairing.question_agent.knn import KnnRouter, Lesson
-from prolocutor.pairing.reloading import Kept, Ready
-from prolocutor.pairing.teaching import Teaching, thumb
+from prolocutor.contracts.pairing import Card, UserQuestion
+from prolocutor.pairing.model_reloading import ReloadedModel, VersionedMethod
+from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel
+from prolocutor.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.pairing.rating_learner import RatingLearner, thumb
 
 NAMES = ["red", "green", "blue"]
 
 
-def taught(folder: Path, *ratings: Any, agent: str = "red") -> tuple[KnnRouter, list[Lesson]]:
+def taught(folder: Path, *ratings: Any, agent: str = "red") -> tuple[KnnRouter, list[RouterLabel]]:
     """Return the router after these ratings of one reply, and what is kept of them."""
     router = KnnRouter([Card(name=name) for name in NAMES])
-    journal = LessonJournal(folder / "lessons")
-    kept: Kept[Any] = Kept(folder, lambda: Ready(router, "knn"))
-    teaching = Teaching(kept, journal, NAMES)
+    journal = LabelJournal(folder / "lessons")
+    kept: ReloadedModel[Any] = ReloadedModel(folder, lambda: VersionedMethod(router, "knn"))
+    teaching = RatingLearner(kept, journal, NAMES)
     for rating in ratings:
         teaching.reply_rated(Rated(utt_id="1", question="where is it?", agent=agent, rating=rating))
     return router, journal.read()
@@ -42,15 +42,15 @@ def test_a_thumb_is_read(rating: Any, right: bool | None) -> None:
 def test_thumbs_up_teach_who_is_right_softly(tmp_path: Path) -> None:
     router, lessons = taught(tmp_path, 1)
 
-    assert lessons == [Lesson("where is it?", {"red": 0.9}, 0.5)]
-    assert router.route(Question(text="where is it?"))[0].agent == "red"
+    assert lessons == [RouterLabel("where is it?", {"red": 0.9}, 0.5)]
+    assert router.route(UserQuestion(text="where is it?"))[0].agent == "red"
 
 
 def test_thumbs_down_teach_who_is_wrong_and_that_others_may_be_right(tmp_path: Path) -> None:
     router, lessons = taught(tmp_path, "down")
 
-    assert lessons == [Lesson("where is it?", {"red": 0.0, "green": 0.25, "blue": 0.25}, 0.25)]
-    assert router.route(Question(text="where is it?"))[-1].agent == "red"
+    assert lessons == [RouterLabel("where is it?", {"red": 0.0, "green": 0.25, "blue": 0.25}, 0.25)]
+    assert router.route(UserQuestion(text="where is it?"))[-1].agent == "red"
 
 
 def test_stars_and_agents_that_are_not_there_teach_nothing(tmp_path: Path) -> None:
@@ -63,8 +63,8 @@ def test_a_label_that_cannot_be_kept_does_not_count_and_is_logged(
 ) -> None:
     caplog.set_level(logging.ERROR)
     router = KnnRouter([Card(name=name) for name in NAMES])
-    kept: Kept[Any] = Kept(tmp_path, lambda: Ready(router, "knn"))
-    teaching = Teaching(kept, LessonJournal(tmp_path / "no" / "lessons"), NAMES)
+    kept: ReloadedModel[Any] = ReloadedModel(tmp_path, lambda: VersionedMethod(router, "knn"))
+    teaching = RatingLearner(kept, LabelJournal(tmp_path / "no" / "lessons"), NAMES)
 
     teaching.reply_rated(Rated(utt_id="1", question="where?", agent="red", rating=1))
 
@@ -73,15 +73,15 @@ def test_a_label_that_cannot_be_kept_does_not_count_and_is_logged(
 
 
 def test_what_a_person_taught_goes_when_they_are_deleted(tmp_path: Path) -> None:
-    journal = LessonJournal(tmp_path / "lessons")
+    journal = LabelJournal(tmp_path / "lessons")
 
-    def load() -> Ready[Any]:
+    def load() -> VersionedMethod[Any]:
         router = KnnRouter([Card(name=name) for name in NAMES])
         router.learn_all(journal.read())
-        return Ready(router, "knn")
+        return VersionedMethod(router, "knn")
 
-    kept: Kept[Any] = Kept(tmp_path, load)
-    teaching = Teaching(kept, journal, NAMES)
+    kept: ReloadedModel[Any] = ReloadedModel(tmp_path, load)
+    teaching = RatingLearner(kept, journal, NAMES)
     for user, question in [("ann", "where is it?"), ("bob", "how much is it?")]:
         rated = Rated(utt_id="1", user=user, question=question, agent="red", rating=1)
         teaching.reply_rated(rated)

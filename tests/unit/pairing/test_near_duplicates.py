@@ -5,7 +5,7 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.pairing.groups import ALIKE, folds_of, near_duplicates
+from prolocutor.pairing.near_duplicates import ALIKE, folds_of, near_duplicates
 from prolocutor.pairing.text import jaccard, words
 
 LETTERS = st.lists(st.text("abcdef ", max_size=14), max_size=25)

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from math import log
 from typing import Final
 
-from prolocutor.contracts.pairing import Answer, Question
+from prolocutor.contracts.pairing import AgentAnswer, UserQuestion
 from prolocutor.pairing.agent_log import AgentLog
-from prolocutor.pairing.features_text import (
+from prolocutor.pairing.text_traits import (
     ASKED_NAMES,
     FORM_NAMES,
     KIND_NAMES,
@@ -61,8 +61,8 @@ _MOST_COMPARED: Final = 50
 
 
 def features(
-    question: Question,
-    answers: Sequence[Answer],
+    question: UserQuestion,
+    answers: Sequence[AgentAnswer],
     prior: Mapping[str, float],
     agent_log: AgentLog,
     *,

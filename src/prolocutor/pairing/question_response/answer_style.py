@@ -7,13 +7,13 @@ from itertools import pairwise
 from math import log, sqrt
 from typing import Final
 
-from prolocutor.pairing.features_text import answer_traits
+from prolocutor.pairing.text_traits import answer_traits
 
 _LENGTH_STEP: Final = 4
 _LONGEST: Final = 9
 
 
-class Wording:
+class StyleModel:
     """Weighs an answer's words: TF-IDF of norm 1, times a weight a term, plus an offset.
 
     `terms` maps a term to its inverse document frequency and its weight.

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from prolocutor.errors import BadData
-from prolocutor.pairing.question_agent.knn import Lesson
+from prolocutor.pairing.question_agent.knn import RouterLabel
 
 
-class LessonJournal:
+class LabelJournal:
     """Keeps lessons in a file: `router.learn_all(journal.read())`, then `keep=journal.write`.
 
     A line is handed to the system whole, before the lesson counts: it survives this process. With
@@ -22,20 +22,20 @@ class LessonJournal:
         self._path, self._sync = Path(path), sync
         self._file: int | None = None
 
-    def read(self) -> list[Lesson]:
+    def read(self) -> list[RouterLabel]:
         """Return all lessons; a last line that was cut off is left out, `BadData` for others."""
-        lessons: list[Lesson] = []
+        lessons: list[RouterLabel] = []
         if not self._path.is_file():
             return lessons
         *lines, _ = self._path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, 1):
             try:
-                lessons.append(msgspec.json.decode(line, type=Lesson))
+                lessons.append(msgspec.json.decode(line, type=RouterLabel))
             except msgspec.MsgspecError as error:
                 raise BadData(str(error), file=str(self._path), line=number) from None
         return lessons
 
-    def write(self, lesson: Lesson) -> None:
+    def write(self, lesson: RouterLabel) -> None:
         """Append a lesson."""
         if self._file is None:
             self._file = self._open()

@@ -1,8 +1,8 @@
 """Latent: lessons that are near in what questions are about, though their words differ.
 
 The terms of a linear router are brought to the directions along which the questions that it learned
-from differ most (latent semantic analysis, Deerwester and others 1990); nearness is the cosine
-there. Trained by `latent_training.py`; to search needs NumPy alone.
+from differ most (latent semantic analysis, Deerwester and others 1990); similarity is
+the cosine there. `linear_training` makes it; searching needs NumPy alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ import numpy as np
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.model_files import Array, Model
 from prolocutor.pairing.question_agent.linear import LinearRouter
-from prolocutor.pairing.question_agent.nearness import NEIGHBOURS, SECOND, Near, WordIndex
+from prolocutor.pairing.question_agent.similarity_index import (
+    NEIGHBOURS,
+    SECOND,
+    Neighbours,
+    WordIndex,
+)
 
 _POWER: Final = 4
 _LOUDEST: Final = 10.0
@@ -41,7 +46,7 @@ class LatentIndex:
         if number >= len(self._lessons):
             self._later.add(number, text)
 
-    def nearest(self, text: str) -> Near:
+    def nearest(self, text: str) -> Neighbours:
         """Return the nearest lessons; weights are from 0 to 10, of later ones from 0 to 300.
 
         So a later lesson of the very same words outvotes all others; one that shares half of what

@@ -1,4 +1,4 @@
-"""Learning on shares of votes: what right answers sound like, and logistic regression for it."""
+"""Training of the style model, and the logistic regression on shares of votes that it uses."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.linear_model import LogisticRegression
 
+from prolocutor.pairing.question_response.answer_style import StyleModel, term_counts
 from prolocutor.pairing.question_response.trees import Floats
-from prolocutor.pairing.question_response.wording import Wording, term_counts
 
 _LEAST_SEEN: Final = 2
 
 
-class LearnedWording(msgspec.Struct, frozen=True):
+class StyleWeights(msgspec.Struct, frozen=True):
     """What was learned of each term of a table; `idf` is 0 for those that are too rare."""
 
     idf: Floats
@@ -42,7 +42,7 @@ class TermTable:
         self._terms = list(places)
         self._table = csr_matrix((data, columns, ends), shape=(len(texts), len(places)))
 
-    def learn(self, rows: NDArray[np.int64], votes: Floats, weights: Floats) -> LearnedWording:
+    def learn(self, rows: NDArray[np.int64], votes: Floats, weights: Floats) -> StyleWeights:
         """Learn which words right answers have: logistic regression on shares of votes."""
         part = self._table[rows]
         seen = np.bincount(part.indices, minlength=len(self._terms))
@@ -51,19 +51,19 @@ class TermTable:
         model = soft_regression(_scaled(part, idf)[:, known], votes, weights, strength=3.0)
         weight = np.zeros(len(idf))
         weight[known] = model.coef_[0]
-        return LearnedWording(idf, weight, float(model.intercept_[0]))
+        return StyleWeights(idf, weight, float(model.intercept_[0]))
 
-    def scores(self, rows: NDArray[np.int64], learned: LearnedWording) -> Floats:
+    def scores(self, rows: NDArray[np.int64], learned: StyleWeights) -> Floats:
         """Return what `Wording.score` gives for the texts of these rows."""
         found: Floats = _scaled(self._table[rows], learned.idf) @ learned.weight + learned.offset
         return found
 
-    def wording(self, learned: LearnedWording) -> Wording:
+    def wording(self, learned: StyleWeights) -> StyleModel:
         """Return what was learned, for texts of any words."""
         known = np.flatnonzero(learned.idf).tolist()
         idf, weight = learned.idf.tolist(), learned.weight.tolist()
         terms = {self._terms[place]: (idf[place], weight[place]) for place in known}
-        return Wording(terms, learned.offset)
+        return StyleModel(terms, learned.offset)
 
 
 def _scaled(table: Any, idf: Floats) -> Any:
@@ -76,9 +76,7 @@ def _scaled(table: Any, idf: Floats) -> Any:
     return made
 
 
-def soft_regression(
-    table: Any, target: Floats, weights: Floats, strength: float
-) -> LogisticRegression:
+def soft_regression(table: Any, target: Floats, weights: Floats, strength: float) -> Any:
     """Fit a logistic regression to targets between 0 and 1: each row counts as yes and as no."""
     solver = "liblinear" if isinstance(table, csr_matrix) else "lbfgs"
     model = LogisticRegression(C=strength, solver=solver, max_iter=200, random_state=0)

@@ -8,37 +8,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prolocutor.contracts.pairing import Answer, Question
+from prolocutor.contracts.pairing import AgentAnswer, UserQuestion
 from prolocutor.pairing.agent_log import AgentLog
-from prolocutor.pairing.features import NAMES, PLACE, features
-from prolocutor.pairing.features_text import answer_traits
+from prolocutor.pairing.answer_features import NAMES, PLACE, features
+from prolocutor.pairing.text_traits import answer_traits
 
 NOBODY = AgentLog()
 
 
 def seen(name: str, question: str, *texts: str) -> list[float]:
-    answers = [Answer(agent=str(number), text=text) for number, text in enumerate(texts)]
-    return [row[PLACE[name]] for row in features(Question(text=question), answers, {}, NOBODY)]
+    answers = [AgentAnswer(agent=str(number), text=text) for number, text in enumerate(texts)]
+    return [row[PLACE[name]] for row in features(UserQuestion(text=question), answers, {}, NOBODY)]
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), min_size=1, max_size=4))
 def test_every_text_gives_a_full_row_of_numbers(question: str, texts: list[str]) -> None:
-    answers = [Answer(agent="one", text=text) for text in texts]
-    rows = features(Question(text=question), answers, {"one": 0.5}, NOBODY)
+    answers = [AgentAnswer(agent="one", text=text) for text in texts]
+    rows = features(UserQuestion(text=question), answers, {"one": 0.5}, NOBODY)
     assert [len(row) for row in rows] == [len(NAMES)] * len(texts)
     assert all(isfinite(value) for row in rows for value in row)
 
 
 def test_no_answers_give_no_rows() -> None:
-    assert features(Question(text="anybody there"), [], {}, NOBODY) == []
+    assert features(UserQuestion(text="anybody there"), [], {}, NOBODY) == []
 
 
 def test_features_do_not_know_an_agent_by_name() -> None:
     texts = ["It is noon.", "Sorry?"]
 
     def rows(*names: str) -> list[list[float]]:
-        answers = [Answer(agent=name, text=text) for name, text in zip(names, texts, strict=True)]
-        return features(Question(text="the time"), answers, dict.fromkeys(names, 0.5), NOBODY)
+        answers = [
+            AgentAnswer(agent=name, text=text) for name, text in zip(names, texts, strict=True)
+        ]
+        return features(UserQuestion(text="the time"), answers, dict.fromkeys(names, 0.5), NOBODY)
 
     assert rows("alice", "bob") == rows("carol", "dan")
 
@@ -107,7 +109,7 @@ def test_two_that_say_the_same_agree() -> None:
 
 
 def test_a_router_that_does_not_know_an_agent_is_no_verdict() -> None:
-    answers = [Answer(agent="new", text="yes"), Answer(agent="old", text="yes")]
-    new, old = features(Question(text="is it"), answers, {"old": 0.0}, NOBODY)
+    answers = [AgentAnswer(agent="new", text="yes"), AgentAnswer(agent="old", text="yes")]
+    new, old = features(UserQuestion(text="is it"), answers, {"old": 0.0}, NOBODY)
     assert (new[PLACE["known"]], old[PLACE["known"]]) == (0, 1)
     assert new[PLACE["prior"]] > old[PLACE["prior"]]

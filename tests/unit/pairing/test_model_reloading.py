@@ -8,7 +8,7 @@ import pytest
 
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.model_files import HEAD
-from prolocutor.pairing.reloading import LOOKS, Kept, Ready, latest
+from prolocutor.pairing.model_reloading import LOOKS, ReloadedModel, VersionedMethod, latest
 
 
 class Folder:
@@ -20,20 +20,20 @@ class Folder:
         self.read = 0
         self.done = Event()
         self.write("first")
-        self.kept: Kept[str] = Kept(path, self.load, clock=lambda: self.now)
+        self.kept: ReloadedModel[str] = ReloadedModel(path, self.load, clock=lambda: self.now)
 
     def write(self, text: str) -> None:
         fresh = self.path / "fresh"
         fresh.write_text(text)
         fresh.rename(self.path / HEAD)
 
-    def load(self) -> Ready[str]:
+    def load(self) -> VersionedMethod[str]:
         self.read += 1
         text = (self.path / HEAD).read_text()
         self.done.set()
         if text == "broken":
             raise ConfigError("is broken")
-        return Ready(text, f"id of {text}")
+        return VersionedMethod(text, f"id of {text}")
 
     def wait_for_reading(self) -> None:
         self.done.clear()
@@ -50,8 +50,8 @@ def test_what_was_read_is_in_use_until_another_stands_ready(tmp_path: Path) -> N
     folder.wait_for_reading()
 
     assert (before, latest(folder.kept)) == (
-        Ready("first", "id of first"),
-        Ready("second", "id of second"),
+        VersionedMethod("first", "id of first"),
+        VersionedMethod("second", "id of second"),
     )
 
 
@@ -91,5 +91,5 @@ def test_a_folder_that_is_gone_is_waited_for(tmp_path: Path) -> None:
 def test_what_is_no_model_has_no_version() -> None:
     method = object()
 
-    assert latest(method) == Ready(method, "")
-    assert latest(Ready(method, "cards")).version == "cards"
+    assert latest(method) == VersionedMethod(method, "")
+    assert latest(VersionedMethod(method, "cards")).version == "cards"

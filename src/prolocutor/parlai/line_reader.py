@@ -20,7 +20,7 @@ def refuse(fault: BadData) -> None:
     raise fault
 
 
-class Lines:
+class LineReader:
     """A UTF-8 file, line by line; only a line feed ends a line.
 
     `plain` leaves byte order marks and carriage returns where they are.

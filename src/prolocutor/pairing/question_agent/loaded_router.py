@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from prolocutor.contracts.pairing import Card, Pairing, Question
+from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import Model, agents_that_differ, load_model
@@ -15,7 +15,7 @@ from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import TextScorer, pairings
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedRouter(msgspec.Struct, frozen=True):
     """A router, the model that it is of (its `id` is the version), and what to warn of."""
 
     router: PresentRouter
@@ -23,14 +23,14 @@ class Loaded(msgspec.Struct, frozen=True):
     warnings: list[str]
 
 
-def load_router_model(folder: str | Path, cards: Sequence[Card]) -> Loaded:
+def load_router_model(folder: str | Path, cards: Sequence[Card]) -> LoadedRouter:
     """Read a router's model; agents that are gone are left out, new ones judged by their cards."""
     model = load_model(folder)
     if model.role != "router":
         raise ConfigError(f"is the model of a {model.role}, not of a router", file=str(folder))
     scorer = load_reader(model.method, "router").of_model(model, cards)
     warnings = agents_that_differ(model, {card.name: card for card in cards})
-    return Loaded(PresentRouter(scorer, cards, model.agents), model, warnings)
+    return LoadedRouter(PresentRouter(scorer, cards, model.agents), model, warnings)
 
 
 class PresentRouter:
@@ -42,7 +42,7 @@ class PresentRouter:
         self._cards = CardsRouter(cards) if set(self.agents) - set(known) else None
         self._known = frozenset(known)
 
-    def route(self, question: Question) -> list[Pairing]:
+    def route(self, question: UserQuestion) -> list[Pairing]:
         """Return a pairing for every agent that is there, the best first."""
         return pairings(self, question)
 

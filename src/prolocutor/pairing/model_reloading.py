@@ -27,33 +27,33 @@ LOOKS: Final = 1.0
 Method = TypeVar("Method")
 
 
-class Ready(msgspec.Struct, Generic[Method], frozen=True):
+class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
     """A router or ranker of a model, ready to be used, and the model's id."""
 
     method: Method
     version: str
 
 
-class Kept(Generic[Method]):
+class ReloadedModel(Generic[Method]):
     """The latest model of a folder; `load` reads it, and raises what is wrong with it."""
 
     def __init__(
         self,
         folder: Path,
-        load: Callable[[], Ready[Method]],
+        load: Callable[[], VersionedMethod[Method]],
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._folder = folder
-        self._load: Callable[[], Ready[Method]] = load
+        self._load: Callable[[], VersionedMethod[Method]] = load
         self._clock = clock
         self._lock = Lock()
         self._seen = self._stamp()
         self._looked = clock()
-        self._ready: Ready[Method] = load()
+        self._ready: VersionedMethod[Method] = load()
 
     @property
-    def latest(self) -> Ready[Method]:
+    def latest(self) -> VersionedMethod[Method]:
         """The method in use and its version; a new model is looked for on the way."""
         now = self._clock()
         if now - self._looked >= LOOKS:
@@ -82,12 +82,12 @@ class Kept(Generic[Method]):
         return found.st_mtime_ns, found.st_ino
 
 
-Source: TypeAlias = Method | Ready[Method] | Kept[Method]
+MethodSource: TypeAlias = Method | VersionedMethod[Method] | ReloadedModel[Method]
 """A router or ranker: itself, with the id of its model, or the latest of a folder."""
 
 
-def latest(source: Source[Method]) -> Ready[Method]:
+def latest(source: MethodSource[Method]) -> VersionedMethod[Method]:
     """Return what is to be used now, with its version ("" where nobody told one)."""
-    if isinstance(source, Kept):
+    if isinstance(source, ReloadedModel):
         return source.latest
-    return source if isinstance(source, Ready) else Ready(source, "")
+    return source if isinstance(source, VersionedMethod) else VersionedMethod(source, "")

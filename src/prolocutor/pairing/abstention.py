@@ -18,7 +18,7 @@ _ASK: Final = "I am not sure whom to ask about that. Who should answer?"
 _LONGEST: Final = 120
 
 
-class Unsure(msgspec.Struct, frozen=True, kw_only=True):
+class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     """When nobody seems to know, and what happens then.
 
     An answer whose probability is under `below` is none. `then` is `fallback` (the assistant says
@@ -38,8 +38,8 @@ class Unsure(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.then in (CLARIFY, FALLBACK) else self.then
 
 
-def clarifying(
-    unsure: Unsure, routed: Sequence[Pairing], cards: dict[str, Card], words: str
+def clarifying_messages(
+    unsure: AbstentionRule, routed: Sequence[Pairing], cards: dict[str, Card], words: str
 ) -> list[dict[str, Any]]:
     """Return the messages of a clarifying question: the likeliest agents as choices, by their
     cards.

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.errors import ProlocutorError
-from prolocutor.pairing.question_agent.journal import LessonJournal
-from prolocutor.pairing.question_agent.knn import Lesson
-from prolocutor.pairing.reloading import Kept
+from prolocutor.pairing.model_reloading import ReloadedModel
+from prolocutor.pairing.question_agent.knn import RouterLabel
+from prolocutor.pairing.question_agent.label_journal import LabelJournal
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +28,15 @@ LIKED: Final = frozenset("up good great like liked yes right correct helpful + +
 DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
 
 
-class Teaching:
+class RatingLearner:
     """An observer that teaches the router in use what people think of replies.
 
     The journal is written before a label counts, and read again when the assistant starts.
     """
 
-    def __init__(self, pupil: Kept[Any], journal: LessonJournal, agents: Collection[str]) -> None:
+    def __init__(
+        self, pupil: ReloadedModel[Any], journal: LabelJournal, agents: Collection[str]
+    ) -> None:
         self._pupil = pupil
         self._journal = journal
         self._agents = list(agents)
@@ -51,11 +53,11 @@ class Teaching:
         if right is None or rated.agent not in self._agents:
             return
         if right:
-            lesson = Lesson(rated.question, {rated.agent: SURE}, UP, rated.user)
+            lesson = RouterLabel(rated.question, {rated.agent: SURE}, UP, rated.user)
         else:
             others = [agent for agent in self._agents if agent != rated.agent]
             shares = dict.fromkeys(others, ELSEWHERE / max(1, len(others)))
-            lesson = Lesson(rated.question, {rated.agent: 0.0, **shares}, DOWN, rated.user)
+            lesson = RouterLabel(rated.question, {rated.agent: 0.0, **shares}, DOWN, rated.user)
         try:
             self._journal.write(lesson)
             self._pupil.latest.method.learn_all([lesson])

@@ -6,17 +6,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from prolocutor.contracts.pairing import Labelled, Question, Training
+from prolocutor.contracts.pairing import LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.errors import ConfigError
 from prolocutor.pairing.model_files import Array, load_model, save_model, training_card
 from tests.unit.pairing.question_agent.made import CARDS
 
 pytest.importorskip("sklearn", reason="scikit-learn (the extra learn)")
 
-from prolocutor.pairing.question_agent import ensemble, latent_training, linear_training
+from prolocutor.pairing.question_agent import ensemble, linear_training
 from prolocutor.pairing.question_agent.ensemble import EnsembleRouter
-from prolocutor.pairing.question_agent.latent import LatentIndex
-from prolocutor.pairing.question_agent.nearness import NEIGHBOURS
+from prolocutor.pairing.question_agent.latent_index import LatentIndex
+from prolocutor.pairing.question_agent.similarity_index import NEIGHBOURS
 
 _MADE = {
     "weather": (
@@ -36,17 +36,17 @@ _MADE = {
     ),
 }
 LABELLED = [
-    Labelled(question=Question(text=" ".join(words)), agents={agent: 1.0})
+    LabelledQuestion(question=UserQuestion(text=" ".join(words)), agents={agent: 1.0})
     for agent, parts in _MADE.items()
     for words in product(*parts)
 ]
-TRAINING = Training(cards=CARDS, labelled=LABELLED)
+TRAINING = TrainingData(cards=CARDS, labelled=LABELLED)
 TEXTS = [one.question.text for one in LABELLED]
 
 
 @pytest.fixture(scope="module")
 def index() -> LatentIndex:
-    made = latent_training.fit(linear_training.fit(TRAINING), TEXTS)
+    made = linear_training.fit_latent_index(linear_training.fit(TRAINING), TEXTS)
     assert made is not None
     return made
 
@@ -79,16 +79,16 @@ def test_a_text_of_unknown_terms_is_near_nothing_or_little(index: LatentIndex, t
 
 
 def test_few_texts_have_no_directions() -> None:
-    linear = linear_training.fit(TRAINING)
+    router = linear_training.fit(TRAINING)
 
-    assert latent_training.fit(linear, TEXTS[:299]) is None
+    assert linear_training.fit_latent_index(router, TEXTS[:299]) is None
 
 
 def test_a_label_online_outweighs_what_is_merely_like_it() -> None:
     router = ensemble.fit(TRAINING)
     router.learn("blorb the frobnitz", ["bank"])
 
-    found = router.route(Question(text="blorb the frobnitz"))
+    found = router.route(UserQuestion(text="blorb the frobnitz"))
 
     assert found[0].agent == "bank"
     assert "blorb the frobnitz" in found[0].reason
@@ -109,7 +109,7 @@ def test_a_model_without_directions_finds_by_words(trained: EnsembleRouter) -> N
 
     again = EnsembleRouter.of_model(msgspec.structs.replace(model, arrays=arrays), CARDS)
 
-    assert again.route(Question(text="play jazz"))[0].agent == "music"
+    assert again.route(UserQuestion(text="play jazz"))[0].agent == "music"
 
 
 @pytest.mark.parametrize(

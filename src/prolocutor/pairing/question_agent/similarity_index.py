@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from prolocutor.pairing.text import Bm25, shape, stem, words
 
-Near = list[tuple[int, float]]
+Neighbours = list[tuple[int, float]]
 """Numbers of lessons and the weight of each, the heaviest first."""
 
 NEIGHBOURS: Final = 25
@@ -17,14 +17,14 @@ _POWER: Final = 2
 _MOST_POSTINGS: Final = 3000
 
 
-class Nearness(Protocol):
+class SimilarityIndex(Protocol):
     """Finds the lessons that are like a text, among those added."""
 
     def add(self, number: int, text: str) -> None:
         """Add a lesson; the next `nearest` sees it."""
         ...
 
-    def nearest(self, text: str) -> Near:
+    def nearest(self, text: str) -> Neighbours:
         """Return the nearest lessons, at most `NEIGHBOURS`."""
         ...
 
@@ -39,7 +39,7 @@ class WordIndex:
         """Add a lesson; the next `nearest` sees it."""
         self._index.add(number, _terms(text))
 
-    def nearest(self, text: str) -> Near:
+    def nearest(self, text: str) -> Neighbours:
         """Return the nearest lessons; weights are from 0 to 1."""
         terms = _terms(text)
         near = nlargest(NEIGHBOURS, self._index.search(terms, _MOST_POSTINGS), key=SECOND)

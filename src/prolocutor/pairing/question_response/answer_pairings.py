@@ -1,0 +1,47 @@
+"""Whether anybody has a right answer: the probability on which an assistant may abstain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import exp, log, log1p
+from typing import Final
+
+from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker
+from prolocutor.pairing.calibration import Sigmoid
+
+_CERTAIN: Final = 1 - 1e-6
+_LEAST: Final = 1e-6
+
+
+def any_right_probability(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
+    """Return the probability that one of the ranked answers is right.
+
+    A ranker that has learned how its probabilities come together has the curve as its
+    `any_right`; of others, answers are taken as right independently of each other.
+    """
+    curve = getattr(ranker, "any_right", None) or Sigmoid()
+    return curve(any_right_logit(one.probability for one in pairings))
+
+
+def any_right_logit(probabilities: Iterable[float]) -> float:
+    """Return the logit of 1 - (1 - p) (1 - q) ...; large and negative if there are none."""
+    none = sum(log1p(-min(p, _CERTAIN)) for p in probabilities)
+    any_right = min(max(1 - exp(none), _LEAST), _CERTAIN)
+    return log(any_right / (1 - any_right))
+
+
+def in_order(
+    answers: Sequence[AgentAnswer],
+    probabilities: Sequence[float],
+    reasons: Sequence[str],
+    scores: Sequence[float] | None = None,
+) -> list[Pairing]:
+    """Return a pairing for every answer, by score, else by probability; ties as they came."""
+    told: Counter[str] = Counter()
+    pairings = []
+    for answer, probability, reason in zip(answers, probabilities, reasons, strict=True):
+        pairings.append(Pairing(answer.agent, probability, reason, told[answer.agent]))
+        told[answer.agent] += 1
+    keys = probabilities if scores is None else scores
+    return [pairings[place] for place in sorted(range(len(keys)), key=lambda at: -keys[at])]

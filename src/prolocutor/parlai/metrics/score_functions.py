@@ -1,0 +1,106 @@
+"""A user's metric: a function `(guess, labels) -> number`, found by its dotted name.
+
+It may give None where it does not apply. What it raises, or gives that is no number, is counted
+as a failure and stays out of its mean; it never ends an evaluation.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.errors import ConfigError, MissingExtra
+
+ScoreFunction = Callable[[str, list[str]], Any]
+
+
+class FunctionFailure(msgspec.Struct):
+    """How often a function failed, and how it did so first."""
+
+    first: str
+    count: int = 1
+
+
+def load_score_function(dotted: str) -> ScoreFunction:
+    """Import `package.module:function` or `package.module.function`.
+
+    `ConfigError` says which part of the name is wrong.
+    """
+    module_name, function_name = _parts(dotted)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise ConfigError(
+            f"the metric {dotted!r}: importing {module_name!r} failed: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    found: Any = module
+    for part in function_name.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise ConfigError(
+            f"the metric {dotted!r}: there is no function {function_name!r} in {module_name!r}"
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def short_name(dotted: str) -> str:
+    """Return the function's own name, under which it is reported."""
+    return dotted.replace(":", ".").rpartition(".")[2]
+
+
+def _parts(dotted: str) -> tuple[str, str]:
+    module, _, function = dotted.partition(":") if ":" in dotted else dotted.rpartition(".")
+    if not all(module.split(".")) or not all(function.split(".")):
+        raise ConfigError(f"{dotted!r} is no dotted name; write it as package.module:function")
+    return module, function
+
+
+PUBLISHED: Final = {
+    "sacrebleu": "sacrebleu",
+    "chrf": "sacrebleu",
+    "rouge1": "rouge_score",
+    "rouge2": "rouge_score",
+    "rougeL": "rouge_score",
+}
+"""Name of the score -> package that computes it."""
+
+
+def load_published(name: str) -> ScoreFunction:
+    """Return the function that computes the score `name` of a guess; None where there is no label.
+
+    `MissingExtra` if its package is not installed.
+    """
+    if name == "sacrebleu":
+        return _best_of_all(_package("sacrebleu.metrics", name).BLEU(effective_order=True))
+    if name == "chrf":
+        return _best_of_all(_package("sacrebleu.metrics", name).CHRF())
+    scorer = _package("rouge_score.rouge_scorer", name).RougeScorer([name], use_stemmer=True)
+
+    def rouge(guess: str, labels: list[str]) -> float | None:
+        return float(scorer.score_multi(labels, guess)[name].fmeasure) if labels else None
+
+    return rouge
+
+
+def _best_of_all(metric: Any) -> ScoreFunction:
+    """Return the sentence score of one of sacrebleu's metrics, which looks at all labels at
+    once."""
+
+    def score(guess: str, labels: list[str]) -> float | None:
+        return float(metric.sentence_score(guess, list(labels)).score) if labels else None
+
+    return score
+
+
+def _package(module: str, name: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"the metric {name!r} needs {error.name!r}, which is not installed: "
+            "pip install 'prolocutor[eval]'"
+        ) from None
