@@ -12,23 +12,13 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 Act = dict[str, Any]
 Observation = Mapping[str, Any]
 
 UNKNOWN: Final = "I don't know."
 NOTHING: Final = "Nothing to repeat yet."
-
-
-class ActingAgent(Protocol):
-    """An object that observes and acts."""
-
-    def observe(self, observation: Observation) -> Observation:
-        """Take note of a message and give it back."""
-
-    def act(self) -> Act:
-        """Say something."""
 
 
 class _Observer:
