@@ -194,8 +194,8 @@ async def test_every_address_is_told_with_who_may_come() -> None:
         Pipeline(skills=[Service("skill", lambda request: [])]), store="memory:"
     ) as assistant:
         door = DeepPavlov(assistant)
-        house = BuiltinRoutes(assistant, [door], InFlight(), TurnMetrics(), lambda: True)
-        routes = [*house.routes, *door.routes]
+        builtin = BuiltinRoutes(assistant, [door], InFlight(), TurnMetrics(), lambda: True)
+        routes = [*builtin.routes, *door.routes]
 
     addresses = {
         f"{route.method if isinstance(route, Route) else 'WS'} {route.path}".replace(
