@@ -23,7 +23,7 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reason(TypedDict):
-    """Why a skill selector had these skills asked; nobody: why it was enough."""
+    """Why a skill selector had these skills called; without skills, why it was enough."""
 
     service: str
     asked: list[str]
@@ -35,9 +35,9 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
     (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
-    itself); `faults` are the recorded warnings: `{service, what}`, `remarks` what is nothing wrong,
-    such as a hypothesis that was not sure enough to count. `reasons` tell why skills were asked, in
-    the order of the waves, as far as selectors say so. `seconds` counts from the turn's start to
+    itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong but
+    worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why skills
+    were called, in the order of the waves, as far as the selectors give them. `seconds` counts from the turn's start to
     its reply being stored, which has the id `utt_id`.
     """
 

@@ -22,16 +22,17 @@ More = Callable[..., "Sequence[str] | Selection | Enough | None"]
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Whom to ask at once (`first`), who decides whom to ask next (`more`), and the `reason`.
+    """The skills to call at once (`first`), what selects further ones (`more`), and the `reason`.
 
-    What of a reason quotes people stands in brackets at its end, and is left out where they are.
+    A part of the reason that quotes a person stands in brackets at its end, so that records without
+    personal data can leave it out.
 
-    Whenever a called skill settles, the engine calls `more(hypotheses_so_far, seconds_left)`: the
-    agent state of all hypotheses so far, in declared order, and the seconds left for skills; a
-    `more` with a parameter `settled` gets the names of the skills that have settled as well, those
-    that failed included. It returns further names (or a `Selection` of them, with its reason),
-    nothing yet (None or an empty list), or `enough`. When no skill is running and `more` names
-    nobody, the selection is over.
+    Whenever a called skill settles, the engine calls `more(hypotheses_so_far, seconds_left)` with
+    the agent state of all hypotheses so far, in declared order, and the seconds left for skills. A
+    `more` with a parameter `settled` also gets the names of the skills that have settled, failed
+    ones included. It returns further names (or a `Selection` of them, with its reason), nothing yet
+    (None or an empty list), or `enough`. When no skill is running and `more` names none, the
+    selection is over.
     """
 
     first: list[str]

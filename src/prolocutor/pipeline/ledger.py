@@ -60,7 +60,7 @@ class SkillWave(msgspec.Struct, eq=False):
 
 
 class LedgerEntry(msgspec.Struct, eq=False):
-    """What has become of one service in one turn; times are those that transitions were told.
+    """What has become of one service in one turn; times are those that transitions were given.
 
     `missing` counts what it still waits for, `calls` the calls that were made. A skill has the
     `wave` in which it was selected.

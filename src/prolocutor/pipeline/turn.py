@@ -110,7 +110,7 @@ class Turn:
         self.faults.append({"service": service, "what": what})
 
     def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
-        """Let a skill's attributes count that was told something after the reply."""
+        """Let the attributes count of a skill that was called after the reply."""
         fault = self._fault_of(step.name)
         try:
             if isinstance(reply, ServiceError):
@@ -282,7 +282,7 @@ class Turn:
             ledger.due.append(Due.LOOK)
 
     def _look(self) -> None:
-        """Ask the selectors for more skills; nobody runs and nobody is named: it is over."""
+        """Ask the selectors for more skills; where none runs and none is named, it is over."""
         ledger = self._ledger
         if ledger.closed:
             return
