@@ -37,8 +37,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
     itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong but
     worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why skills
-    were called, in the order of the waves, as far as the selectors give them. `seconds` counts from the turn's start to
-    its reply being stored, which has the id `utt_id`.
+    were called, in the order of the waves, as far as the selectors give them. `seconds` counts from
+    the turn's start to its reply being stored, which has the id `utt_id`.
     """
 
     turn_id: str
