@@ -35,7 +35,7 @@ from prolocutor.contracts.observer import TurnRecord
 from prolocutor.observe.record_request import RecordRequest
 from prolocutor.pipeline.plan import Service
 
-PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "unit" / "services" / "phrasings"
+PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "phrasings"
 GOAL: Final = 0.9
 AT_ONCE: Final = 8
 
