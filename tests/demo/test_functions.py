@@ -13,11 +13,11 @@ from prolocutor.almond.programs.device_classes import DeviceClasses
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.config.loading import load
 from prolocutor_demo import clock, countries, holidays, todo
-from prolocutor_demo.clock.functions import FUNCTIONS as CLOCK
-from prolocutor_demo.countries.functions import FUNCTIONS as COUNTRIES
-from prolocutor_demo.holidays.functions import FUNCTIONS as HOLIDAYS
-from prolocutor_demo.todo.functions import FUNCTIONS as TODO
-from prolocutor_demo.todo.items import MOST_ITEMS
+from prolocutor_demo.clock.clock_functions import FUNCTIONS as CLOCK
+from prolocutor_demo.countries.country_functions import FUNCTIONS as COUNTRIES
+from prolocutor_demo.holidays.holiday_functions import FUNCTIONS as HOLIDAYS
+from prolocutor_demo.todo.todo_functions import FUNCTIONS as TODO
+from prolocutor_demo.todo.todo_items import MOST_ITEMS
 
 FILE = Path(prolocutor_demo.__file__).parent / "assistant" / "assistant.yaml"
 NOW = "2026-11-20 12:00:00.000000"

@@ -1,5 +1,5 @@
 """The calculator: reads arithmetic, in signs or in words, and calculates it."""
 
-from prolocutor_demo.calculator.agent import answer
+from prolocutor_demo.calculator.calculator_agent import answer
 
 __all__ = ["answer"]

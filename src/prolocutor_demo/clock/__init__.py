@@ -1,5 +1,5 @@
 """The clock: tells the time, the date and the weekday, here and in other places."""
 
-from prolocutor_demo.clock.agent import answer
+from prolocutor_demo.clock.clock_agent import answer
 
 __all__ = ["answer"]

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from prolocutor_demo.reading.geonames import city_rows, country_rows, us_states
 
 
-class Place(NamedTuple):
+class TimeZonePlace(NamedTuple):
     """A place as it is called, and the name of its time zone."""
 
     name: str
@@ -22,7 +22,7 @@ class Place(NamedTuple):
         return ZoneInfo(self.zone)
 
 
-class _City(NamedTuple):
+class _TimeZoneCity(NamedTuple):
     """A city of more than 15,000 people."""
 
     population: int
@@ -32,7 +32,7 @@ class _City(NamedTuple):
     state: str
 
 
-def find_place(words: str) -> Place | None:
+def find_place(words: str) -> TimeZonePlace | None:
     """The place that the words name, the most populous of that name; None if there is none.
 
     A country of several zones is taken at its capital, a state of the US at its largest city.
@@ -54,11 +54,13 @@ def _folded(words: str) -> str:
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
-def _zone_named(name: str) -> Place | None:
+def _zone_named(name: str) -> TimeZonePlace | None:
     zone = _zones().get(name)
     if zone is None:
         return None
-    return Place(zone if name.count("/") else zone.rpartition("/")[2].replace("_", " "), zone)
+    return TimeZonePlace(
+        zone if name.count("/") else zone.rpartition("/")[2].replace("_", " "), zone
+    )
 
 
 @cache
@@ -73,7 +75,7 @@ def _zones() -> dict[str, str]:
     return zones
 
 
-def _country(name: str) -> Place | None:
+def _country(name: str) -> TimeZonePlace | None:
     found = _countries().get(name)
     if found is None:
         return None
@@ -87,7 +89,7 @@ def _country(name: str) -> Place | None:
         if city is None:
             return None
         zone = city.zone
-    return Place(f"{called} ({capital})" if len(zones) > 1 else called, zone)
+    return TimeZonePlace(f"{called} ({capital})" if len(zones) > 1 else called, zone)
 
 
 @cache
@@ -110,12 +112,12 @@ def _zones_of_countries() -> dict[str, list[str]]:
     return zones
 
 
-def _state(name: str) -> Place | None:
+def _state(name: str) -> TimeZonePlace | None:
     code = _states().get(name)
     if code is None:
         return None
     largest = max((city for city in _american() if city.state == code), default=None)
-    return Place(f"{name.title()} ({largest.name})", largest.zone) if largest else None
+    return TimeZonePlace(f"{name.title()} ({largest.name})", largest.zone) if largest else None
 
 
 @cache
@@ -125,15 +127,15 @@ def _states() -> dict[str, str]:
 
 
 @cache
-def _american() -> list[_City]:
+def _american() -> list[_TimeZoneCity]:
     cities = {city for found in _cities().values() for city in found if city.country == "US"}
     return sorted(cities)
 
 
-def _city(name: str) -> Place | None:
+def _city(name: str) -> TimeZonePlace | None:
     """A city, perhaps followed by its country or state: "portland, maine"."""
     if city := _largest(name):
-        return Place(city.name, city.zone)
+        return TimeZonePlace(city.name, city.zone)
     words = name.replace(",", " ").replace(" in ", " ").split()
     for split in range(len(words) - 1, 0, -1):
         region = " ".join(words[split:])
@@ -141,11 +143,13 @@ def _city(name: str) -> Place | None:
         country, state = _countries().get(region), _states().get(region)
         code = country[0] if country else "US" if state else None
         if code and (city := _largest(" ".join(words[:split]), code, state)):
-            return Place(city.name, city.zone)
+            return TimeZonePlace(city.name, city.zone)
     return None
 
 
-def _largest(name: str, country: str | None = None, state: str | None = None) -> _City | None:
+def _largest(
+    name: str, country: str | None = None, state: str | None = None
+) -> _TimeZoneCity | None:
     found = [
         city
         for city in _cities().get(name, ())
@@ -155,11 +159,11 @@ def _largest(name: str, country: str | None = None, state: str | None = None) ->
 
 
 @cache
-def _cities() -> dict[str, list[_City]]:
+def _cities() -> dict[str, list[_TimeZoneCity]]:
     """The cities by every name in Latin letters, in lower case without accents."""
-    cities: dict[str, list[_City]] = {}
+    cities: dict[str, list[_TimeZoneCity]] = {}
     for row in city_rows():
-        city = _City(row.population, row.name, row.zone, row.country, row.state)
+        city = _TimeZoneCity(row.population, row.name, row.zone, row.country, row.state)
         for name in {_folded(city.name), *row.other_names}:
             cities.setdefault(name, []).append(city)
     return cities
@@ -168,7 +172,7 @@ def _cities() -> dict[str, list[_City]]:
 _REGIONS = {"Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe"}
 _REGIONS |= {"Indian", "Pacific"}
 _LETTERS = {
-    letters: Place(name, zone)
+    letters: TimeZonePlace(name, zone)
     for name, zone, spellings in (
         ("UTC", "UTC", "utc,zulu,coordinated universal"),
         ("GMT", "Etc/GMT", "gmt,greenwich,greenwich mean"),

@@ -1,5 +1,5 @@
 """The atlas: knows capitals, people, money, languages and neighbours."""
 
-from prolocutor_demo.countries.agent import answer
+from prolocutor_demo.countries.countries_agent import answer
 
 __all__ = ["answer"]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from prolocutor_demo.countries.questions import Question
+from prolocutor_demo.countries.country_questions import CountryQuestion
 from prolocutor_demo.reading.country_facts import CONTINENTS, Country, countries
 
 BIG = r"biggest|largest|greatest|highest|most populous|most populated|most people|most inhabitants"
@@ -12,7 +12,7 @@ YES_NO = r"(?:hey |so |please |and )*(?:is|are|do|does|was|can|did)\b"
 _MOST_LISTED = 60
 
 
-def compared(question: Question, measure: str) -> tuple[str, str] | None:
+def compared(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
     """Which of two countries has more of a measure, `population` or `area`."""
     pair = [countries()[code] for code in question.countries[:2]]
     first = max(pair, key=lambda one: float(getattr(one, measure)))
@@ -29,7 +29,7 @@ def compared(question: Question, measure: str) -> tuple[str, str] | None:
     return ("Yes. " if (first is pair[0]) != less else "No. ") + fact, "has"
 
 
-def ranked(question: Question, measure: str) -> tuple[str, str] | None:
+def ranked(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
     """The first three by a measure, of the world or a continent."""
     region = question.regions[0] if question.regions else None
     found = [

@@ -1,5 +1,5 @@
 """The money changer: converts currencies at the European Central Bank's rates."""
 
-from prolocutor_demo.currency.agent import answer
+from prolocutor_demo.currency.currency_agent import answer
 
 __all__ = ["answer"]

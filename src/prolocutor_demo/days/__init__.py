@@ -1,5 +1,5 @@
 """The day counter: counts days and ages, and finds dates."""
 
-from prolocutor_demo.days.agent import answer
+from prolocutor_demo.days.days_agent import answer
 
 __all__ = ["answer"]

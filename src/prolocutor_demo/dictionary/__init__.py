@@ -1,5 +1,5 @@
 """The dictionary: explains English words, and finds words like or unlike them."""
 
-from prolocutor_demo.dictionary.agent import answer
+from prolocutor_demo.dictionary.dictionary_agent import answer
 
 __all__ = ["answer"]

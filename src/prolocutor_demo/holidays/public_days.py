@@ -74,7 +74,7 @@ _SPELLED = {
 _DROPPED = re.compile(r"\b(?:the|day|days|holiday|of|jr)\b")
 
 
-class Place(msgspec.Struct, frozen=True):
+class HolidayRegion(msgspec.Struct, frozen=True):
     """Where holidays are kept: a country by ISO code, perhaps a part of it, and its name."""
 
     country: str
@@ -118,7 +118,7 @@ def public_holidays(country: str, part: str | None, year: int) -> tuple[Holiday,
     return tuple(Holiday(day, name) for day in sorted(kept) for name in kept[day].split("; "))
 
 
-def on_day(place: Place, day: dt.date) -> list[Holiday]:
+def on_day(place: HolidayRegion, day: dt.date) -> list[Holiday]:
     """The public holidays of a place on one day."""
     return [one for one in public_holidays(place.country, place.part, day.year) if one.day == day]
 
@@ -131,7 +131,7 @@ def parts_on(country: str, day: dt.date, name: str = "") -> list[str]:
     titles = {part: title for title, part in kind.subdivisions_aliases.items()}
     kept = []
     for part in kind.subdivisions:
-        place = Place(country, part, titles.get(part, part))
+        place = HolidayRegion(country, part, titles.get(part, part))
         if name:
             rests = any(one.public and one.day == day for one in by_name(place, name, day.year))
         else:
@@ -141,14 +141,14 @@ def parts_on(country: str, day: dt.date, name: str = "") -> list[str]:
     return sorted(kept)
 
 
-def coming(place: Place, after: dt.date, until: dt.date) -> list[Holiday]:
+def coming(place: HolidayRegion, after: dt.date, until: dt.date) -> list[Holiday]:
     """The public holidays of a place after one day, up to another and with it."""
     years = range(after.year, min(until.year, LAST_YEAR) + 1)
     kept = [one for year in years for one in public_holidays(place.country, place.part, year)]
     return [one for one in kept if after < one.day <= until]
 
 
-def by_name(place: Place, name: str, year: int) -> list[Holiday]:
+def by_name(place: HolidayRegion, name: str, year: int) -> list[Holiday]:
     """The days of one year that bear this name in a place, else where Christians keep them."""
     wanted = plain_name(name)
     if not wanted:

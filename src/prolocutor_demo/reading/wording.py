@@ -13,7 +13,7 @@ OF_A_PART = 0.85
 
 Reading = tuple[str, float]
 Tell = Callable[..., str | None]
-Question = tuple[re.Pattern[str], Tell]
+QuestionPattern = tuple[re.Pattern[str], Tell]
 
 _SAME = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2212\u00a0", "''\"\"-- ")
 _SPELLINGS = {
@@ -91,6 +91,6 @@ def reply(reading: Reading | None, declining: str) -> list[dict[str, Any]]:
     return [{"text": text, "confidence": round(confidence, 3)}]
 
 
-def question(tell: Tell, *pieces: str) -> Question:
+def question(tell: Tell, *pieces: str) -> QuestionPattern:
     """The question of a whole utterance in plain words, its pattern given in pieces."""
     return re.compile("".join(pieces)), tell

@@ -1,5 +1,5 @@
 """The small talk agent: chats, and resumes scripted sub-dialogs."""
 
-from prolocutor_demo.small_talk.agent import answer
+from prolocutor_demo.small_talk.small_talk_agent import answer
 
 __all__ = ["answer"]

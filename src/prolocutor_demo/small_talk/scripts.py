@@ -14,7 +14,7 @@ _TALK_ABOUT = (
 )
 
 
-class Step(NamedTuple):
+class ScriptStep(NamedTuple):
     """One thing said in a script; the person's answer to it is kept under `key`."""
 
     say: str
@@ -28,11 +28,11 @@ class Script(NamedTuple):
     name: str
     asked_for: re.Pattern[str]
     opens: re.Pattern[str]
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
     over: str
 
 
-class Passing(NamedTuple):
+class PassingRemark(NamedTuple):
     """A kind of thing said in passing, and the replies to it."""
 
     said: re.Pattern[str]
@@ -40,22 +40,22 @@ class Passing(NamedTuple):
     confidence: float
 
 
-class Words(NamedTuple):
+class SmallTalkWords(NamedTuple):
     """All that small talk knows to hear and to say."""
 
     scripts: tuple[Script, ...]
-    replies: tuple[Passing, ...]
-    hints: tuple[Passing, ...]  # searched for in short utterances that nothing else fits
+    replies: tuple[PassingRemark, ...]
+    hints: tuple[PassingRemark, ...]  # searched for in short utterances that nothing else fits
     bored: re.Pattern[str]
     named: re.Pattern[str]
     whose_name: re.Pattern[str]
 
 
-def read_words() -> Words:
+def read_words() -> SmallTalkWords:
     """The words as they stand in the file."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     raw = yaml.load(_WORDS.read_text(encoding="utf-8"), Loader=loader)
-    return Words(
+    return SmallTalkWords(
         tuple(_script(one) for one in raw["scripts"]),
         tuple(_passing(one, 0.92) for one in raw["replies"]),
         tuple(_passing(one, 0.6) for one in raw["hints"]),
@@ -63,14 +63,14 @@ def read_words() -> Words:
     )
 
 
-def _passing(raw: dict[str, Any], confidence: float) -> Passing:
+def _passing(raw: dict[str, Any], confidence: float) -> PassingRemark:
     reply = tuple(raw["reply"])
-    return Passing(_any(raw["said"]), reply, raw.get("confidence", confidence))
+    return PassingRemark(_any(raw["said"]), reply, raw.get("confidence", confidence))
 
 
 def _script(raw: dict[str, Any]) -> Script:
     asked_for = re.compile(f"{_TALK_ABOUT}(?:{'|'.join(raw['topics'])})")
-    steps = tuple(Step(**step) for step in raw["steps"])
+    steps = tuple(ScriptStep(**step) for step in raw["steps"])
     return Script(raw["name"], asked_for, _any(raw["opens"]), steps, raw["over"])
 
 

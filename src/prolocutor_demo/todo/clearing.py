@@ -2,33 +2,35 @@
 
 import re
 
-from prolocutor_demo.todo import phrases
-from prolocutor_demo.todo.words import Asked, Reply, and_reminders, chosen, nothing
+from prolocutor_demo.todo import todo_phrases
+from prolocutor_demo.todo.todo_words import TodoReply, TodoRequest, and_reminders, chosen, nothing
 
 
-def clear(asked: Asked, found: re.Match[str]) -> Reply | None:
+def clear(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Clears one list, or the reminders; what else there is stays."""
     items, what = chosen(asked)
-    if phrases.REMINDERS.search(asked.text):
+    if todo_phrases.REMINDERS.search(asked.text):
         items = asked.todo.reminders
     else:
         items = [item for item in items if not item.reminder]
         lists = sorted({item.list for item in items})
         if len(lists) > 1:
-            return Reply(f"Which one: your {' list or your '.join(lists)} list?", 0.9)
+            return TodoReply(f"Which one: your {' list or your '.join(lists)} list?", 0.9)
     if not items:
-        return Reply(and_reminders(nothing(asked), asked), 0.9)
+        return TodoReply(and_reminders(nothing(asked), asked), 0.9)
     asked.todo.remove(items)
     count = "1 entry" if len(items) == 1 else f"{len(items)} entries"
-    return Reply(and_reminders(f"Done: {count} removed from {what}.", asked), 0.93, changed=True)
+    return TodoReply(
+        and_reminders(f"Done: {count} removed from {what}.", asked), 0.93, changed=True
+    )
 
 
-def clear_all(asked: Asked, found: re.Match[str]) -> Reply | None:
+def clear_all(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Clears all lists, and the reminders."""
     reminders, count = len(asked.todo.reminders), len(asked.todo.open)
     if not count:
-        return Reply("There is nothing on your lists, and you have no reminders.", 0.7)
+        return TodoReply("There is nothing on your lists, and you have no reminders.", 0.7)
     asked.todo.remove(asked.todo.open)
     entries = "1 entry" if count - reminders == 1 else f"{count - reminders} entries"
     kept = "1 reminder" if reminders == 1 else f"{reminders} reminders"
-    return Reply(f"Done: {entries} and {kept} removed.", 0.93, changed=True)
+    return TodoReply(f"Done: {entries} and {kept} removed.", 0.93, changed=True)

@@ -6,12 +6,12 @@ import re
 from dateutil import parser, relativedelta
 
 from prolocutor_demo.reading.when.lengths import NUMBER, number_of
-from prolocutor_demo.reading.when.reading import (
+from prolocutor_demo.reading.when.moment_reading import (
     BY,
     PART,
     PARTS,
-    Readers,
-    Reading,
+    MomentReaders,
+    MomentReading,
     combined,
     note_part,
     pattern,
@@ -28,7 +28,7 @@ _MONTHS = (
 )
 
 
-def _read_near(reading: Reading, found: re.Match[str]) -> None:
+def _read_near(reading: MomentReading, found: re.Match[str]) -> None:
     word = found["near"].lower()
     today = reading.now.date()
     if word in {"today", "tonight"} or word.startswith("this"):
@@ -43,7 +43,7 @@ def _read_near(reading: Reading, found: re.Match[str]) -> None:
     note_part(reading, found)
 
 
-def _read_weekday(reading: Reading, found: re.Match[str]) -> None:
+def _read_weekday(reading: MomentReading, found: re.Match[str]) -> None:
     name = found["day"].lower()
     index = WEEKDAYS.index(name) if name in WEEKDAYS else _SHORT_DAYS[name]
     today = reading.now.date()
@@ -55,7 +55,7 @@ def _read_weekday(reading: Reading, found: re.Match[str]) -> None:
     note_part(reading, found)
 
 
-def _read_date(reading: Reading, found: re.Match[str]) -> None:
+def _read_date(reading: MomentReading, found: re.Match[str]) -> None:
     said = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|\bof\b|\bthe\b", " ", found["date"].lower())
     today = reading.now.date()
     said = said.rstrip(".").replace(".", "/")
@@ -78,13 +78,13 @@ def _dated(said: str, year: int) -> dt.date | None:
         return None
 
 
-def _read_day_of_month(reading: Reading, found: re.Match[str]) -> None:
+def _read_day_of_month(reading: MomentReading, found: re.Match[str]) -> None:
     today, number = reading.now.date(), int(found["number"])
     months = 0 if number > today.day else 1
     reading.day = today + relativedelta.relativedelta(months=months, day=number)
 
 
-def _read_span(reading: Reading, found: re.Match[str]) -> None:
+def _read_span(reading: MomentReading, found: re.Match[str]) -> None:
     count, unit = number_of(found["count"]), found["unit"].lower()
     days = round(count * {"d": 1, "w": 7, "f": 14}.get(unit[0], 0))
     months = round(count * {"m": 1, "y": 12}.get(unit[0], 0))
@@ -94,7 +94,7 @@ def _read_span(reading: Reading, found: re.Match[str]) -> None:
     note_part(reading, found)
 
 
-def _read_period(reading: Reading, found: re.Match[str]) -> None:
+def _read_period(reading: MomentReading, found: re.Match[str]) -> None:
     which, period = found["which"].lower(), found["period"].lower()
     today = reading.now.date()
     monday = today - dt.timedelta(days=today.weekday())
@@ -109,7 +109,7 @@ def _read_period(reading: Reading, found: re.Match[str]) -> None:
         reading.day = dt.date(today.year + later, 1 if later else 12, 1 if later else 31)
 
 
-def _read_end(reading: Reading, found: re.Match[str]) -> None:
+def _read_end(reading: MomentReading, found: re.Match[str]) -> None:
     later = 1 if (found["which"] or "").lower() == "next" else 0
     today, period = reading.now.date(), found["period"].lower()
     if period == "day":
@@ -122,7 +122,7 @@ def _read_end(reading: Reading, found: re.Match[str]) -> None:
         reading.day = dt.date(today.year + later, 12, 31)
 
 
-DAY_READERS: Readers = (
+DAY_READERS: MomentReaders = (
     (pattern(rf"{BY}(?P<date>\b\d{{4}}-\d{{2}}-\d{{2}})\b"), _read_date),
     (
         pattern(

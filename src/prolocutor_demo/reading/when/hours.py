@@ -4,12 +4,18 @@ import datetime as dt
 import re
 
 from prolocutor_demo.reading.when.lengths import number_of
-from prolocutor_demo.reading.when.reading import BY, PARTS, Readers, Reading, pattern
+from prolocutor_demo.reading.when.moment_reading import (
+    BY,
+    PARTS,
+    MomentReaders,
+    MomentReading,
+    pattern,
+)
 
 NOON = 12
 
 
-def _read_clock(reading: Reading, found: re.Match[str]) -> None:
+def _read_clock(reading: MomentReading, found: re.Match[str]) -> None:
     groups = found.groupdict()
     hour = int(number_of(groups["hour"]))
     minute = int(number_of(groups["minute"])) if groups.get("minute") else 0
@@ -23,7 +29,7 @@ def _read_clock(reading: Reading, found: re.Match[str]) -> None:
     reading.time, reading.timed = dt.time(hour % 24 if hour == 24 else hour, minute), True
 
 
-def _read_past(reading: Reading, found: re.Match[str]) -> None:
+def _read_past(reading: MomentReading, found: re.Match[str]) -> None:
     minutes = {"half": 30, "quarter": 15}.get(found["minutes"].lower())
     minutes = int(number_of(found["minutes"])) if minutes is None else minutes
     hour = int(number_of(found["hour"]))
@@ -34,13 +40,13 @@ def _read_past(reading: Reading, found: re.Match[str]) -> None:
     reading.vague, reading.timed = not found["part"], True
 
 
-def _read_noon(reading: Reading, found: re.Match[str]) -> None:
+def _read_noon(reading: MomentReading, found: re.Match[str]) -> None:
     reading.time, reading.timed = dt.time(0 if "night" in found[0].lower() else NOON), True
     if reading.time.hour == 0:
         reading.vague = False
 
 
-def read_part(reading: Reading, found: re.Match[str]) -> None:
+def read_part(reading: MomentReading, found: re.Match[str]) -> None:
     """Takes "in the evening" that stands alone."""
     reading.time = dt.time(PARTS[found["part"].lower()])
 
@@ -50,7 +56,7 @@ _HALF = r"(?P<half>[ap]\.?m\b\.?)"
 _IN_THE = r"(?:\s+(?:in the|at)\s+(?P<part>morning|afternoon|evening|night)\b)?"
 _HOUR_WORDS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 PART_ALONE = pattern(rf"{BY}\b(?:in the|this|at|every|each)\s+(?P<part>{'|'.join(PARTS)})\b")
-HOUR_READERS: Readers = (
+HOUR_READERS: MomentReaders = (
     (
         pattern(rf"{_AT}\b(?P<hour>\d{{1,2}}):(?P<minute>[0-5]\d)(?![.:]?\d)\s*{_HALF}?{_IN_THE}"),
         _read_clock,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from prolocutor_demo.reading.when.days import DAY_READERS, WEEKDAYS
 from prolocutor_demo.reading.when.hours import HOUR_READERS, PART_ALONE, read_part
 from prolocutor_demo.reading.when.lengths import SECONDS, lengths_in
-from prolocutor_demo.reading.when.reading import PARTS, Reading, combined
+from prolocutor_demo.reading.when.moment_reading import PARTS, MomentReading, combined
 
 _LEAD = re.compile(r"\b(?:due |for )?(?:in|after|within)(?: about)?\s+$", re.IGNORECASE)
 _LATER = re.compile(r"\s+(?:from now|later)\b", re.IGNORECASE)
@@ -49,7 +49,7 @@ def _found(text: str, now: dt.datetime, early: bool) -> Moment | None:
     soon = _from_now(text, now)
     if soon is not None:
         return soon
-    reading = Reading(text, now)
+    reading = MomentReading(text, now)
     for pattern, read in HOUR_READERS:
         if reading.take(pattern, read):
             break
@@ -81,7 +81,7 @@ def _from_now(text: str, now: dt.datetime) -> Moment | None:
     return None
 
 
-def _settled(reading: Reading) -> dt.datetime:
+def _settled(reading: MomentReading) -> dt.datetime:
     now, day = reading.now, reading.day
     time = reading.time or dt.time(PARTS["morning"])
     if day is None:
@@ -94,7 +94,7 @@ def _settled(reading: Reading) -> dt.datetime:
     return at
 
 
-def _next_occurrence(time: dt.time, reading: Reading) -> dt.datetime:
+def _next_occurrence(time: dt.time, reading: MomentReading) -> dt.datetime:
     now, today = reading.now, reading.now.date()
     times = [time]
     if reading.vague and time.hour < 12:

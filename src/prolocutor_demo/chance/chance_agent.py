@@ -42,7 +42,7 @@ _ORACLE = (
 )
 
 
-class _Reply(NamedTuple):
+class _ChanceReply(NamedTuple):
     text: str
     confidence: float
 
@@ -50,19 +50,19 @@ class _Reply(NamedTuple):
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Lets chance decide, in the same way when a turn is run again; declines all else."""
     text = bare(text_of(request))
-    reply = _reply(text, random.Random(_seed(request))) or _Reply(DECLINE, 0.05)
+    reply = _reply(text, random.Random(_seed(request))) or _ChanceReply(DECLINE, 0.05)
     return [{"text": reply.text, "confidence": reply.confidence}]
 
 
-def _reply(text: str, chance: random.Random) -> _Reply | None:
+def _reply(text: str, chance: random.Random) -> _ChanceReply | None:
     if not text or len(text) > 300 or _ELSEWHERE.search(text):
         return None
     for pattern, draw, confidence in _DRAWS:
         if pattern.fullmatch(text) and (said := draw(text, chance)):
-            return _Reply(said, confidence)
+            return _ChanceReply(said, confidence)
     for read, confidence in _READERS:
         if said := read(text, chance):
-            return _Reply(said, confidence)
+            return _ChanceReply(said, confidence)
     return None
 
 

@@ -9,7 +9,7 @@ BY = r"(?:\b(?:by|for|(?<!is )due|before|until|till|from|on)\s+)*"
 PART = rf"(?:\s+(?:in the\s+|at\s+)?(?P<part>{'|'.join(PARTS)})\b)?"
 
 
-class Reading:
+class MomentReading:
     """What has been found so far: the day, the hour, and the text that is left."""
 
     def __init__(self, text: str, now: dt.datetime) -> None:
@@ -20,7 +20,7 @@ class Reading:
         self.vague = False  # an hour without am or pm
         self.timed = False
 
-    def take(self, pattern: re.Pattern[str], read: "Reader") -> bool:
+    def take(self, pattern: re.Pattern[str], read: "MomentReader") -> bool:
         """Lets `read` take the first match; a taken match is cut out of the text."""
         found = pattern.search(self.rest)
         if found is None:
@@ -33,11 +33,11 @@ class Reading:
         return True
 
 
-Reader = Callable[[Reading, re.Match[str]], None]
-Readers = tuple[tuple[re.Pattern[str], Reader], ...]
+MomentReader = Callable[[MomentReading, re.Match[str]], None]
+MomentReaders = tuple[tuple[re.Pattern[str], MomentReader], ...]
 
 
-def note_part(reading: Reading, found: re.Match[str]) -> None:
+def note_part(reading: MomentReading, found: re.Match[str]) -> None:
     """Lets "evening" in "friday evening" fill in or turn the hour."""
     part = found.groupdict().get("part")
     if part and reading.time is None:

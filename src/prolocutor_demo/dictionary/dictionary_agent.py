@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from prolocutor_demo.dictionary import wordnet
-from prolocutor_demo.dictionary.questions import Asked, asked_of
+from prolocutor_demo.dictionary.word_questions import WordQuestion, asked_of
 from prolocutor_demo.reading.request import text_of
 
 _DECLINED = "I can only explain words and find others like them."
@@ -41,7 +41,7 @@ def _clauses(text: str) -> list[str]:
     return parts[:_MOST_CLAUSES] if len(parts) > 1 else []
 
 
-def _answer_to(asked: Asked) -> tuple[str, float]:
+def _answer_to(asked: WordQuestion) -> tuple[str, float]:
     unknown = f"WordNet does not list “{asked.word}”."
     try:
         meanings = wordnet.senses(asked.word, asked.part)
@@ -59,7 +59,7 @@ def _answer_to(asked: Asked) -> tuple[str, float]:
         return "My dictionary is not installed.", 0.0
 
 
-def _define(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _define(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     shown = meanings[:_MOST_MEANINGS]
     if len(shown) == 1:
         return f"{asked.word} ({_PARTS[shown[0].part]}): {shown[0].definition}."
@@ -70,7 +70,7 @@ def _define(asked: Asked, meanings: list[wordnet.Sense]) -> str:
     return f"{asked.word}: {'; '.join(lines)}."
 
 
-def _synonyms(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _synonyms(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     near = wordnet.similar(meanings[0])
     others = [word for one in meanings[1:] for word in one.words]
     same = [*meanings[0].words, *near[:_MOST_NEAR], *others, *near[_MOST_NEAR:]]
@@ -83,7 +83,7 @@ def _broader(meaning: wordnet.Sense) -> list[str]:
     return [word for one in wordnet.wider(meaning) for word in one.words][:_MOST_WORDS]
 
 
-def _antonyms(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _antonyms(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     opposed = [word for one in meanings for word in wordnet.antonyms(one, asked.word)]
     if not opposed:
         # The word itself has none: those of the words that share its meaning.
@@ -94,11 +94,11 @@ def _antonyms(asked: Asked, meanings: list[wordnet.Sense]) -> str:
     return f"The opposite of {asked.word}: {', '.join(words)}." if words else ""
 
 
-def _both(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _both(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     return f"{_synonyms(asked, meanings)} {_antonyms(asked, meanings)}".strip()
 
 
-def _kind(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _kind(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     parts = list(dict.fromkeys(_PARTS[one.part] for one in meanings))
     kinds = [f"{'an' if part[0] == 'a' else 'a'} {part}" for part in parts]
     return (
@@ -108,11 +108,11 @@ def _kind(asked: Asked, meanings: list[wordnet.Sense]) -> str:
     )
 
 
-def _is_word(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _is_word(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     return f"Yes, WordNet lists it. {_define(asked, meanings[:1])}"
 
 
-def _sentence(asked: Asked, meanings: list[wordnet.Sense]) -> str:
+def _sentence(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     stem = asked.word[: max(3, len(asked.word) - 2)]
     shown = [example for one in meanings for example in one.examples if stem in example.lower()]
     if shown:
@@ -137,7 +137,7 @@ def _guessed(word: str) -> str | None:
     return next(iter(difflib.get_close_matches(word, sorted(fitting), n=1, cutoff=_CLOSE)), None)
 
 
-_READERS: dict[str, Callable[[Asked, list[wordnet.Sense]], str]] = {
+_READERS: dict[str, Callable[[WordQuestion, list[wordnet.Sense]], str]] = {
     "define": _define,
     "synonyms": _synonyms,
     "antonyms": _antonyms,

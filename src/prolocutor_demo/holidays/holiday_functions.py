@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Any
 
-from prolocutor_demo.holidays.public_days import Place, coming, supported
+from prolocutor_demo.holidays.public_days import HolidayRegion, coming, supported
 from prolocutor_demo.reading.country_facts import countries
 from prolocutor_demo.reading.country_names import mentions, words_of
 from prolocutor_demo.reading.request import now_of
@@ -18,7 +18,7 @@ def ahead(request: dict[str, Any], parameters: dict[str, Any]) -> Any:
         return {"error": f"I know no holidays of {parameters['country']!r:.80}"}
     code = named[0].code
     today = now_of(request).date()
-    place = Place(code, None, countries()[code].name)
+    place = HolidayRegion(code, None, countries()[code].name)
     return [
         {"name": one.name, "day": one.day.isoformat()}
         for one in coming(place, today, today + AHEAD)

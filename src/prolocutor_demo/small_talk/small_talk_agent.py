@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from prolocutor_demo.reading.request import attributes_of, text_of
 from prolocutor_demo.small_talk.scripts import Script, read_words
-from prolocutor_demo.small_talk.state import State
+from prolocutor_demo.small_talk.small_talk_state import SmallTalkState
 
 NAME = "small_talk"
 DECLINE = "I only chat; others here know more about that."
@@ -13,7 +13,7 @@ DECLINE = "I only chat; others here know more about that."
 _WORDS = read_words()
 
 
-class _Reply(NamedTuple):
+class _SmallTalkReply(NamedTuple):
     text: str
     confidence: float
     can_continue: bool = False
@@ -21,7 +21,7 @@ class _Reply(NamedTuple):
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Chats: replies to small talk, opens, continues and resumes scripts; declines all else."""
-    state = State(attributes_of(request).get(NAME), _WORDS.scripts)
+    state = SmallTalkState(attributes_of(request).get(NAME), _WORDS.scripts)
     said = text_of(request)
     waiting = _spoke_last(request) and state.asked
     reply = _reply(_plain(said), said, state, waiting)
@@ -38,7 +38,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _reply(plain: str, said: str, state: State, waiting: bool) -> _Reply | None:
+def _reply(plain: str, said: str, state: SmallTalkState, waiting: bool) -> _SmallTalkReply | None:
     if not plain or len(plain) > 400:
         return None
     state.asked = False
@@ -50,7 +50,7 @@ def _reply(plain: str, said: str, state: State, waiting: bool) -> _Reply | None:
         return _resume(state)
     if waiting and _STOP.fullmatch(plain):
         state.script = None
-        return _Reply("All right, some other time.", 0.8)
+        return _SmallTalkReply("All right, some other time.", 0.8)
     asks = said.endswith("?") and _ASKS.match(plain) is not None
     if waiting and not asks and not _is_aside(plain, state) and (reply := _continue(said, state)):
         return reply
@@ -58,7 +58,7 @@ def _reply(plain: str, said: str, state: State, waiting: bool) -> _Reply | None:
     return _back_to(reply, state) if reply and waiting and not _LEAVING.match(plain) else reply
 
 
-def _is_aside(plain: str, state: State) -> bool:
+def _is_aside(plain: str, state: SmallTalkState) -> bool:
     """Whether something is said to the assistant rather than as an answer."""
     script = state.script
     names = script is not None and script.steps[state.steps[script.name] - 1].key == "name"
@@ -67,13 +67,15 @@ def _is_aside(plain: str, state: State) -> bool:
     return _ABOUT_US.match(plain) is not None and not (names and _WORDS.named.fullmatch(plain))
 
 
-def _aside(plain: str, said: str, state: State) -> _Reply | None:
+def _aside(plain: str, said: str, state: SmallTalkState) -> _SmallTalkReply | None:
     """The reply to what stands outside of the scripts."""
     if found := _WORDS.named.fullmatch(plain):
         return _named(found["name"], said, state)
     if _WORDS.whose_name.fullmatch(plain):
         name = state.said.get("acquaintance.name")
-        return _Reply(f"You are {name}." if name else "You have not told me your name yet.", 0.9)
+        return _SmallTalkReply(
+            f"You are {name}." if name else "You have not told me your name yet.", 0.9
+        )
     if _WORDS.bored.fullmatch(plain):
         return _resume(state)
     if found := _I_AM.fullmatch(said):
@@ -81,91 +83,91 @@ def _aside(plain: str, said: str, state: State) -> _Reply | None:
     return _passing(plain, state) or _in_parts(said, state) or _hinted(plain, state)
 
 
-def _in_parts(said: str, state: State) -> _Reply | None:
+def _in_parts(said: str, state: SmallTalkState) -> _SmallTalkReply | None:
     """The replies to two or three things said at once: "thanks, bye"."""
     parts = [part for one in _PARTS.split(said) if (part := _plain(one))]
     if not 1 < len(parts) <= 3:
         return None
     replies = [_passing(part, state) for part in parts]
     texts = dict.fromkeys(reply.text for reply in replies if reply)
-    return _Reply(" ".join(texts), 0.85) if all(replies) else None
+    return _SmallTalkReply(" ".join(texts), 0.85) if all(replies) else None
 
 
-def _hinted(plain: str, state: State) -> _Reply | None:
+def _hinted(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
     """The reply to a word or two that tell what kind of small talk it is."""
     if len(plain.split()) > 9 or _ELSEWHERE.search(plain):
         return None
     for hint in _WORDS.hints:
         if hint.said.search(plain):
-            return _Reply(hint.reply[state.turns % len(hint.reply)], hint.confidence)
+            return _SmallTalkReply(hint.reply[state.turns % len(hint.reply)], hint.confidence)
     return _about_me(plain)
 
 
-def _about_me(plain: str) -> _Reply | None:
+def _about_me(plain: str) -> _SmallTalkReply | None:
     """A way out of the questions about the assistant that nobody thought of."""
     if len(plain.split()) > 7 or not _TO_ME.fullmatch(plain):
         return None
-    return _Reply("That is a good question; I have not found out yet.", 0.55)
+    return _SmallTalkReply("That is a good question; I have not found out yet.", 0.55)
 
 
-def _passing(plain: str, state: State) -> _Reply | None:
+def _passing(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
     """The reply to a greeting, thanks and the like, also after a greeting."""
     for words in dict.fromkeys((plain, _GREETING.sub("", plain, count=1))):
         for passing in _WORDS.replies:
             if words and passing.said.fullmatch(words):
                 text = passing.reply[state.turns % len(passing.reply)]
-                return _Reply(text + _reminder(plain, state), passing.confidence)
+                return _SmallTalkReply(text + _reminder(plain, state), passing.confidence)
     return None
 
 
-def _reminder(plain: str, state: State) -> str:
+def _reminder(plain: str, state: SmallTalkState) -> str:
     """With a greeting: that a script waits to be gone on with."""
     if state.script is None or not _GREETING.match(f"{plain} "):
         return ""
     return f' We were talking of {_topic(state.script)}: say "go on" if you like.'
 
 
-def _named(name: str, said: str, state: State) -> _Reply:
+def _named(name: str, said: str, state: SmallTalkState) -> _SmallTalkReply:
     start = said.lower().rfind(name)
     name = (said[start : start + len(name)] if start >= 0 else name).strip(" .,!?-'")
     state.said["acquaintance.name"] = name
     state.steps["acquaintance"] = max(1, state.steps["acquaintance"])
-    return _Reply(f"Nice to meet you, {name}. I shall remember that.", 0.92)
+    return _SmallTalkReply(f"Nice to meet you, {name}. I shall remember that.", 0.92)
 
 
-def _open(script: Script, state: State) -> _Reply:
+def _open(script: Script, state: SmallTalkState) -> _SmallTalkReply:
     """Begins a script, resumes it where it stopped, or says that it is over."""
     if state.over(script):
         text = state.filled(script.over, script)
-        return _Reply(text or f"We have talked of {_topic(script)} already.", 0.86)
+        return _SmallTalkReply(text or f"We have talked of {_topic(script)} already.", 0.86)
     state.script = script
     return _resume(state)
 
 
-def _resume(state: State) -> _Reply:
+def _resume(state: SmallTalkState) -> _SmallTalkReply:
     """Goes on with the script at hand, else with the first that is not over."""
     unfinished = [script for script in _WORDS.scripts if not state.over(script)]
     script = state.script if state.script in unfinished else next(iter(unfinished), None)
     if script is None:
-        return _Reply("We have talked of all that I know. Shall we toss a coin?", 0.8)
+        return _SmallTalkReply("We have talked of all that I know. Shall we toss a coin?", 0.8)
     state.script = script
     if not state.steps[script.name] or state.answered(script):
         return _say_next(script, state, 0.88)
     state.asked = True
     question = _question_of(script, state)
-    return _Reply(f"We were talking of {_topic(script)}. {question}", 0.88, True)
+    return _SmallTalkReply(f"We were talking of {_topic(script)}. {question}", 0.88, True)
 
 
-def _back_to(reply: _Reply, state: State) -> _Reply:
+def _back_to(reply: _SmallTalkReply, state: SmallTalkState) -> _SmallTalkReply:
     """Adds to a reply in passing the question that is still open."""
     if reply.can_continue or state.script is None or state.over(state.script):
         return reply
     state.asked = True
     question = _question_of(state.script, state)
-    return _Reply(f"{reply.text} But tell me: {question}", reply.confidence, True)
+    return _SmallTalkReply(f"{reply.text} But tell me: {question}", reply.confidence, True)
 
 
-def _continue(said: str, state: State) -> _Reply | None:
+def _continue(said: str, state: SmallTalkState) -> _SmallTalkReply | None:
     """Takes free text as the answer to the step just said, and says the next."""
     script = state.script
     if script is None or state.over(script) or not state.steps[script.name]:
@@ -175,24 +177,24 @@ def _continue(said: str, state: State) -> _Reply | None:
     return _say_next(script, state, sure)
 
 
-def _say_next(script: Script, state: State, confidence: float) -> _Reply:
+def _say_next(script: Script, state: SmallTalkState, confidence: float) -> _SmallTalkReply:
     step = state.steps[script.name]
     text = _words_of(script, state, step)
     state.steps[script.name] = step + 1
     if state.over(script):
         state.script = None
     state.asked = state.script is not None
-    return _Reply(text, confidence, state.asked)
+    return _SmallTalkReply(text, confidence, state.asked)
 
 
-def _words_of(script: Script, state: State, step: int) -> str:
+def _words_of(script: Script, state: SmallTalkState, step: int) -> str:
     """The words of a step, filled in with what the person said."""
     previous = script.steps[step - 1].key if step else ""
     text = script.steps[step].say.replace("{answer}", f"{{{previous}}}")
     return state.filled(text, script) or script.steps[step].plain
 
 
-def _question_of(script: Script, state: State) -> str:
+def _question_of(script: Script, state: SmallTalkState) -> str:
     """The question that is open, without what was said before it."""
     text = _words_of(script, state, state.steps[script.name] - 1)
     return re.split(r"(?<=[.!?]) ", text)[-1]

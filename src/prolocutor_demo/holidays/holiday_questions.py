@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from typing import Any
 
-from prolocutor_demo.holidays.public_days import FIRST_YEAR, LAST_YEAR, Place, supported
+from prolocutor_demo.holidays.public_days import FIRST_YEAR, LAST_YEAR, HolidayRegion, supported
 from prolocutor_demo.reading.country_facts import countries
 from prolocutor_demo.reading.country_names import mentions, words_of
 
@@ -48,7 +48,7 @@ _PARTS = {
 _LARGEST_PARTS = ("US", "DE", "CA", "AU", "CH", "AT", "ES", "IT")
 
 
-def place_of(text: str, attributes: dict[str, Any]) -> tuple[Place, bool]:
+def place_of(text: str, attributes: dict[str, Any]) -> tuple[HolidayRegion, bool]:
     """The place that a text names, else the person's, else the United States; whether named."""
     words = words_of(text)
     part = _part_named(" ".join(words))
@@ -58,12 +58,12 @@ def place_of(text: str, attributes: dict[str, Any]) -> tuple[Place, bool]:
     after_in = [one for one in named if one.start and _leads(words, one.start)]
     if named:
         code = (after_in or named)[-1].code
-        return Place(code, None, countries()[code].name), True
+        return HolidayRegion(code, None, countries()[code].name), True
     home = str(attributes.get("country") or "")
     codes = [one.code for one in mentions(words_of(home))] or [home.strip().upper()]
     if codes[0] in countries() and supported(codes[0]):
-        return Place(codes[0], None, countries()[codes[0]].name), False
-    return Place("US", None, countries()["US"].name), False
+        return HolidayRegion(codes[0], None, countries()[codes[0]].name), False
+    return HolidayRegion("US", None, countries()["US"].name), False
 
 
 def year_of(text: str, today: dt.date) -> int | None:
@@ -108,15 +108,15 @@ def _leads(words: list[str], start: int) -> bool:
     return bool(before) and before[0] in {"in", "of", "for", "across"}
 
 
-def _part_named(plain: str) -> Place | None:
+def _part_named(plain: str) -> HolidayRegion | None:
     for name, (country, part, title) in _PARTS.items():
         if re.search(rf"\b{name}\b", plain):
-            return Place(country, part, title)
+            return HolidayRegion(country, part, title)
     found = re.search(r"\b(?:in|for|across) ((?:\w+ ?){1,3})", plain)
     return _part_listed(found.group(1).split()) if found else None
 
 
-def _part_listed(words: list[str]) -> Place | None:
+def _part_listed(words: list[str]) -> HolidayRegion | None:
     """The state or province whose name these words begin with."""
     import holidays
 
@@ -125,7 +125,7 @@ def _part_listed(words: list[str]) -> Place | None:
         for name, part in names.items():
             plain = words_of(name)
             if words[: len(plain)] == plain and name != "Georgia":
-                return Place(country, part, name)
+                return HolidayRegion(country, part, name)
     return None
 
 

@@ -26,7 +26,7 @@ _STOP = frozenset(
 )
 
 
-class Item(NamedTuple):
+class TodoItem(NamedTuple):
     """One thing to do; `list` is "todo" or a list of its own, as "shopping"."""
 
     id: int
@@ -51,16 +51,16 @@ class TodoList:
         self.now = now
 
     @property
-    def open(self) -> list[Item]:
+    def open(self) -> list[TodoItem]:
         """What is still to do."""
         return [item for item in self.items if not item.done]
 
     @property
-    def reminders(self) -> list[Item]:
+    def reminders(self) -> list[TodoItem]:
         """The open reminders; they stand on no list."""
         return [item for item in self.open if item.reminder]
 
-    def add(self, item: Item) -> Item:
+    def add(self, item: TodoItem) -> TodoItem:
         """Adds an item under the next free number."""
         number = max((one.id for one in self.items), default=0) + 1 if self.open else 1
         if not self.open:
@@ -70,11 +70,11 @@ class TodoList:
         self.last = item.list
         return item
 
-    def replace(self, item: Item) -> None:
+    def replace(self, item: TodoItem) -> None:
         """Puts a changed item in the place of the one with its number."""
         self.items = [item if one.id == item.id else one for one in self.items]
 
-    def finish(self, item: Item) -> Item:
+    def finish(self, item: TodoItem) -> TodoItem:
         """Ticks an item off; what repeats is moved on to its next time."""
         if item.every and item.due:
             item = item._replace(due=next_time(item.due, item.every, max(self.now, item.due)))
@@ -83,12 +83,12 @@ class TodoList:
         self.replace(item)
         return item
 
-    def remove(self, items: list[Item]) -> None:
+    def remove(self, items: list[TodoItem]) -> None:
         """Removes items for good."""
         gone = {item.id for item in items}
         self.items = [item for item in self.items if item.id not in gone]
 
-    def find(self, words: str, among: list[Item]) -> list[Item]:
+    def find(self, words: str, among: list[TodoItem]) -> list[TodoItem]:
         """The items meant by "number 2", "the last one" or some of their words."""
         if words.lower() in {"it", "that", "that one", "this"}:
             return among[-1:]
@@ -135,14 +135,14 @@ def words_of(text: str) -> set[str]:
     return {re.sub(r"(?<=\w\w\w)(?:s|ed|ing)$", "", word) for word in words if word not in _STOP}
 
 
-def _best(words: str, among: list[Item]) -> list[Item]:
+def _best(words: str, among: list[TodoItem]) -> list[TodoItem]:
     wanted = words_of(words)
     scores = [(len(wanted & words_of(item.text)) / max(1, len(wanted)), item) for item in among]
     best = max((score for score, _ in scores), default=0.0)
     return [item for score, item in scores if score == best and score >= 0.5]
 
 
-def _item(raw: object, now: dt.datetime) -> Item | None:
+def _item(raw: object, now: dt.datetime) -> TodoItem | None:
     if not isinstance(raw, dict):
         return None
     number, text = _number(raw.get("id")), raw.get("text")
@@ -150,7 +150,7 @@ def _item(raw: object, now: dt.datetime) -> Item | None:
         return None
     every = raw.get("every") if raw.get("every") in EVERY else None
     due = _due(raw.get("due"), now)
-    return Item(
+    return TodoItem(
         number,
         text[:LONGEST_ITEM].strip(),
         _name(raw.get("list")),
@@ -161,7 +161,7 @@ def _item(raw: object, now: dt.datetime) -> Item | None:
     )
 
 
-def _kept(item: Item) -> dict[str, Any]:
+def _kept(item: TodoItem) -> dict[str, Any]:
     kept: dict[str, Any] = {"id": item.id, "text": item.text, "list": item.list, "done": item.done}
     kept["due"] = item.due.isoformat(timespec="seconds") if item.due else None
     kept |= {"every": item.every} if item.every else {}

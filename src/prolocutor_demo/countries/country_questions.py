@@ -70,7 +70,7 @@ _REGION_PATTERN = re.compile(
 )
 
 
-class Question(msgspec.Struct, frozen=True):
+class CountryQuestion(msgspec.Struct, frozen=True):
     """A reading of a question: ISO codes as named, the other words, the topic, how sure it is."""
 
     words: tuple[str, ...]
@@ -85,7 +85,7 @@ class Question(msgspec.Struct, frozen=True):
         return re.search(rf"\b(?:{pattern})\b", self.rest) is not None
 
 
-def question_of(text: str) -> Question | None:
+def question_of(text: str) -> CountryQuestion | None:
     """The reading of a text; None where it is no question about countries."""
     words = words_of(text)
     if not words or len(words) > _MOST_WORDS:
@@ -101,10 +101,10 @@ def question_of(text: str) -> Question | None:
     if not codes and topic and len(strange) <= _MOST_STRANGE + 1:
         codes, strange = _misspelled(strange)
     regions = tuple(_REGIONS[found] for found in _REGION_PATTERN.findall(rest))
-    return Question(tuple(words), codes, rest, regions, topic, tuple(strange))
+    return CountryQuestion(tuple(words), codes, rest, regions, topic, tuple(strange))
 
 
-def sureness(question: Question, explained: str = "") -> float:
+def sureness(question: CountryQuestion, explained: str = "") -> float:
     """How well the topic explains all the words; 0 for a question of another field.
 
     `explained` are words that the answer itself accounts for, such as a city's name.

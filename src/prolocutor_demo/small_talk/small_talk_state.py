@@ -25,7 +25,7 @@ _EMPTY = re.compile(
 )
 
 
-class State:
+class SmallTalkState:
     """The script at hand, how far each script got, and what the person said in them.
 
     `asked` tells that the last thing said was a step of the script, which waits for an answer.

@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 from prolocutor_demo.clock.calendar_facts import FACTS
-from prolocutor_demo.clock.functions import FUNCTIONS
-from prolocutor_demo.clock.zones import Place, find_place
+from prolocutor_demo.clock.clock_functions import FUNCTIONS
+from prolocutor_demo.clock.zones import TimeZonePlace, find_place
 from prolocutor_demo.reading.dates import said
-from prolocutor_demo.reading.functions import call
+from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import now_of, text_of
 from prolocutor_demo.reading.wording import (
     SURE,
@@ -88,7 +88,7 @@ def _later(found: re.Match[str], now: dt.datetime) -> str | None:
     return f"It will be {then.astimezone(now.tzinfo):%H:%M}."
 
 
-def _time_in(place: Place, now: dt.datetime) -> str:
+def _time_in(place: TimeZonePlace, now: dt.datetime) -> str:
     there = now.astimezone(place.clock)
     return f"In {place.name} it is {there:%H:%M} on {_day(there)}."
 
@@ -134,7 +134,7 @@ def _difference(found: re.Match[str], now: dt.datetime) -> str | None:
     one = find_place(places["one"])
     other_name = places.get("other")
     if other_name in (None, "me", "us", "here", "my time"):
-        other: Place | None = Place("you", str(now.tzinfo)) if one else None
+        other: TimeZonePlace | None = TimeZonePlace("you", str(now.tzinfo)) if one else None
         offset = now.utcoffset()
     else:
         other = find_place(other_name or "")
@@ -150,7 +150,7 @@ def _difference(found: re.Match[str], now: dt.datetime) -> str | None:
 
 def _zone(found: re.Match[str], now: dt.datetime) -> str | None:
     name = found.groupdict().get("place")
-    place = Place("you", str(now.tzinfo)) if name is None else find_place(name)
+    place = TimeZonePlace("you", str(now.tzinfo)) if name is None else find_place(name)
     if place is None:
         return None
     there = now if name is None else now.astimezone(place.clock)

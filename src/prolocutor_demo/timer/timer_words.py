@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from prolocutor_demo.reading.when.lengths import Length, lengths_in, say_length
 from prolocutor_demo.reading.when.moments import say_moment
-from prolocutor_demo.timer import phrases
+from prolocutor_demo.timer import timer_phrases
 from prolocutor_demo.timer.timers import LONGEST_NAME, Timer
 
 
-class Reply(NamedTuple):
+class TimerReply(NamedTuple):
     """What the agent says, how sure it is, and the timers from now on."""
 
     text: str
@@ -17,7 +17,7 @@ class Reply(NamedTuple):
     timers: list[Timer] | None = None  # None if they stay
 
 
-class Asked(NamedTuple):
+class TimerRequest(NamedTuple):
     """What was asked: the bare words, the timers at hand, the moment, an id for a new timer."""
 
     text: str
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
     before: str  # what this agent said just before; "" if another spoke last
 
 
-def timers_meant(asked: Asked) -> list[Timer]:
+def timers_meant(asked: TimerRequest) -> list[Timer]:
     """The timers whose names or lengths are said; all if none is said."""
     if name := name_said(asked):
         words = set(name.split())
@@ -36,7 +36,7 @@ def timers_meant(asked: Asked) -> list[Timer]:
     return [one for one in asked.timers if one.duration_s in said] or asked.timers
 
 
-def none_running(asked: Asked) -> str:
+def none_running(asked: TimerRequest) -> str:
     """Says that no such timer runs, and which others do."""
     name = name_said(asked)
     others = [timer for timer in asked.timers if timer.left(asked.now) > 0]
@@ -45,12 +45,12 @@ def none_running(asked: Asked) -> str:
     return "You have no timer running."
 
 
-def ask_which(timers: list[Timer], asked: Asked) -> Reply:
+def ask_which(timers: list[Timer], asked: TimerRequest) -> TimerReply:
     """Asks which of several timers is meant."""
-    return Reply(f"Which one: {', '.join(title_of(timer, asked) for timer in timers)}?", 0.85)
+    return TimerReply(f"Which one: {', '.join(title_of(timer, asked) for timer in timers)}?", 0.85)
 
 
-def title_of(timer: Timer, asked: Asked) -> str:
+def title_of(timer: Timer, asked: TimerRequest) -> str:
     """What to call a timer: "pasta timer", "timer", of several nameless ones "5 minute timer"."""
     nameless = [one for one in asked.timers if not one.name and one.alarm == timer.alarm]
     if timer.name or len(nameless) < 2:
@@ -58,7 +58,7 @@ def title_of(timer: Timer, asked: Asked) -> str:
     return f"{say_length(timer.duration_s)} {timer.title()}".replace("s ", " ")
 
 
-def state_of(timer: Timer, asked: Asked) -> str:
+def state_of(timer: Timer, asked: TimerRequest) -> str:
     """Says of a timer how long is left, or since when it is over."""
     title, left = capital(title_of(timer, asked)), timer.left(asked.now)
     if timer.due is None:
@@ -68,7 +68,7 @@ def state_of(timer: Timer, asked: Asked) -> str:
     return f"{title}: {say_length(max(1.0, left))} left, {until(timer, asked)}."
 
 
-def until(timer: Timer, asked: Asked) -> str:
+def until(timer: Timer, asked: TimerRequest) -> str:
     """When it ends: "until 13:05", with the day if it is another, the seconds if they tell."""
     if timer.due is None:
         return "paused"
@@ -78,29 +78,29 @@ def until(timer: Timer, asked: Asked) -> str:
     return f"until {due:%H:%M:%S}" if due.second else f"until {due:%H:%M}"
 
 
-def lengths_said(asked: Asked) -> list[Length]:
+def lengths_said(asked: TimerRequest) -> list[Length]:
     """The lengths of time that are said."""
-    if seconds := phrases.SECONDS.fullmatch(asked.text):
+    if seconds := timer_phrases.SECONDS.fullmatch(asked.text):
         return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
     return lengths_in(asked.text, clock=True)
 
 
-def lengths_too_long(asked: Asked) -> bool:
+def lengths_too_long(asked: TimerRequest) -> bool:
     """Whether a length of time is said that is longer than any timer."""
     return not lengths_said(asked) and bool(lengths_in(asked.text, longest=float("inf")))
 
 
-def name_said(asked: Asked) -> str:
+def name_said(asked: TimerRequest) -> str:
     """The name by which a timer is meant: "pasta" in "how long is left on the pasta timer"."""
-    for pattern in (phrases.NAMED, phrases.NAMED_FOR, phrases.NAMED_BEFORE):
+    for pattern in (timer_phrases.NAMED, timer_phrases.NAMED_FOR, timer_phrases.NAMED_BEFORE):
         for found in pattern.finditer(asked.text):
             name = found["name"].lower().strip("'-")
-            if name and name not in phrases.NO_NAME and not lengths_in(f"1 {name}"):
+            if name and name not in timer_phrases.NO_NAME and not lengths_in(f"1 {name}"):
                 return name[:LONGEST_NAME]
     return ""
 
 
-def new_name(asked: Asked) -> str:
+def new_name(asked: TimerRequest) -> str:
     """The name for a new timer, which does not stand within the length of time."""
     text = asked.text
     for length in reversed(lengths_said(asked)):

@@ -15,7 +15,7 @@ from prolocutor_demo.reading.wording import (
     read_whole_or_parts,
     reply,
 )
-from prolocutor_demo.units.table import UNITS, Unit
+from prolocutor_demo.units.unit_table import UNITS, Unit
 
 DECLINING = "I convert units, such as miles to kilometers, and nothing else."
 MOST_STRAY_WORDS = 3
@@ -46,7 +46,7 @@ _BEFORE_LETTER = {"to", "in", "into", "->", "=", "many"}
 _ONLY_AFTER_NUMBER = {"'", '"', "in", "ins", "st", "as", "t", "pt", "h", "s"}
 
 
-class Item(NamedTuple):
+class UnitToken(NamedTuple):
     """One piece of the utterance: a number, a unit, or another word."""
 
     word: str
@@ -62,7 +62,7 @@ class Quantity(NamedTuple):
     value: Fraction
 
 
-class Question(NamedTuple):
+class ConversionQuestion(NamedTuple):
     """The quantities, the units without a number, and the words that are neither."""
 
     quantities: list[Quantity]
@@ -94,9 +94,9 @@ def _read(words: str) -> Reading | None:
     return said, LIKELY if guessed else SURE
 
 
-def _items(words: str) -> tuple[list[Item], bool]:
+def _items(words: str) -> tuple[list[UnitToken], bool]:
     tokens = [(found[0], found.start()) for found in _TOKEN.finditer(words)]
-    items: list[Item] = []
+    items: list[UnitToken] = []
     guessed = False
     at = 0
     while at < len(tokens):
@@ -105,7 +105,7 @@ def _items(words: str) -> tuple[list[Item], bool]:
             negative = items and items[-1].word == "-" and words[start - 1] == "-"
             if negative:
                 items.pop()
-            items.append(Item(token, -Fraction(token) if negative else Fraction(token)))
+            items.append(UnitToken(token, -Fraction(token) if negative else Fraction(token)))
             at += 1
             continue
         length, unit = _unit_at([token for token, _ in tokens], at, items)
@@ -113,12 +113,12 @@ def _items(words: str) -> tuple[list[Item], bool]:
             close = difflib.get_close_matches(token, _LONG_SPELLINGS, n=1, cutoff=0.84)
             unit, length = (UNITS[close[0]], 1) if close else (None, 1)
             guessed = guessed or unit is not None
-        items.append(Item(token, unit=unit))
+        items.append(UnitToken(token, unit=unit))
         at += length
     return items, guessed
 
 
-def _unit_at(tokens: list[str], at: int, before: list[Item]) -> tuple[int, Unit | None]:
+def _unit_at(tokens: list[str], at: int, before: list[UnitToken]) -> tuple[int, Unit | None]:
     """How many tokens from `at` on spell a unit, and which; (1, None) if they do not."""
     after_number = bool(before) and before[-1].number is not None
     for length in range(min(LONGEST_SPELLING, len(tokens) - at), 0, -1):
@@ -139,7 +139,7 @@ def _unit_at(tokens: list[str], at: int, before: list[Item]) -> tuple[int, Unit 
     return 1, None
 
 
-def _question(items: list[Item], guessed: bool) -> Question | None:
+def _question(items: list[UnitToken], guessed: bool) -> ConversionQuestion | None:
     quantities: list[Quantity] = []
     targets: list[Unit] = []
     stray: list[str] = []
@@ -162,10 +162,12 @@ def _question(items: list[Item], guessed: bool) -> Question | None:
             stray.append(item.word)
         joins = quantity is not None or (joins and item.word in ("and", "-"))
         at += length
-    return Question(quantities, targets, stray, guessed) if quantities or targets else None
+    return (
+        ConversionQuestion(quantities, targets, stray, guessed) if quantities or targets else None
+    )
 
 
-def _quantity_at(items: list[Item], at: int) -> tuple[int, Quantity | None]:
+def _quantity_at(items: list[UnitToken], at: int) -> tuple[int, Quantity | None]:
     """How many items from `at` on are one quantity, such as "5 km", "half a mile", "a cup"."""
     item, *following = items[at : at + 3]
     number = item.number
@@ -199,7 +201,7 @@ def _quantity(number: Fraction, unit: Unit) -> Quantity:
     return Quantity(f"{text} {unit.named(text)}", unit, number * unit.factor + unit.offset)
 
 
-def _converted(question: Question, words: list[str]) -> str | None:
+def _converted(question: ConversionQuestion, words: list[str]) -> str | None:
     quantities, targets = list(question.quantities), list(question.targets)
     if not quantities and len(targets) == 2 and not _NOT_ABOUT_ONE.intersection(words):
         # "yards to meters" asks about one yard, "how many inches to the foot" about one foot.
@@ -235,7 +237,7 @@ def _in_two(quantity: Quantity, first: Unit, second: Unit) -> str:
     return f"{shown(whole)} {large.named(shown(whole))} {_in(rest, small)}"
 
 
-def _compared(question: Question, items: list[Item]) -> str | None:
+def _compared(question: ConversionQuestion, items: list[UnitToken]) -> str | None:
     words = {item.word for item in items}
     greater, smaller = words & _GREATER, words & _SMALLER
     if len(question.quantities) != 2 or question.targets or len(greater) + len(smaller) != 1:

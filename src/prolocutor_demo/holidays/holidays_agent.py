@@ -6,12 +6,13 @@ from typing import Any
 
 import msgspec
 
-from prolocutor_demo.holidays.functions import FUNCTIONS
+from prolocutor_demo.holidays.holiday_functions import FUNCTIONS
+from prolocutor_demo.holidays.holiday_questions import day_of, place_of, span_of, year_of
 from prolocutor_demo.holidays.public_days import (
     FIRST_YEAR,
     LAST_YEAR,
     Holiday,
-    Place,
+    HolidayRegion,
     by_name,
     coming,
     is_substitute,
@@ -20,10 +21,9 @@ from prolocutor_demo.holidays.public_days import (
     plain_name,
     public_holidays,
 )
-from prolocutor_demo.holidays.questions import day_of, place_of, span_of, year_of
 from prolocutor_demo.reading.country_facts import countries
 from prolocutor_demo.reading.country_names import mentions, words_of
-from prolocutor_demo.reading.functions import call
+from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import attributes_of, now_of, text_of
 
 _DECLINED = "I know public holidays, but this is no question about them."
@@ -69,11 +69,11 @@ Found = tuple[str, float] | None
 """An answer and how sure it is."""
 
 
-class Question(msgspec.Struct, frozen=True):
+class HolidayQuestion(msgspec.Struct, frozen=True):
     """A text about holidays, the place that it is about, whether it says so, and the day it is."""
 
     text: str
-    place: Place
+    place: HolidayRegion
     placed: bool
     today: dt.date
 
@@ -105,13 +105,13 @@ def _answer_to(text: str, today: dt.date, attributes: dict[str, Any]) -> Found:
     if not (about or asks_when or _BARE_NAME.search(plain)):
         return None
     place, placed = place_of(text, attributes)
-    question = Question(plain, place, placed, today)
+    question = HolidayQuestion(plain, place, placed, today)
     if about:
         return _of_day(question) or _named(question, 0.95) or _listed(question)
     return _named(question, 0.93 if asks_when else 0.7)
 
 
-def _of_day(question: Question) -> Found:
+def _of_day(question: HolidayQuestion) -> Found:
     """Whether the day that the question names is a holiday."""
     day = day_of(question.text, question.today, question.place.country)
     if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
@@ -125,7 +125,7 @@ def _of_day(question: Question) -> Found:
     return f"No, {when} is not a public holiday in {place.name}{_but_in(place, day)}.", 0.95
 
 
-def _named(question: Question, sure: float) -> Found:
+def _named(question: HolidayQuestion, sure: float) -> Found:
     """When the holiday of this name is, or whether it is one."""
     for name in _names_asked(question):
         for place in _places(question, name):
@@ -135,7 +135,7 @@ def _named(question: Question, sure: float) -> Found:
     return None
 
 
-def _names_asked(question: Question) -> list[str]:
+def _names_asked(question: HolidayQuestion) -> list[str]:
     """What is left of the question when its common words are gone, with the country and without."""
     words = words_of(_YEARS.sub(" ", question.text))
     place = set(words_of(question.place.name))
@@ -163,7 +163,7 @@ def _placed(words: list[str], start: int) -> bool:
     return bool(before) and (before[-1] in _WHERE or (before[-1] == "the" and before[0] in _WHERE))
 
 
-def _places(question: Question, name: str) -> list[Place]:
+def _places(question: HolidayQuestion, name: str) -> list[HolidayRegion]:
     home = [code for said, code in _HOMES.items() if said in question.text]
     if question.placed or (name == "national" and not home):
         return [question.place]
@@ -171,11 +171,11 @@ def _places(question: Question, name: str) -> list[Place]:
     return [*first, question.place, *rest]
 
 
-def _whole(code: str) -> Place:
-    return Place(code, None, countries()[code].name)
+def _whole(code: str) -> HolidayRegion:
+    return HolidayRegion(code, None, countries()[code].name)
 
 
-def _when(question: Question, place: Place, name: str) -> list[Holiday]:
+def _when(question: HolidayQuestion, place: HolidayRegion, name: str) -> list[Holiday]:
     """The days of the year asked, else of this year or, if they are over, the next."""
     year = year_of(question.text, question.today)
     if year is not None:
@@ -188,7 +188,7 @@ def _when(question: Question, place: Place, name: str) -> list[Holiday]:
     return found or by_name(place, name, today.year + 1)
 
 
-def _told(question: Question, place: Place, found: list[Holiday]) -> str:
+def _told(question: HolidayQuestion, place: HolidayRegion, found: list[Holiday]) -> str:
     first, last = found[0], found[-1]
     until = f" to {_date(last.day)}" if last.day > first.day and last.name == first.name else ""
     when = f"{_date(first.day)}{until}"
@@ -203,7 +203,7 @@ def _told(question: Question, place: Place, found: list[Holiday]) -> str:
     return f"{first.name} {verb} on {when}{where}{kept}."
 
 
-def _but_in(place: Place, day: dt.date, name: str = "") -> str:
+def _but_in(place: HolidayRegion, day: dt.date, name: str = "") -> str:
     """The parts of the country that differ, as the end of a sentence."""
     parts = [] if place.part else parts_on(place.country, day, name)
     if not parts:
@@ -212,7 +212,7 @@ def _but_in(place: Place, day: dt.date, name: str = "") -> str:
     return f" as a whole, but it is in {', '.join(parts[:8])}{more}"
 
 
-def _listed(question: Question) -> Found:
+def _listed(question: HolidayQuestion) -> Found:
     text, today, place = question.text, question.today, question.place
     span = span_of(text, today)
     if span is not None:
@@ -232,7 +232,7 @@ def _listed(question: Question) -> Found:
     return _whole_year(question, year or today.year)
 
 
-def _coming(question: Question) -> Found:
+def _coming(question: HolidayQuestion) -> Found:
     until = question.today + dt.timedelta(days=400)
     kept = [one for one in coming(question.place, question.today, until) if not is_substitute(one)]
     asked = re.search(r"\bnext (\w+) ", question.text)
@@ -245,7 +245,7 @@ def _coming(question: Question) -> Found:
     return f"{lead} in {question.place.name}: {_lines(kept[:count])}.", 0.95
 
 
-def _whole_year(question: Question, year: int) -> Found:
+def _whole_year(question: HolidayQuestion, year: int) -> Found:
     if not FIRST_YEAR <= year <= LAST_YEAR:
         return None
     kept = public_holidays(question.place.country, question.place.part, year)

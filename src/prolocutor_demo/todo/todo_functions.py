@@ -4,8 +4,8 @@ import datetime as dt
 from typing import Any
 
 from prolocutor_demo.reading.request import attributes_of, now_of
-from prolocutor_demo.todo.items import MOST_ITEMS, Item, TodoList
-from prolocutor_demo.todo.ringing import ringing
+from prolocutor_demo.todo.reminder_ringing import ringing
+from prolocutor_demo.todo.todo_items import MOST_ITEMS, TodoItem, TodoList
 
 NAME = "todo"
 
@@ -32,7 +32,7 @@ def add(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
     if len(todo.open) >= MOST_ITEMS:
         return {"error": f"there are {MOST_ITEMS} items on your lists, which is the most"}
     due = _moment(parameters.get("due"), todo.now)
-    todo.add(Item(0, text, due=due))
+    todo.add(TodoItem(0, text, due=due))
     rings = ringing(before.open, todo.open, todo.now)
     return {"results": [], "human_attributes": {NAME: todo.kept()}, **rings}
 

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from prolocutor_demo.reading.courtesy import bare
-from prolocutor_demo.reading.functions import call
+from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import attributes_of, now_of, text_of
 from prolocutor_demo.reading.when.lengths import lengths_in
 from prolocutor_demo.reading.when.moments import find_moment, say_day, say_moment
-from prolocutor_demo.todo import phrases
+from prolocutor_demo.todo import todo_phrases
 from prolocutor_demo.todo.clearing import clear, clear_all
-from prolocutor_demo.todo.functions import FUNCTIONS
-from prolocutor_demo.todo.items import MOST_ITEMS, Item, TodoList, words_of
-from prolocutor_demo.todo.ringing import ringing
-from prolocutor_demo.todo.words import (
-    Asked,
-    Reply,
+from prolocutor_demo.todo.reminder_ringing import ringing
+from prolocutor_demo.todo.todo_functions import FUNCTIONS
+from prolocutor_demo.todo.todo_items import MOST_ITEMS, TodoItem, TodoList, words_of
+from prolocutor_demo.todo.todo_words import (
+    TodoReply,
+    TodoRequest,
     and_reminders,
     aside,
     chosen,
@@ -47,10 +47,10 @@ def answer(request: dict[str, Any]) -> Any:
     todo = TodoList(None, now_of(request))
     for read in (_replies, _reply):
         todo = TodoList(attributes_of(request).get(NAME), now_of(request))
-        if reply := read(Asked(text, todo, said)):
+        if reply := read(TodoRequest(text, todo, said)):
             break
     else:
-        reply = Reply(DECLINE, 0.05)
+        reply = TodoReply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
         hypothesis["human_attributes"] = {NAME: todo.kept()}
@@ -59,9 +59,9 @@ def answer(request: dict[str, Any]) -> Any:
     return [hypothesis]
 
 
-def _replies(asked: Asked) -> Reply | None:
+def _replies(asked: TodoRequest) -> TodoReply | None:
     """Does two or three things said at once, one after the other, if each is understood."""
-    parts = phrases.AND_THEN.split(asked.text)
+    parts = todo_phrases.AND_THEN.split(asked.text)
     if not 1 < len(parts) <= MOST_AT_ONCE:
         return None
     parts = _with_list(parts)
@@ -69,21 +69,23 @@ def _replies(asked: Asked) -> Reply | None:
     if len(replies) < len(parts) or min(reply.confidence for reply in replies) < 0.7:
         return None
     text = " ".join(reply.text for reply in replies)
-    return Reply(text, 0.95, any(reply.changed for reply in replies))
+    return TodoReply(text, 0.95, any(reply.changed for reply in replies))
 
 
 def _with_list(parts: list[str]) -> list[str]:
     """The parts, each with the list that only the last one names."""
-    tail = phrases.OF_LIST_AT_END.search(parts[-1])
+    tail = todo_phrases.OF_LIST_AT_END.search(parts[-1])
     if tail is None:
         return parts
     return [
-        part if phrases.OF_LISTS.search(part) or phrases.REMINDERS.search(part) else part + tail[0]
+        part
+        if todo_phrases.OF_LISTS.search(part) or todo_phrases.REMINDERS.search(part)
+        else part + tail[0]
         for part in parts
     ]
 
 
-def _reply(asked: Asked) -> Reply | None:
+def _reply(asked: TodoRequest) -> TodoReply | None:
     if not asked.text:
         return None
     for patterns, do in _INTENTS:
@@ -95,7 +97,7 @@ def _reply(asked: Asked) -> Reply | None:
     return _follow_up(asked) if asked.before else None
 
 
-def _add(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _add(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     named = (
         list_named(_around(asked.text, found)) if "list" in found.groupdict() else None
     ) or "todo"
@@ -107,24 +109,28 @@ def _add(asked: Asked, found: re.Match[str]) -> Reply | None:
         due = first_time(every, due, asked.now)
     what = clean(moment.rest if moment else said)
     if not what:
-        return Reply(WHAT, 0.8)
+        return TodoReply(WHAT, 0.8)
     around = _around(asked.text, found)
-    remind = phrases.REMINDERS.search(asked.text) is not None
-    remind = remind or (due is not None and phrases.OF_LISTS.search(around) is None)
+    remind = todo_phrases.REMINDERS.search(asked.text) is not None
+    remind = remind or (due is not None and todo_phrases.OF_LISTS.search(around) is None)
     texts = [what] if remind else entries_of(what, named)
     if len(asked.todo.open) + len(texts) > MOST_ITEMS:
-        return Reply(f"Your list is full: it holds {MOST_ITEMS} entries. Tick some off first.", 0.9)
-    items = [asked.todo.add(Item(0, text, named, due, every, reminder=remind)) for text in texts]
+        return TodoReply(
+            f"Your list is full: it holds {MOST_ITEMS} entries. Tick some off first.", 0.9
+        )
+    items = [
+        asked.todo.add(TodoItem(0, text, named, due, every, reminder=remind)) for text in texts
+    ]
     asked.todo.asked = items[-1].id if remind and due is None else 0
-    return Reply(_added(asked, items, remind), 0.95, changed=True)
+    return TodoReply(_added(asked, items, remind), 0.95, changed=True)
 
 
-def _add_loosely(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _add_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     reply = _add(asked, found)
     return reply._replace(confidence=0.6) if reply else None
 
 
-def _added(asked: Asked, items: list[Item], remind: bool) -> str:
+def _added(asked: TodoRequest, items: list[TodoItem], remind: bool) -> str:
     texts, last = ", ".join(item.text for item in items), items[-1]
     if last.due and not remind:
         return f"Added to your {last.list} list: {texts}, {when(last, asked.now)}."
@@ -136,32 +142,32 @@ def _added(asked: Asked, items: list[Item], remind: bool) -> str:
     return f"Added to your {last.list} list{number}: {texts}."
 
 
-def _show(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _show(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return _shown(asked, 0.93)
 
 
-def _show_loosely(asked: Asked, found: re.Match[str]) -> Reply | None:
-    if len(asked.text) > 120 or phrases.ELSEWHERE.search(asked.text):
+def _show_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    if len(asked.text) > 120 or todo_phrases.ELSEWHERE.search(asked.text):
         return None
     return _shown(asked, 0.85)
 
 
-def _mention(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _mention(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     shown = _show_loosely(asked, found)
     return shown._replace(confidence=0.6) if shown else None
 
 
-def _shown(asked: Asked, confidence: float) -> Reply:
+def _shown(asked: TodoRequest, confidence: float) -> TodoReply:
     text, todo, now = asked.text, asked.todo, asked.now
     items, what = chosen(asked)
     if re.search(r"\boverdue\b", text, re.IGNORECASE):
         items, what = [item for item in items if item.due and item.due < now], f"overdue {what}"
     items, period = _in_period(asked, items)
     if not items:
-        return Reply(and_reminders(nothing(asked, period), asked), confidence)
+        return TodoReply(and_reminders(nothing(asked, period), asked), confidence)
     if re.search(r"\bhow many\b", text, re.IGNORECASE):
         count = len(items)
-        return Reply(f"There {'is 1' if count == 1 else f'are {count}'} on {what}.", confidence)
+        return TodoReply(f"There {'is 1' if count == 1 else f'are {count}'} on {what}.", confidence)
     if re.search(r"\b(?:next|when)\b", text, re.IGNORECASE) and any(item.due for item in items):
         items = _next(asked, items)
     todo.last = items[0].list if len({item.list for item in items}) == 1 else todo.last
@@ -175,10 +181,10 @@ def _shown(asked: Asked, confidence: float) -> Reply:
         lines += ["Your reminders:", *reminders] if lines else reminders
     elif asked.todo.reminders:
         lines.append(f"{staying(asked)}.")
-    return Reply("\n".join([f"{what[:1].upper()}{what[1:]}:", *lines]), confidence)
+    return TodoReply("\n".join([f"{what[:1].upper()}{what[1:]}:", *lines]), confidence)
 
 
-def _in_period(asked: Asked, items: list[Item]) -> tuple[list[Item], str]:
+def _in_period(asked: TodoRequest, items: list[TodoItem]) -> tuple[list[TodoItem], str]:
     """The items of the day or week that is asked for, and how to call it; all if none is."""
     now, moment = asked.now, find_moment(asked.text, asked.now)
     if moment is None:
@@ -193,7 +199,7 @@ def _in_period(asked: Asked, items: list[Item]) -> tuple[list[Item], str]:
     return on_day, f" for {say_day(moment.at, now)}"
 
 
-def _next(asked: Asked, items: list[Item]) -> list[Item]:
+def _next(asked: TodoRequest, items: list[TodoItem]) -> list[TodoItem]:
     """Of the items that are due, those that the words name, else the first to come."""
     due = sorted((item for item in items if item.due), key=lambda item: item.due or asked.now)
     named = asked.todo.find(without_nouns(asked.text), due)
@@ -201,27 +207,27 @@ def _next(asked: Asked, items: list[Item]) -> list[Item]:
     return named if named and len(named) < len(due) else (coming or due)[:1]
 
 
-def _look(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _look(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     items, what = chosen(asked)
     if re.search(r"\b(?:anything|something|what|how)\b", found["what"], re.IGNORECASE):
         return None
     if not items:
-        return Reply(nothing(asked), 0.9)
+        return TodoReply(nothing(asked), 0.9)
     hits = asked.todo.find(found["what"], items)
     if not hits:
-        return Reply(f"No, {clean(found['what'])} is not on {what}.", 0.9)
-    return Reply(f"Yes, on {what}: {listed(hits, asked.now)}.", 0.9)
+        return TodoReply(f"No, {clean(found['what'])} is not on {what}.", 0.9)
+    return TodoReply(f"Yes, on {what}: {listed(hits, asked.now)}.", 0.9)
 
 
-def _finish(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _finish(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return _with_items(asked, found["what"], _finish_item, 0.93)
 
 
-def _remove(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return _with_items(asked, found["what"], _remove_item, 0.93)
 
 
-def _finish_item(asked: Asked, item: Item) -> str:
+def _finish_item(asked: TodoRequest, item: TodoItem) -> str:
     after = asked.todo.finish(item)
     again = (
         f" The next time is {say_moment(after.due, asked.now)}." if after.due and item.every else ""
@@ -231,37 +237,37 @@ def _finish_item(asked: Asked, item: Item) -> str:
     return f"Ticked off: {item.text}.{rest}"
 
 
-def _remove_item(asked: Asked, item: Item) -> str:
+def _remove_item(asked: TodoRequest, item: TodoItem) -> str:
     asked.todo.remove([item])
     return f"Removed: {item.text}."
 
 
 def _with_items(
-    asked: Asked, words: str, do: Callable[[Asked, Item], str], confidence: float
-) -> Reply:
+    asked: TodoRequest, words: str, do: Callable[[TodoRequest, TodoItem], str], confidence: float
+) -> TodoReply:
     """Does something to the one open item that the words mean, or says why not."""
     items, what = chosen(asked)
     if not items:
-        return Reply(nothing(asked), confidence - 0.03)
+        return TodoReply(nothing(asked), confidence - 0.03)
     wanted = without_nouns(words)
     hits = asked.todo.find(wanted, items) if wanted or len(items) > 1 else items
     if not hits:
-        return Reply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
+        return TodoReply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
     if len(hits) > 1:
-        return Reply(f"Which one? {listed(hits, asked.now)}. Tell me its number.", 0.85)
-    return Reply(do(asked, hits[0]), confidence, changed=True)
+        return TodoReply(f"Which one? {listed(hits, asked.now)}. Tell me its number.", 0.85)
+    return TodoReply(do(asked, hits[0]), confidence, changed=True)
 
 
-def _move(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _move(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     words, to = found["what"], found["when"] or ""
     ours = re.search(r"\b(?:reminder|task|todo|item)\b", words, re.IGNORECASE)
     named = asked.todo.find(without_nouns(words), asked.todo.open)
     if not ours and not named:
         return None
     if not asked.todo.open:
-        return Reply(nothing(asked), 0.9)
+        return TodoReply(nothing(asked), 0.9)
 
-    def move(asked: Asked, item: Item) -> str:
+    def move(asked: TodoRequest, item: TodoItem) -> str:
         lengths, moment = lengths_in(to), find_moment(to, asked.now)
         due = moment.at if moment else None
         if lengths and item.due and not moment:
@@ -274,7 +280,7 @@ def _move(asked: Asked, found: re.Match[str]) -> Reply | None:
     return _with_items(asked, words, move, 0.9)
 
 
-def _report(asked: Asked, found: re.Match[str]) -> Reply | None:
+def _report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     """Ticks off what the person says to have done, if at least half of its words are there."""
     wanted = words_of(found["what"])
     hits = [
@@ -284,28 +290,28 @@ def _report(asked: Asked, found: re.Match[str]) -> Reply | None:
     ]
     if len(hits) != 1:
         return None
-    return Reply(_finish_item(asked, hits[0]), 0.75, changed=True)
+    return TodoReply(_finish_item(asked, hits[0]), 0.75, changed=True)
 
 
-def _follow_up(asked: Asked) -> Reply | None:
+def _follow_up(asked: TodoRequest) -> TodoReply | None:
     """Takes "tomorrow at 9" as the time of what was just noted, "and eggs" as one more."""
     todo, moment = asked.todo, find_moment(asked.text, asked.now)
     if asked.before.endswith(WHAT):
-        wrapped = phrases.ADD[0].fullmatch(f"remind me {asked.text}")
+        wrapped = todo_phrases.ADD[0].fullmatch(f"remind me {asked.text}")
         return _add(asked._replace(text=f"remind me {asked.text}"), wrapped) if wrapped else None
     waiting = [item for item in todo.open if item.id == todo.asked and item.due is None]
-    if waiting and phrases.NO_TIME.fullmatch(asked.text):
+    if waiting and todo_phrases.NO_TIME.fullmatch(asked.text):
         todo.asked = 0
-        return Reply(f"All right, no time: {waiting[0].text}.", 0.7, changed=True)
+        return TodoReply(f"All right, no time: {waiting[0].text}.", 0.7, changed=True)
     if waiting and moment and len(moment.rest) < 12:
         todo.asked = 0
         item = waiting[0]._replace(due=moment.at)
         todo.replace(item)
-        return Reply(f"Noted: {item.text}, {when(item, asked.now)}.", 0.85, changed=True)
-    more = phrases.AND_ALSO.fullmatch(asked.text)
+        return TodoReply(f"Noted: {item.text}, {when(item, asked.now)}.", 0.85, changed=True)
+    more = todo_phrases.AND_ALSO.fullmatch(asked.text)
     if more and todo.open and len(todo.open) < MOST_ITEMS:
-        item = todo.add(Item(0, clean(more["what"]), todo.last))
-        return Reply(f"Added to your {item.list} list: {item.text}.", 0.7, changed=True)
+        item = todo.add(TodoItem(0, clean(more["what"]), todo.last))
+        return TodoReply(f"Added to your {item.list} list: {item.text}.", 0.7, changed=True)
     return None
 
 
@@ -324,17 +330,17 @@ def _around(text: str, found: re.Match[str]) -> str:
     return f"{text[: found.start('what')]} {text[found.end('what') :]}"
 
 
-_INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., Reply | None]], ...] = (
-    (phrases.ADD, _add),
-    (phrases.CLEAR_ALL, clear_all),
-    (phrases.CLEAR, clear),
-    (phrases.FINISH, _finish),
-    (phrases.REMOVE, _remove),
-    (phrases.MOVE, _move),
-    (phrases.LOOK, _look),
-    (phrases.SHOW, _show),
-    (phrases.SHOW_LOOSELY, _show_loosely),
-    (phrases.REPORT, _report),
-    (phrases.ADD_LOOSELY, _add_loosely),
-    (phrases.MENTION, _mention),
+_INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | None]], ...] = (
+    (todo_phrases.ADD, _add),
+    (todo_phrases.CLEAR_ALL, clear_all),
+    (todo_phrases.CLEAR, clear),
+    (todo_phrases.FINISH, _finish),
+    (todo_phrases.REMOVE, _remove),
+    (todo_phrases.MOVE, _move),
+    (todo_phrases.LOOK, _look),
+    (todo_phrases.SHOW, _show),
+    (todo_phrases.SHOW_LOOSELY, _show_loosely),
+    (todo_phrases.REPORT, _report),
+    (todo_phrases.ADD_LOOSELY, _add_loosely),
+    (todo_phrases.MENTION, _mention),
 )

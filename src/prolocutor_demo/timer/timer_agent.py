@@ -9,12 +9,11 @@ from prolocutor_demo.reading.courtesy import bare
 from prolocutor_demo.reading.request import attributes_of, now_of, text_of
 from prolocutor_demo.reading.when.lengths import lengths_in, say_length
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
-from prolocutor_demo.timer import phrases
-from prolocutor_demo.timer.ringing import ringing
-from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, keep_timers, read_timers
-from prolocutor_demo.timer.words import (
-    Asked,
-    Reply,
+from prolocutor_demo.timer import timer_phrases
+from prolocutor_demo.timer.timer_ringing import ringing
+from prolocutor_demo.timer.timer_words import (
+    TimerReply,
+    TimerRequest,
     ask_which,
     capital,
     lengths_said,
@@ -26,6 +25,7 @@ from prolocutor_demo.timer.words import (
     title_of,
     until,
 )
+from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, keep_timers, read_timers
 
 NAME = "timers"
 SKILL = "timer"
@@ -37,8 +37,10 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Sets, shows, changes and cancels timers; declines all else."""
     now = now_of(request)
     timers = read_timers(attributes_of(request).get(NAME), now)
-    asked = Asked(bare(text_of(request)), timers, now, _new_id(request, now), _before(request))
-    reply = _reply(asked) or Reply(DECLINE, 0.05)
+    asked = TimerRequest(
+        bare(text_of(request)), timers, now, _new_id(request, now), _before(request)
+    )
+    reply = _reply(asked) or TimerReply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.timers is not None:
         hypothesis["human_attributes"] = {NAME: keep_timers(reply.timers)}
@@ -46,12 +48,12 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     return [hypothesis]
 
 
-def _reply(asked: Asked) -> Reply | None:
-    if not asked.text or len(asked.text) > 200 or phrases.ELSEWHERE.search(asked.text):
+def _reply(asked: TimerRequest) -> TimerReply | None:
+    if not asked.text or len(asked.text) > 200 or timer_phrases.ELSEWHERE.search(asked.text):
         return None
     if HOW_LONG in asked.before and (reply := _given_length(asked)):
         return reply
-    if phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
+    if timer_phrases.SET.fullmatch(asked.text) and (impossible := _impossible(asked)):
         return impossible
     for pattern, do in _INTENTS:
         if pattern.fullmatch(asked.text) and (reply := do(asked)):
@@ -59,86 +61,86 @@ def _reply(asked: Asked) -> Reply | None:
     return _follow_up(asked)
 
 
-def _follow_up(asked: Asked) -> Reply | None:
+def _follow_up(asked: TimerRequest) -> TimerReply | None:
     """Takes "add 5 minutes" while a timer runs, and "pause it" right after one was spoken of."""
     if not any(timer.left(asked.now) > 0 for timer in asked.timers):
         return None
-    if phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
+    if timer_phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
         return reply._replace(confidence=0.7)
     changes = {"cancel": _cancel, "pause": _pause, "resume": _resume, "restart": _restart}
-    for name, pattern in phrases.JUST.items():
+    for name, pattern in timer_phrases.JUST.items():
         if asked.before and pattern.fullmatch(asked.text):
             reply = changes.get(name, _left)(asked)
             return reply._replace(confidence=0.75) if reply else None
     return None
 
 
-def _given_length(asked: Asked) -> Reply | None:
+def _given_length(asked: TimerRequest) -> TimerReply | None:
     """Takes "5 minutes" as the answer to "For how long?"."""
     lengths = lengths_in(asked.text, clock=True)
     if not lengths or lengths[0].start > 12 or lengths[0].end + 15 < len(asked.text):
         return None
-    named = phrases.ASKED_NAME.match(asked.before)
+    named = timer_phrases.ASKED_NAME.match(asked.before)
     return _started(asked, [(named["name"] if named else "", lengths[0].seconds)])
 
 
-def _set_if_length(asked: Asked) -> Reply | None:
+def _set_if_length(asked: TimerRequest) -> TimerReply | None:
     """Starts a timer if the words say for how long or until when, and do not ask."""
-    if phrases.QUESTION.match(asked.text):
+    if timer_phrases.QUESTION.match(asked.text):
         return None
     timed = lengths_said(asked) or (
-        phrases.ALARM.search(asked.text) and find_moment(asked.text, asked.now)
+        timer_phrases.ALARM.search(asked.text) and find_moment(asked.text, asked.now)
     )
     return _set(asked) if timed else None
 
 
-def _set(asked: Asked) -> Reply | None:
+def _set(asked: TimerRequest) -> TimerReply | None:
     """Starts one timer or several, or asks for how long."""
-    if phrases.ALARM.search(asked.text) or not (lengths := lengths_said(asked)):
+    if timer_phrases.ALARM.search(asked.text) or not (lengths := lengths_said(asked)):
         return _set_until(asked)
-    if len(lengths) == 1 or not phrases.SEVERAL.search(asked.text):
+    if len(lengths) == 1 or not timer_phrases.SEVERAL.search(asked.text):
         return _started(asked, [(new_name(asked), lengths[0].seconds)])
     return _started(asked, [("", length.seconds) for length in lengths[:5]])
 
 
-def _impossible(asked: Asked) -> Reply | None:
+def _impossible(asked: TimerRequest) -> TimerReply | None:
     """Says why no timer can run for so long, or for less than nothing."""
-    if phrases.QUESTION.match(asked.text):
+    if timer_phrases.QUESTION.match(asked.text):
         return None
-    if phrases.BELOW_ZERO.search(asked.text):
-        return Reply("A timer runs forwards: tell me a length of a second or more.", 0.9)
-    if phrases.TOO_LONG.search(asked.text) and phrases.NOUN.search(asked.text):
-        return Reply("That is too long for me: I run timers of less than a year.", 0.9)
+    if timer_phrases.BELOW_ZERO.search(asked.text):
+        return TimerReply("A timer runs forwards: tell me a length of a second or more.", 0.9)
+    if timer_phrases.TOO_LONG.search(asked.text) and timer_phrases.NOUN.search(asked.text):
+        return TimerReply("That is too long for me: I run timers of less than a year.", 0.9)
     if lengths_too_long(asked):
-        return Reply("That is too long for me: I run timers of less than a year.", 0.9)
+        return TimerReply("That is too long for me: I run timers of less than a year.", 0.9)
     return None
 
 
-def _set_until(asked: Asked) -> Reply | None:
+def _set_until(asked: TimerRequest) -> TimerReply | None:
     lengths = lengths_said(asked)
     early = re.search(r"\b(?:wake|alarm)\b", asked.text, re.IGNORECASE) is not None
-    said = phrases.FOR_HOUR.sub("at ", asked.text) if early else asked.text
+    said = timer_phrases.FOR_HOUR.sub("at ", asked.text) if early else asked.text
     moment = find_moment(said, asked.now, early)
     name = new_name(asked)
     if moment is None and lengths:
         return _started(asked, [(name, lengths[0].seconds)])
     if moment is None:
-        if not phrases.NOUN.search(asked.text):
+        if not timer_phrases.NOUN.search(asked.text):
             return None
         title = f"a {name} timer" if name else "a timer"
-        return Reply(f"I can set {title}. {HOW_LONG}", 0.9)
+        return TimerReply(f"I can set {title}. {HOW_LONG}", 0.9)
     seconds = (moment.at - asked.now).total_seconds()
     if seconds <= 0:
-        return Reply("That moment has gone by.", 0.8)
+        return TimerReply("That moment has gone by.", 0.8)
     timer = Timer(asked.new_id, name, moment.at, seconds, alarm=early)
     if full := _full(asked, 1):
         return full
     at = say_moment(moment.at, asked.now)
     text = f"{capital(timer.title())} set for {at}, in {say_length(seconds)}."
-    return Reply(text, 0.93, [*asked.timers, timer])
+    return TimerReply(text, 0.93, [*asked.timers, timer])
 
 
-def _started(asked: Asked, wanted: list[tuple[str, float]]) -> Reply:
+def _started(asked: TimerRequest, wanted: list[tuple[str, float]]) -> TimerReply:
     if full := _full(asked, len(wanted)):
         return full
     started = [
@@ -154,39 +156,39 @@ def _started(asked: Asked, wanted: list[tuple[str, float]]) -> Reply:
         f"{capital(timer.title())} set for {say_length(timer.duration_s)}, {until(timer, asked)}."
         for timer in started
     ]
-    return Reply(" ".join(said), 0.96, [*asked.timers, *started])
+    return TimerReply(" ".join(said), 0.96, [*asked.timers, *started])
 
 
-def _full(asked: Asked, more: int) -> Reply | None:
+def _full(asked: TimerRequest, more: int) -> TimerReply | None:
     if len(asked.timers) + more <= MOST_TIMERS:
         return None
-    return Reply(f"You have {len(asked.timers)} timers already; cancel some first.", 0.9)
+    return TimerReply(f"You have {len(asked.timers)} timers already; cancel some first.", 0.9)
 
 
-def _left(asked: Asked) -> Reply | None:
+def _left(asked: TimerRequest) -> TimerReply | None:
     """Says how long is left on the timers asked for."""
     timers = timers_meant(asked)
     if not timers:
-        return Reply(none_running(asked), 0.9)
+        return TimerReply(none_running(asked), 0.9)
     lines = [state_of(timer, asked) for timer in timers]
-    return Reply("\n".join(lines), 0.93)
+    return TimerReply("\n".join(lines), 0.93)
 
 
-def _cancel(asked: Asked) -> Reply | None:
-    every = phrases.ALL.search(asked.text) is not None
+def _cancel(asked: TimerRequest) -> TimerReply | None:
+    every = timer_phrases.ALL.search(asked.text) is not None
     meant = timers_meant(asked)
     if not meant:
-        return Reply(none_running(asked), 0.9)
+        return TimerReply(none_running(asked), 0.9)
     running = [timer for timer in meant if timer.left(asked.now) > 0] or meant
     if len(running) > 1 and not every:
         return ask_which(running, asked)
     gone = meant if every else running
     rest = [timer for timer in asked.timers if timer not in gone]
     names = " and ".join(title_of(timer, asked) for timer in gone)
-    return Reply(f"Cancelled: {names}.", 0.93, rest)
+    return TimerReply(f"Cancelled: {names}.", 0.93, rest)
 
 
-def _pause(asked: Asked) -> Reply | None:
+def _pause(asked: TimerRequest) -> TimerReply | None:
     def pause(timer: Timer) -> tuple[str, Timer]:
         left = timer.left(asked.now)
         paused = timer._replace(due=None, left_s=left)
@@ -195,7 +197,7 @@ def _pause(asked: Asked) -> Reply | None:
     return _change(asked, pause)
 
 
-def _resume(asked: Asked) -> Reply | None:
+def _resume(asked: TimerRequest) -> TimerReply | None:
     def resume(timer: Timer) -> tuple[str, Timer]:
         due = asked.now + dt.timedelta(seconds=timer.left(asked.now))
         going = timer._replace(due=due, left_s=0.0)
@@ -208,7 +210,7 @@ def _resume(asked: Asked) -> Reply | None:
     return _change(asked, resume)
 
 
-def _restart(asked: Asked) -> Reply | None:
+def _restart(asked: TimerRequest) -> TimerReply | None:
     def restart(timer: Timer) -> tuple[str, Timer]:
         due = asked.now + dt.timedelta(seconds=timer.duration_s)
         again = timer._replace(due=due, left_s=0.0)
@@ -221,7 +223,7 @@ def _restart(asked: Asked) -> Reply | None:
     return _change(asked, restart, ended=True)
 
 
-def _extend(asked: Asked) -> Reply | None:
+def _extend(asked: TimerRequest) -> TimerReply | None:
     lengths = lengths_said(asked)
     if not lengths:
         return None
@@ -240,16 +242,16 @@ def _extend(asked: Asked) -> Reply | None:
 
 
 def _change(
-    asked: Asked, change: Callable[[Timer], tuple[str, Timer]], ended: bool = False
-) -> Reply:
+    asked: TimerRequest, change: Callable[[Timer], tuple[str, Timer]], ended: bool = False
+) -> TimerReply:
     """Changes the one timer that is meant, or says why not."""
     meant = [timer for timer in timers_meant(asked) if ended or timer.left(asked.now) > 0]
     if not meant:
-        return Reply(none_running(asked), 0.9)
+        return TimerReply(none_running(asked), 0.9)
     if len(meant) > 1:
         return ask_which(meant, asked)
     text, other = change(meant[0])
-    return Reply(text, 0.93, [other if one == meant[0] else one for one in asked.timers])
+    return TimerReply(text, 0.93, [other if one == meant[0] else one for one in asked.timers])
 
 
 def _new_id(request: dict[str, Any], now: dt.datetime) -> str:
@@ -269,13 +271,13 @@ def _before(request: dict[str, Any]) -> str:
     return text if isinstance(text, str) else ""
 
 
-_INTENTS: tuple[tuple[re.Pattern[str], Callable[[Asked], Reply | None]], ...] = (
-    (phrases.EXTEND, _extend),
-    (phrases.CANCEL, _cancel),
-    (phrases.PAUSE, _pause),
-    (phrases.RESUME, _resume),
-    (phrases.RESTART, _restart),
-    (phrases.SET, _set_if_length),
-    (phrases.LEFT, _left),
-    (phrases.START, _set),
+_INTENTS: tuple[tuple[re.Pattern[str], Callable[[TimerRequest], TimerReply | None]], ...] = (
+    (timer_phrases.EXTEND, _extend),
+    (timer_phrases.CANCEL, _cancel),
+    (timer_phrases.PAUSE, _pause),
+    (timer_phrases.RESUME, _resume),
+    (timer_phrases.RESTART, _restart),
+    (timer_phrases.SET, _set_if_length),
+    (timer_phrases.LEFT, _left),
+    (timer_phrases.START, _set),
 )

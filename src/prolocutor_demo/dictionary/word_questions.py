@@ -153,7 +153,7 @@ _NO_WORDS = frozenset(
 )
 
 
-class Asked(msgspec.Struct, frozen=True):
+class WordQuestion(msgspec.Struct, frozen=True):
     """A question about a word: its kind, the word, the part of speech (n, v, a, r) if given."""
 
     kind: str
@@ -161,12 +161,12 @@ class Asked(msgspec.Struct, frozen=True):
     part: str | None
     confidence: float
 
-    def named(self, word: str) -> "Asked":
+    def named(self, word: str) -> "WordQuestion":
         """The same question about another word."""
         return msgspec.structs.replace(self, word=word)
 
 
-def asked_of(text: str) -> Asked | None:
+def asked_of(text: str) -> WordQuestion | None:
     """What the text asks about which word; None if it asks for no word."""
     plain = _plain(text)
     if not plain or len(plain) > _LONGEST:
@@ -180,7 +180,7 @@ def asked_of(text: str) -> Asked | None:
     return None
 
 
-def _asked(kind: str, confidence: float, match: re.Match[str]) -> Asked | None:
+def _asked(kind: str, confidence: float, match: re.Match[str]) -> WordQuestion | None:
     groups = match.groupdict()
     word = re.sub(r"^(?:the|an?|to) (?=.)", "", groups["word"]).strip(" '-")
     if not word or word in _POINTERS or set(word.split()) & _FOREIGN:
@@ -189,7 +189,7 @@ def _asked(kind: str, confidence: float, match: re.Match[str]) -> Asked | None:
         return None
     named = groups.get("part") or groups.get("as") or ""
     part = _CODES.get(named.rstrip("s")) or ("n" if kind == "loose" else None)
-    return Asked("define" if kind == "loose" else kind, word, part, confidence)
+    return WordQuestion("define" if kind == "loose" else kind, word, part, confidence)
 
 
 _POINTERS = frozenset({"life", "it", "that", "this", "them", "these", "that word", "this word"})

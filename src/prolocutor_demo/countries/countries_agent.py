@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from prolocutor_demo.countries.country_functions import FUNCTIONS
+from prolocutor_demo.countries.country_questions import CountryQuestion, question_of, sureness
 from prolocutor_demo.countries.figures import (
     BIG,
     SMALL,
@@ -16,8 +18,6 @@ from prolocutor_demo.countries.figures import (
     people,
     ranked,
 )
-from prolocutor_demo.countries.functions import FUNCTIONS
-from prolocutor_demo.countries.questions import Question, question_of, sureness
 from prolocutor_demo.reading.country_facts import (
     CONTINENTS,
     Country,
@@ -27,7 +27,7 @@ from prolocutor_demo.reading.country_facts import (
     language_name,
 )
 from prolocutor_demo.reading.country_names import words_of
-from prolocutor_demo.reading.functions import call
+from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import text_of
 
 _DECLINED = "That is not a question about a country that I know."
@@ -64,7 +64,7 @@ def _answer_to(text: str) -> tuple[str, float]:
     return found[0], sureness(question, found[1])
 
 
-def _capital(question: Question) -> Found:
+def _capital(question: CountryQuestion) -> Found:
     words = [word for word in question.words if word not in {"capital", "city"}]
     city, owner = _capital_named(words)
     if owner and not question.countries:
@@ -87,7 +87,7 @@ def _capital_of(country: Country) -> str:
     return f"The capital of {country.name} is {country.capital}{note}."
 
 
-def _population(question: Question) -> Found:
+def _population(question: CountryQuestion) -> Found:
     if len(question.countries) > 1:
         return compared(question, "population")
     if question.asks(f"{BIG}|{SMALL}|most|least|fewest"):
@@ -98,7 +98,7 @@ def _population(question: Question) -> Found:
     return f"{country.title} has {people(country)} ({country.population_year} figures).", ""
 
 
-def _area(question: Question) -> Found:
+def _area(question: CountryQuestion) -> Found:
     if len(question.countries) > 1:
         return compared(question, "area")
     if question.asks(f"{BIG}|{SMALL}"):
@@ -109,7 +109,7 @@ def _area(question: Question) -> Found:
     return f"{country.title} has an area of {extent(country)}.", ""
 
 
-def _currency(question: Question) -> Found:
+def _currency(question: CountryQuestion) -> Found:
     named = _currencies_named(question.words)
     if named and question.asks("how (?:much|many)(?! countr)"):
         return None
@@ -129,7 +129,7 @@ def _currency(question: Question) -> Found:
     return fact, wanted if not named else question.rest
 
 
-def _language(question: Question) -> Found:
+def _language(question: CountryQuestion) -> Found:
     words = " ".join(question.words)
     language = _language_named(words)
     country = countries()[question.countries[0]] if question.countries else None
@@ -153,7 +153,7 @@ def _language(question: Question) -> Found:
     return says, ""
 
 
-def _border(question: Question) -> Found:
+def _border(question: CountryQuestion) -> Found:
     if not question.countries:
         return None
     country = countries()[question.countries[0]]
@@ -169,7 +169,7 @@ def _border(question: Question) -> Found:
     return f"{country.title} borders {count}: {listed([one.name for one in near])}.", ""
 
 
-def _continent(question: Question) -> Found:
+def _continent(question: CountryQuestion) -> Found:
     if not question.countries:
         return _members(question)
     country = countries()[question.countries[0]]
@@ -182,7 +182,7 @@ def _continent(question: Question) -> Found:
     return fact, ""
 
 
-def _members(question: Question) -> Found:
+def _members(question: CountryQuestion) -> Found:
     if not question.regions or not question.asks("countries|nations|states"):
         return None
     region = question.regions[0]
@@ -192,14 +192,14 @@ def _members(question: Question) -> Found:
     return f"{CONTINENTS[region]} has {len(members)} countries: {names(members)}.", ""
 
 
-def _code(question: Question) -> Found:
+def _code(question: CountryQuestion) -> Found:
     if not question.countries:
         return None
     country = countries()[question.countries[0]]
     return f"The calling code of {country.name} is +{country.calling_code}.", "prefix dial phone"
 
 
-def _domain(question: Question) -> Found:
+def _domain(question: CountryQuestion) -> Found:
     if question.countries:
         country = countries()[question.countries[0]]
         return f"The internet domain of {country.name} is {country.domain}.", "web top level"
@@ -208,7 +208,7 @@ def _domain(question: Question) -> Found:
     return (f".{ending} is the domain of {owner.name}.", ending) if owner else None
 
 
-def _facts(question: Question) -> Found:
+def _facts(question: CountryQuestion) -> Found:
     if len(question.countries) != 1:
         return None
     country = countries()[question.countries[0]]
@@ -262,7 +262,7 @@ def _language_named(words: str) -> str | None:
     return next((codes[word] for word in words.split() if word in codes), None)
 
 
-_READERS: dict[str, Callable[[Question], Found]] = {
+_READERS: dict[str, Callable[[CountryQuestion], Found]] = {
     "capital": _capital,
     "currency": _currency,
     "language": _language,

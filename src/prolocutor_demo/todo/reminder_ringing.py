@@ -4,10 +4,10 @@ import datetime as dt
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from prolocutor_demo.todo.items import Item, next_time
+from prolocutor_demo.todo.todo_items import TodoItem, next_time
 
 
-def ringing(before: list[Item], after: list[Item], now: dt.datetime) -> dict[str, Any]:
+def ringing(before: list[TodoItem], after: list[TodoItem], now: dt.datetime) -> dict[str, Any]:
     """The `schedule` of the open items that are due at another time, the `unschedule` of the rest.
 
     What stands on a list and has a time rings as well as a reminder.
@@ -20,7 +20,7 @@ def ringing(before: list[Item], after: list[Item], now: dt.datetime) -> dict[str
     return {name: each for name, each in lines.items() if each}
 
 
-def _ring(item: Item, now: dt.datetime) -> dict[str, Any]:
+def _ring(item: TodoItem, now: dt.datetime) -> dict[str, Any]:
     due = item.due or now
     line: dict[str, Any] = {"key": str(item.id), "messages": [_text(item)]}
     if item.every:
@@ -31,7 +31,7 @@ def _ring(item: Item, now: dt.datetime) -> dict[str, Any]:
     return line | {"at": due.isoformat()}
 
 
-def _text(item: Item) -> dict[str, Any]:
+def _text(item: TodoItem) -> dict[str, Any]:
     number = f"{item.id}: {item.text}."
     said = f"Reminder {number}" if item.reminder else f"Due now on your {item.list} list, {number}"
     return {"type": "text", "text": said}

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from dateutil import relativedelta
 
 from prolocutor_demo.reading.when.moments import find_moment, say_moment
-from prolocutor_demo.todo import phrases
-from prolocutor_demo.todo.items import Item, TodoList, next_time
+from prolocutor_demo.todo import todo_phrases
+from prolocutor_demo.todo.todo_items import TodoItem, TodoList, next_time
 
 
-class Reply(NamedTuple):
+class TodoReply(NamedTuple):
     """What the agent says, how sure it is, and whether the list is another now."""
 
     text: str
@@ -19,7 +19,7 @@ class Reply(NamedTuple):
     changed: bool = False
 
 
-class Asked(NamedTuple):
+class TodoRequest(NamedTuple):
     """What was asked: the bare words, the person's list, and what this agent said just before."""
 
     text: str
@@ -34,21 +34,21 @@ class Asked(NamedTuple):
 
 def list_named(text: str) -> str | None:
     """The list that a text speaks of: "shopping" for "my grocery list", "todo" for todo lists."""
-    for found in phrases.LIST_NAME.finditer(text):
+    for found in todo_phrases.LIST_NAME.finditer(text):
         name = found["list"].lower()
         if name in {"grocery", "groceries", "shop"}:
             return "shopping"
         if name in {"todo", "to-do", "to do", "task", "tasks", "do"}:
             return "todo"
-        if name not in phrases.UNNAMED:
+        if name not in todo_phrases.UNNAMED:
             return name[:20]
     return "todo" if re.search(r"\b(?:to-?dos?|tasks?)\b", text, re.IGNORECASE) else None
 
 
-def chosen(asked: Asked) -> tuple[list[Item], str]:
+def chosen(asked: TodoRequest) -> tuple[list[TodoItem], str]:
     """The open items that are spoken of, and what to call them."""
     items = asked.todo.open
-    if phrases.REMINDERS.search(asked.text):
+    if todo_phrases.REMINDERS.search(asked.text):
         return [item for item in items if item.due or item.reminder], "your reminders"
     named = list_named(asked.text)
     if named is None:
@@ -58,7 +58,7 @@ def chosen(asked: Asked) -> tuple[list[Item], str]:
     return items, f"your {named} list"
 
 
-def nothing(asked: Asked, period: str = "") -> str:
+def nothing(asked: TodoRequest, period: str = "") -> str:
     """Says that there is nothing of what was asked for."""
     _, what = chosen(asked)
     if what == "your reminders":
@@ -66,15 +66,15 @@ def nothing(asked: Asked, period: str = "") -> str:
     return f"There is nothing on {what}{period}."
 
 
-def staying(asked: Asked) -> str:
+def staying(asked: TodoRequest) -> str:
     """Says how many reminders there are besides the lists."""
     count = len(asked.todo.reminders)
     return f"You have {'1 reminder' if count == 1 else f'{count} reminders'}"
 
 
-def and_reminders(said: str, asked: Asked) -> str:
+def and_reminders(said: str, asked: TodoRequest) -> str:
     """The reply with a word on the reminders that stay, if there are any."""
-    stay = asked.todo.reminders and not phrases.REMINDERS.search(asked.text)
+    stay = asked.todo.reminders and not todo_phrases.REMINDERS.search(asked.text)
     return f"{said} {staying(asked)} as before." if stay else said
 
 
@@ -82,25 +82,25 @@ def entries_of(what: str, named: str) -> list[str]:
     """The entries that are named at once: "eggs and bread", "call Tom, buy milk"."""
     commas = re.split(r"\s*,\s*(?:and\s+)?", what)
     entries = [each for one in commas for each in re.split(r"\s+and\s+", one)]
-    things = all(len(one.split()) < 4 and not phrases.VERB.match(one) for one in entries)
+    things = all(len(one.split()) < 4 and not todo_phrases.VERB.match(one) for one in entries)
     split = entries if named == "shopping" or things else commas
     return [text for text in map(clean, split) if text]
 
 
-def listed(items: list[Item], now: dt.datetime) -> str:
+def listed(items: list[TodoItem], now: dt.datetime) -> str:
     """A few items in one line: "1. buy milk; 2. call Anna (today at 18:00)"."""
     shown = "; ".join(f"{item.id}. {item.text}{aside(item, now, '')}" for item in items[:8])
     return shown + ("; ..." if len(items) > 8 else "")
 
 
-def aside(item: Item, now: dt.datetime, what: str) -> str:
+def aside(item: TodoItem, now: dt.datetime, what: str) -> str:
     """What stands behind an item in a list: when it is due, of which other list it is."""
     parts = [when(item, now)] if item.due else []
     parts += [item.list] if item.list != "todo" and item.list not in what else []
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def when(item: Item, now: dt.datetime) -> str:
+def when(item: TodoItem, now: dt.datetime) -> str:
     """When an item is due: "tomorrow at 09:00, then every week"."""
     if item.due is None:
         return "no time set"
@@ -112,7 +112,7 @@ def when(item: Item, now: dt.datetime) -> str:
 
 def clean(text: str) -> str:
     """An item's text without the little words and signs around it."""
-    text = phrases.OPENING.sub("", " ".join(text.split()), count=1)
+    text = todo_phrases.OPENING.sub("", " ".join(text.split()), count=1)
     return text.strip(" ,.;:!?\"'“”-–")
 
 
@@ -129,7 +129,7 @@ def without_nouns(text: str) -> str:
 
 def repeated(text: str) -> tuple[str | None, str]:
     """How often a text says that something repeats, and the text without what says only that."""
-    found = phrases.EVERY.search(text)
+    found = todo_phrases.EVERY.search(text)
     if found is None:
         return None, text
     word = (found["every"] or found["ly"]).lower()
