@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from currency_converter import CurrencyConverter, RateNotFoundError
 
-from prolocutor_demo.currency.money import CURRENCIES, Currency
+from prolocutor_demo.currency.money import Currency, currencies
 from prolocutor_demo.reading.dates import DATE, read_date, said
 from prolocutor_demo.reading.number_words import joined_groups, with_digits
 from prolocutor_demo.reading.request import now_of, text_of
@@ -139,8 +139,8 @@ def _exchange(words: str) -> Exchange:
             continue
         currency, length = _spelled(tokens, at)
         if currency is None and len(token) >= 4 and token not in _FILLER:
-            close = difflib.get_close_matches(token[:20], _WORDS, n=1, cutoff=0.84)
-            currency = CURRENCIES[close[0]] if close else None
+            close = difflib.get_close_matches(token[:20], _long_spellings(), n=1, cutoff=0.84)
+            currency = currencies()[close[0]] if close else None
             exchange = exchange._replace(guessed=exchange.guessed or currency is not None)
         if currency is not None:
             if number is not None:
@@ -160,7 +160,7 @@ def _exchange(words: str) -> Exchange:
 def _spelled(tokens: list[str], at: int) -> tuple[Currency | None, int]:
     """The currency spelled from `at` on, and in how many tokens; (None, 1) if there is none."""
     for length in range(min(LONGEST_SPELLING, len(tokens) - at), 0, -1):
-        currency = CURRENCIES.get(" ".join(tokens[at : at + length]))
+        currency = currencies().get(" ".join(tokens[at : at + length]))
         if currency is not None:
             return currency, length
     return None, 1
@@ -169,7 +169,7 @@ def _spelled(tokens: list[str], at: int) -> tuple[Currency | None, int]:
 def _ends_at(tokens: list[str], at: int) -> Currency | None:
     """The currency spelled just before `at`."""
     spellings = (" ".join(tokens[at - back : at]) for back in range(1, LONGEST_SPELLING + 1))
-    return next((CURRENCIES[text] for text in spellings if text in CURRENCIES), None)
+    return next((currencies()[text] for text in spellings if text in currencies()), None)
 
 
 def _conversions(exchange: Exchange, words: str) -> list[tuple[float, Currency, Currency]]:
@@ -197,7 +197,7 @@ def _conversion(exchange: Exchange, words: str) -> tuple[float, Currency, Curren
     if len(amounts) + len(bare) == 1:
         # Without a second currency it is the euro, in which the bank quotes.
         amount, source = amounts[0] if amounts else (1.0, bare[0])
-        euro, dollar = CURRENCIES["euro"], CURRENCIES["dollar"]
+        euro, dollar = currencies()["euro"], currencies()["dollar"]
         asked = re.search(r"\bworth\b|\brate\b|\bexchange\b|\bvalue of\b", words)
         return (amount, source, dollar if source == euro else euro) if asked else None
     return None
@@ -241,4 +241,6 @@ def _rates() -> CurrencyConverter:
     return CurrencyConverter()
 
 
-_WORDS = [spelling for spelling in CURRENCIES if len(spelling) >= 4 and spelling.isalpha()]
+@cache
+def _long_spellings() -> list[str]:
+    return [spelling for spelling in currencies() if len(spelling) >= 4 and spelling.isalpha()]

@@ -7,22 +7,16 @@ from typing import Any
 from prolocutor_demo.holidays.public_days import FIRST_YEAR, LAST_YEAR, HolidayRegion, supported
 from prolocutor_demo.reading.country_facts import countries
 from prolocutor_demo.reading.country_names import mentions, words_of
+from prolocutor_demo.reading.dates import MONTH, WEEKDAYS, month_number
 
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_MONTH = (
-    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
+_MONTH = rf"({MONTH})"
 _YEAR = r"(?:,? +(?:of +|in +)?(\d{4}))?"
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: +of)? +{_MONTH}\b{_YEAR}")
 _MONTH_DAY = re.compile(rf"\b{_MONTH} +(?:the +)?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d){_YEAR}")
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _SLASHED = re.compile(r"\b(\d{1,2})[/.](\d{1,2})(?:[/.](\d{4}))?\b")
 _WEEKDAY = re.compile(
-    r"(?:^|\b(is|was|are|on|this|next|last|coming|closed|be|do) )(" + "|".join(_DAYS) + r")\b"
+    r"(?:^|\b(is|was|are|on|this|next|last|coming|closed|be|do) )(" + "|".join(WEEKDAYS) + r")\b"
 )
 _NEAR_DAYS = {
     "day after tomorrow": 2,
@@ -98,7 +92,7 @@ def span_of(text: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
     found = re.search(rf"\b(?:in|during|of|for|this|next) {_MONTH}\b", text)
     if found is None:
         return None
-    month = _month_number(found.group(1))
+    month = month_number(found.group(1))
     year = year_of(text, today) or (today.year if month >= today.month else today.year + 1)
     return _month(year, month)
 
@@ -133,9 +127,9 @@ def _written_day(text: str, today: dt.date, country: str, past: bool) -> dt.date
     if found := _ISO.search(text):
         return dt.date(*(int(one) for one in found.groups()))
     if found := _DAY_MONTH.search(text):
-        return _dated(int(found[1]), _month_number(found[2]), found[3], today, past)
+        return _dated(int(found[1]), month_number(found[2]), found[3], today, past)
     if found := _MONTH_DAY.search(text):
-        return _dated(int(found[2]), _month_number(found[1]), found[3], today, past)
+        return _dated(int(found[2]), month_number(found[1]), found[3], today, past)
     if found := _SLASHED.search(text):
         first, second = int(found[1]), int(found[2])
         swapped = second > 12 or (country == "US" and first <= 12)
@@ -161,7 +155,7 @@ def _near_day(text: str, today: dt.date, past: bool) -> dt.date | None:
     found = _WEEKDAY.search(text)
     if found is None:
         return None
-    ahead = (_DAYS.index(found[2]) - today.weekday()) % 7
+    ahead = (WEEKDAYS.index(found[2]) - today.weekday()) % 7
     if past:
         return today - dt.timedelta(days=7 - ahead)
     return today + dt.timedelta(days=ahead or (7 if found[1] == "next" else 0))
@@ -171,7 +165,3 @@ def _month(year: int, month: int) -> tuple[dt.date, dt.date]:
     first = dt.date(year, month, 1)
     after = dt.date(year + month // 12, month % 12 + 1, 1)
     return first, after - dt.timedelta(days=1)
-
-
-def _month_number(name: str) -> int:
-    return next(at for at, month in enumerate(_MONTHS, start=1) if month.startswith(name[:3]))

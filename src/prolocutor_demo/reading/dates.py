@@ -13,10 +13,12 @@ MONTHS = (
 ).split()
 
 _WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
-_MONTH = (
+MONTH = (
     r"(?:jan(?:uary)?|feb(?:r?uary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
-    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+"""A pattern of the months' names, whole or shortened; `month_number` reads what it finds."""
+_MONTH = rf"{MONTH}\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
 _ORDINALS = (
@@ -121,7 +123,7 @@ def _written(words: str, today: dt.date, future: bool) -> dt.date | None:
     for pattern in _WRITTEN:
         if found := pattern.fullmatch(words):
             parts = found.groupdict()
-            month = int(parts["number"]) if parts.get("number") else _month(parts["month"])
+            month = int(parts["number"]) if parts.get("number") else month_number(parts["month"])
             year = int(parts["year"]) if parts.get("year") else None
             return _day(year, month, int(parts.get("day") or 1), today, future)
     return None
@@ -136,7 +138,8 @@ def _numeric(first: int, second: int, year: str, today: dt.date) -> dt.date:
     return dt.date(full, month, day)
 
 
-def _month(name: str) -> int:
+def month_number(name: str) -> int:
+    """Return 1 for "january" or "jan" up to 12 for December."""
     return next(n for n, month in enumerate(MONTHS, start=1) if month[:3] == name[:3])
 
 

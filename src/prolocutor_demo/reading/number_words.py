@@ -3,13 +3,13 @@
 import re
 from fractions import Fraction
 
-_UNITS = (
+ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
 ).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SMALL: dict[str, int] = {word: n for n, word in enumerate(_UNITS)} | {
-    word: 10 * n for n, word in enumerate(_TENS, start=2)
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SMALL: dict[str, int] = {word: n for n, word in enumerate(ONES)} | {
+    word: 10 * n for n, word in enumerate(TENS, start=2)
 }
 _SMALL |= {"fourty": 40, "ninty": 90, "twelwe": 12}
 _SCALES: dict[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
@@ -24,7 +24,7 @@ _AND = r"(?:(?:(?<=hundred )|(?<=thousand )|(?<=illion ))and )?"
 _RUN = re.compile(
     rf"\b(?:(?P<a>an?) (?=(?:{_SCALE})\b))?"
     rf"(?P<run>(?:(?:{_WORD})|\d+(?:\.\d+)? ?(?=(?:{_SCALE})\b))(?:[ -]?{_AND}(?:{_WORD})\b)*)"
-    rf"(?P<point> point(?: (?:{'|'.join(_UNITS[:10])}))+)?\b"
+    rf"(?P<point> point(?: (?:{'|'.join(ONES[:10])}))+)?\b"
 )
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")

@@ -5,6 +5,7 @@ import re
 
 from dateutil import parser, relativedelta
 
+from prolocutor_demo.reading.dates import MONTH, WEEKDAYS
 from prolocutor_demo.reading.when.lengths import NUMBER, number_of
 from prolocutor_demo.reading.when.moment_reading import (
     BY,
@@ -17,15 +18,10 @@ from prolocutor_demo.reading.when.moment_reading import (
     pattern,
 )
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3}
 _SHORT_DAYS |= {"fri": 4, "sat": 5, "sun": 6}
 
 _DAYS = "|".join(WEEKDAYS)
-_MONTHS = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
 
 
 def _read_near(reading: MomentReading, found: re.Match[str]) -> None:
@@ -126,14 +122,14 @@ DAY_READERS: MomentReaders = (
     (pattern(rf"{BY}(?P<date>\b\d{{4}}-\d{{2}}-\d{{2}})\b"), _read_date),
     (
         pattern(
-            rf"{BY}(?P<date>\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTHS}\b"
+            rf"{BY}(?P<date>\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH}\b"
             rf"(?:,?\s+\d{{4}})?){PART}"
         ),
         _read_date,
     ),
     (
         pattern(
-            rf"{BY}(?P<date>\b{_MONTHS}\s+(?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?)"
+            rf"{BY}(?P<date>\b{MONTH}\s+(?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+\d{{4}})?)"
             rf"{PART}"
         ),
         _read_date,

@@ -3,23 +3,19 @@
 import re
 from typing import NamedTuple
 
+from prolocutor_demo.reading.number_words import ONES, TENS
+
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 LONGEST = 366 * SECONDS["d"]
 
-_ONES_TEXT = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-)
-_TENS_TEXT = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ONES, _TENS = _ONES_TEXT.split(), _TENS_TEXT.split()
-_WORDS = {word: float(value) for value, word in enumerate(_ONES)}
-_WORDS |= {word: 10.0 * value for value, word in enumerate(_TENS, start=2)}
+_WORDS = {word: float(value) for value, word in enumerate(ONES)}
+_WORDS |= {word: 10.0 * value for value, word in enumerate(TENS, start=2)}
 _WORDS |= {"a": 1, "an": 1, "another": 1, "half": 0.5, "half a": 0.5, "half an": 0.5}
 _WORDS |= {"a quarter of an": 0.25, "quarter of an": 0.25, "three quarters of an": 0.75}
 _WORDS |= {"a couple of": 2, "a couple": 2, "a few": 3, "fourty": 40, "a hundred": 100}
 
 NUMBER = (
-    rf"(?:\d{{1,12}}(?:[.,]\d{{1,4}})?|(?:{'|'.join(_TENS)})[ -](?:{'|'.join(_ONES[1:10])})|"
+    rf"(?:\d{{1,12}}(?:[.,]\d{{1,4}})?|(?:{'|'.join(TENS)})[ -](?:{'|'.join(ONES[1:10])})|"
     + "|".join(sorted((re.escape(word) for word in _WORDS), key=len, reverse=True))
     + r")"
 )

@@ -4,7 +4,8 @@ import datetime as dt
 import re
 from typing import NamedTuple
 
-from prolocutor_demo.reading.when.days import DAY_READERS, WEEKDAYS
+from prolocutor_demo.reading.dates import WEEKDAYS
+from prolocutor_demo.reading.when.days import DAY_READERS
 from prolocutor_demo.reading.when.hours import HOUR_READERS, PART_ALONE, read_part
 from prolocutor_demo.reading.when.lengths import SECONDS, lengths_in
 from prolocutor_demo.reading.when.moment_reading import PARTS, MomentReading, combined
