@@ -17,12 +17,15 @@ from importlib.metadata import version
 from math import prod
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import ConfigError, NotFound
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 FORMAT: Final = "prolocutor-model"
 VERSION: Final = 1
@@ -38,12 +41,26 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 class Array(msgspec.Struct, frozen=True):
     """Numbers in C order: `dtype` as NumPy writes it, little endian, and the bytes.
 
-    With NumPy: `numpy.frombuffer(one.data, one.dtype).reshape(one.shape)`.
+    Only `of` and `to_numpy` need NumPy, so a model without arrays is loaded without it.
     """
 
     dtype: Dtype
     shape: tuple[int, ...]
     data: bytes
+
+    @classmethod
+    def of(cls, values: ArrayLike, dtype: Dtype) -> Array:
+        """Pack numbers of any shape."""
+        import numpy as np
+
+        plain = np.ascontiguousarray(values, dtype=dtype)
+        return cls(dtype, plain.shape, plain.tobytes())
+
+    def to_numpy(self) -> NDArray[Any]:
+        """Return the numbers as a read-only NumPy array; `ValueError` if the bytes do not fit."""
+        import numpy as np
+
+        return np.frombuffer(self.data, self.dtype).reshape(self.shape)
 
 
 class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.errors import BadData, BadInput
-from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
+from prolocutor.parlai.line_reader import LineSource, OnFault, refuse
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
@@ -35,7 +35,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 
 
-class Conversations:
+class Conversations(LineSource):
     """A file of conversations."""
 
     def __init__(
@@ -48,30 +48,12 @@ class Conversations:
         if label_turns not in LABEL_TURNS:
             what = f"{label_turns!r} is none of {', '.join(LABEL_TURNS)}"
             raise BadInput(what, field="label_turns")
-        self._lines = LineReader(file, on_fault)
+        super().__init__(file, on_fault)
         self._label_turns = label_turns
-        self._on_fault = on_fault
-
-    @property
-    def id(self) -> str:
-        """The file with its folder."""
-        return self._lines.id
-
-    @property
-    def portion(self) -> float | None:
-        """The part of the file that the latest pass has read."""
-        return self._lines.portion
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        for number, line in self._lines:
-            if not line.strip():
-                continue
-            try:
-                turns = read_turns(line)
-            except BadData as fault:
-                self._on_fault(fault.at(str(self._lines.file), number))
-                continue
+        for turns in self._parsed(lambda line: read_turns(line) if line.strip() else None):
             yield from episodes_of(turns, self._label_turns)
 
 

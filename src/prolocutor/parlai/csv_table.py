@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from prolocutor.errors import BadData
+from prolocutor.parlai.episodes import split_episodes
 from prolocutor.parlai.formats import LIST_FIELDS, escape, number, unescape
 from prolocutor.parlai.json_lines import check_example
-from prolocutor.parlai.line_reader import BOM, LineReader, OnFault, refuse
+from prolocutor.parlai.line_reader import BOM, LineSource, OnFault, refuse
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
@@ -24,7 +25,7 @@ SUFFIX: Final = ".csv"
 FLAGS: Final = {"true": True, "false": False, "1": True, "0": False}
 
 
-class CsvTable:
+class CsvTable(LineSource):
     """A CSV file of examples; `text` and `labels` name the columns that mean these."""
 
     def __init__(
@@ -35,48 +36,29 @@ class CsvTable:
         labels: str = "labels",
         on_fault: OnFault = refuse,
     ) -> None:
-        self._lines = LineReader(file, on_fault, plain=True)
+        super().__init__(file, on_fault, plain=True)
         self._names = {text: "text", labels: "labels"}
-        self._on_fault = on_fault
-
-    @property
-    def id(self) -> str:
-        """The file with its folder."""
-        return self._lines.id
-
-    @property
-    def portion(self) -> float | None:
-        """The part of the file that the latest pass has read."""
-        return self._lines.portion
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """The file, and the line at which the latest episode ends."""
-        return str(self._lines.file), self._lines.number
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
+        return split_episodes(
+            self._examples(), lambda message: bool(message.pop("episode_done", True))
+        )
+
+    def _examples(self) -> Iterator[Message]:
         file = str(self._lines.file)
         rows = csv.reader((f"{line}\n" for _, line in self._lines), strict=True)
         head: list[str] = []
-        episode: list[Message] = []
         for row in self._rows(rows, file):
             try:
                 if not head:
                     head = self._head(row)
                     continue
-                message = _example(head, row)
+                yield _example(head, row)
             except BadData as fault:
                 if not head:
                     raise fault.at(file, 1) from None
                 self._on_fault(fault.at(file, rows.line_num))
-                continue
-            episode.append(message)
-            if message.pop("episode_done", True):
-                yield episode
-                episode = []
-        if episode:
-            yield episode
 
     def _rows(self, rows: Any, file: str) -> Iterator[list[str]]:
         while True:

@@ -17,53 +17,35 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.errors import BadData
+from prolocutor.parlai.episodes import split_episodes
 from prolocutor.parlai.formats import LIST_FIELDS, msg_to_str, number, str_to_msg, unescape
-from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
+from prolocutor.parlai.line_reader import LineSource, OnFault, refuse
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 SUFFIX: Final = ".txt"
 
 
-class DialogText:
+class DialogText(LineSource):
     """A file of ParlAI dialog text."""
 
     def __init__(
         self, file: str | Path, *, quirks: bool = False, on_fault: OnFault = refuse
     ) -> None:
-        self._lines = LineReader(file, on_fault, plain=quirks)
+        super().__init__(file, on_fault, plain=quirks)
         self._read = read_as_parlai if quirks else read_line
-        self._on_fault = on_fault
-
-    @property
-    def id(self) -> str:
-        """The file with its folder."""
-        return self._lines.id
-
-    @property
-    def portion(self) -> float | None:
-        """The part of the file that the latest pass has read."""
-        return self._lines.portion
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        file, read = str(self._lines.file), self._read
-        episode: list[Message] = []
-        for number_, line in self._lines:
-            try:
-                message = read(line)
-                if message is None:
-                    continue
-                _check_fields(message)
-            except BadData as fault:
-                self._on_fault(fault.at(file, number_))
-                continue
-            episode.append(message)
-            if message.pop("episode_done"):
-                yield episode
-                episode = []
-        if episode:
-            yield episode
+        return split_episodes(
+            self._parsed(self._example), lambda message: bool(message.pop("episode_done"))
+        )
+
+    def _example(self, line: str) -> Message | None:
+        message = self._read(line)
+        if message is not None:
+            _check_fields(message)
+        return message
 
 
 def read_line(line: str) -> Message | None:

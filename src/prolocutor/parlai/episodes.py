@@ -1,4 +1,4 @@
-"""A shelf: episodes that any of can be taken at any time, in memory while they are few."""
+"""Episodes: messages grouped to them, and a buffer from which any of them can be taken."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import pickle
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+Example = TypeVar("Example", bound=Mapping[str, Any])
 
 MAX_MEMORY: Final = 8 << 20
-"""Bytes beyond which episodes go to a temporary file, which only this process knows."""
+"""Bytes above which episodes go to a temporary file without a name."""
 
 
 class EpisodeBuffer:
-    """Episodes by number; what is taken is a copy. Memory: eight bytes an episode."""
+    """Episodes by number, in memory while they are few; an index of eight bytes an episode.
+
+    What is taken is a copy.
+    """
 
     def __init__(self, episodes: Iterable[Sequence[dict[str, Any]]]) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=MAX_MEMORY)  # noqa: SIM115
@@ -33,3 +38,17 @@ class EpisodeBuffer:
         self._file.seek(self._places[number])
         episode: list[dict[str, Any]] = pickle.load(self._file)
         return episode
+
+
+def split_episodes(
+    messages: Iterable[Example], ends: Callable[[Example], bool]
+) -> Iterator[list[Example]]:
+    """Group messages to episodes; `ends` says whether a message is the last one of its episode."""
+    episode: list[Example] = []
+    for message in messages:
+        episode.append(message)
+        if ends(message):
+            yield episode
+            episode = []
+    if episode:
+        yield episode

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
+from prolocutor.parlai.line_reader import LineReader, LineSource, OnFault, refuse
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
@@ -32,37 +32,20 @@ class _Line(NamedTuple):
     image: str | None
 
 
-class FbDialog:
+class FbDialog(LineSource):
     """A file in FbDialog format; `cloze` puts the words of cloze tasks before each episode."""
 
     def __init__(
         self, file: str | Path, *, cloze: bool = False, on_fault: OnFault = refuse
     ) -> None:
-        self._lines = LineReader(file, on_fault)
+        super().__init__(file, on_fault)
         self._cloze = cloze
-        self._on_fault = on_fault
-
-    @property
-    def id(self) -> str:
-        """The file with its folder."""
-        return self._lines.id
-
-    @property
-    def portion(self) -> float | None:
-        """The part of the file that the latest pass has read."""
-        return self._lines.portion
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
         reading = _Reading(self._cloze)
-        file = str(self._lines.file)
-        for number, text in self._lines:
-            try:
-                line = _parse(text)
-            except BadData as fault:
-                self._on_fault(fault.at(file, number))
-                continue
-            if line is not None and (episode := reading.take(line)):
+        for line in self._parsed(_parse):
+            if episode := reading.take(line):
                 yield episode
         if episode := reading.end():
             yield episode

@@ -14,7 +14,8 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.errors import BadData
-from prolocutor.parlai.line_reader import LineReader, OnFault, refuse
+from prolocutor.parlai.episodes import split_episodes
+from prolocutor.parlai.line_reader import LineSource, OnFault, refuse
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
@@ -24,7 +25,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 
 
-class JsonLines:
+class JsonLines(LineSource):
     """A file of examples as JSON lines; `text` and `labels` name the fields that mean these."""
 
     def __init__(
@@ -35,43 +36,17 @@ class JsonLines:
         labels: str = "labels",
         on_fault: OnFault = refuse,
     ) -> None:
-        self._lines = LineReader(file, on_fault)
+        super().__init__(file, on_fault)
         self._text, self._labels = text, labels
-        self._on_fault = on_fault
-
-    @property
-    def id(self) -> str:
-        """The file with its folder."""
-        return self._lines.id
-
-    @property
-    def portion(self) -> float | None:
-        """The part of the file that the latest pass has read."""
-        return self._lines.portion
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """The file, and the line at which the latest episode ends."""
-        return str(self._lines.file), self._lines.number
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
-        file = str(self._lines.file)
-        episode: list[Message] = []
-        for number, line in self._lines:
-            if not line.strip():
-                continue
-            try:
-                message = read_example(line, self._text, self._labels)
-            except BadData as fault:
-                self._on_fault(fault.at(file, number))
-                continue
-            episode.append(message)
-            if message.pop("episode_done", True):
-                yield episode
-                episode = []
-        if episode:
-            yield episode
+        return split_episodes(
+            self._parsed(self._example), lambda message: bool(message.pop("episode_done", True))
+        )
+
+    def _example(self, line: str) -> Message | None:
+        return read_example(line, self._text, self._labels) if line.strip() else None
 
 
 def read_example(line: str, text: str = "text", labels: str = "labels") -> Message:

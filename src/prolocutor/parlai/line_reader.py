@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from prolocutor.errors import BadData, NotFound
+
+T = TypeVar("T")
 
 OnFault = Callable[[BadData], None]
 """Called with a part of the data that cannot be read; if it returns, the part is left out."""
@@ -63,3 +65,39 @@ class LineReader:
                     if number == 1:
                         line = line.removeprefix(BOM)
                 yield number, line.removesuffix("\n")
+
+
+class LineSource:
+    """What all data sets of one text file share: name, progress, and where faults lie."""
+
+    def __init__(
+        self, file: str | Path, on_fault: OnFault = refuse, *, plain: bool = False
+    ) -> None:
+        self._lines = LineReader(file, on_fault, plain=plain)
+        self._on_fault = on_fault
+
+    @property
+    def id(self) -> str:
+        """The file with its folder."""
+        return self._lines.id
+
+    @property
+    def portion(self) -> float | None:
+        """The part of the file that the latest pass has read, 0 to 1."""
+        return self._lines.portion
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file, and the line at which the latest episode ends."""
+        return str(self._lines.file), self._lines.number
+
+    def _parsed(self, parse: Callable[[str], T | None]) -> Iterator[T]:
+        """Parse line by line: leave out None, and hand faults on with file and line."""
+        for number, line in self._lines:
+            try:
+                parsed = parse(line)
+            except BadData as fault:
+                self._on_fault(fault.at(str(self._lines.file), number))
+                continue
+            if parsed is not None:
+                yield parsed

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 from prolocutor.contracts.teacher import Example
 from prolocutor.errors import BadInput
+from prolocutor.parlai.episodes import split_episodes
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.mutators import Chance
 from prolocutor.parlai.teacher import DialogTeacher
@@ -117,7 +118,10 @@ class MultiTaskTeacher:
 
         Where the datatype repeats the data it goes on for ever.
         """
-        walks = {number: _episodes(iter(one)) for number, one in enumerate(self.tasks)}
+        walks = {
+            number: split_episodes(iter(one), lambda said: bool(said["episode_done"]))
+            for number, one in enumerate(self.tasks)
+        }
         number = -1
         while walks:
             if self.datatype.shuffle:
@@ -145,15 +149,6 @@ class MultiTaskTeacher:
 
     def _drawn(self) -> int:
         return self._chance.choices(self._numbers, cum_weights=self._cumulated)[0]
-
-
-def _episodes(messages: Iterator[Message]) -> Iterator[list[Message]]:
-    episode: list[Message] = []
-    for message in messages:
-        episode.append(message)
-        if message["episode_done"]:
-            yield episode
-            episode = []
 
 
 def _side_by_side(reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from prolocutor.parlai.episodes import split_episodes
 from prolocutor.parlai.message import Message
 from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
 
@@ -19,14 +20,16 @@ class SharedTeacher:
 
     def __init__(
         self,
-        messages: Iterable[Mapping[str, Any]] | _Desk,
+        messages: Iterable[Mapping[str, Any]] | _RemainingEpisodes,
         scorer: TeacherMetrics | None = None,
         *,
         id: str | None = None,
     ) -> None:
         name = getattr(messages, "id", None)
         self.id = id or (name if isinstance(name, str) else "teacher")
-        self._desk = messages if isinstance(messages, _Desk) else _Desk(messages)
+        self._remaining = (
+            messages if isinstance(messages, _RemainingEpisodes) else _RemainingEpisodes(messages)
+        )
         self._scorer = scorer or TeacherMetrics()
         self._episode: deque[Mapping[str, Any]] = deque()
         self._labels: Any = None
@@ -34,7 +37,7 @@ class SharedTeacher:
     def act(self) -> Message:
         """Say the next example, or padding."""
         if not self._episode:
-            self._episode = deque(self._desk.take())
+            self._episode = deque(self._remaining.take())
         if not self._episode:
             self._labels = None
             return Message.padding_example()
@@ -52,7 +55,7 @@ class SharedTeacher:
 
     def epoch_done(self) -> bool:
         """Return whether nothing is left to say."""
-        return not self._episode and self._desk.empty()
+        return not self._episode and self._remaining.empty()
 
     def report(self) -> dict[str, Any]:
         """Return the scores of all copies."""
@@ -68,14 +71,14 @@ class SharedTeacher:
 
     def clone(self) -> SharedTeacher:
         """Return a copy that takes its episodes from the same data."""
-        return SharedTeacher(self._desk, self._scorer, id=self.id)
+        return SharedTeacher(self._remaining, self._scorer, id=self.id)
 
 
-class _Desk:
+class _RemainingEpisodes:
     """The episodes that nobody took yet; the next one is read ahead."""
 
     def __init__(self, messages: Iterable[Mapping[str, Any]]) -> None:
-        self._episodes = _episodes(messages)
+        self._episodes = split_episodes(messages, lambda one: bool(one.get("episode_done")))
         self._next = next(self._episodes, [])
 
     def take(self) -> list[Mapping[str, Any]]:
@@ -84,14 +87,3 @@ class _Desk:
 
     def empty(self) -> bool:
         return not self._next
-
-
-def _episodes(messages: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    episode: list[Mapping[str, Any]] = []
-    for message in messages:
-        episode.append(message)
-        if message.get("episode_done"):
-            yield episode
-            episode = []
-    if episode:
-        yield episode

@@ -70,7 +70,7 @@ class LatentIndex:
         """Return what was learned, by name, to be saved."""
         learned = (self._rows, self._directions, self._lessons)
         return {
-            name: Array("<i4" if name == _NAMES[0] else "<f4", one.shape, one.tobytes())
+            name: Array.of(one, "<i4" if name == _NAMES[0] else "<f4")
             for name, one in zip(_NAMES, learned, strict=True)
         }
 
@@ -80,7 +80,7 @@ class LatentIndex:
         if not any(name in model.arrays for name in _NAMES):
             return None
         try:
-            rows, directions, known = (_numbers(model.arrays[name]) for name in _NAMES)
+            rows, directions, known = (model.arrays[name].to_numpy() for name in _NAMES)
             fits = (
                 rows.shape == (linear.size,)
                 and directions.shape[1:] == known.shape[1:]
@@ -107,10 +107,6 @@ def direction_of(places: Sequence[int], values: Sequence[float], rows: Any, dire
     vector = np.asarray(values, np.float32)[known] @ directions[found[known]]
     length = float(np.linalg.norm(vector))
     return vector / length if length > 0 else None
-
-
-def _numbers(one: Array) -> Any:
-    return np.frombuffer(one.data, one.dtype).reshape(one.shape)
 
 
 def _misfit(model: Model, what: str) -> ConfigError:

@@ -95,9 +95,9 @@ class LinearRouter:
             settings={"slope": self._curve.slope, "offset": self._curve.offset},
             parts=dict(zip(_BLOCKS, map(list, self._terms), strict=True)),
             arrays={
-                "idf": _array(self._idf),
-                "weights": _array(self._weights),
-                "intercepts": _array(self._intercepts),
+                "idf": Array.of(self._idf, "<f4"),
+                "weights": Array.of(self._weights, "<f4"),
+                "intercepts": Array.of(self._intercepts, "<f4"),
             },
             card=card,
         )
@@ -109,10 +109,7 @@ class LinearRouter:
         `ConfigError` if the model is another's.
         """
         try:
-            arrays = {
-                name: np.frombuffer(one.data, one.dtype).reshape(one.shape)
-                for name, one in model.arrays.items()
-            }
+            arrays = {name: one.to_numpy() for name, one in model.arrays.items()}
             terms: list[Terms] = []
             start = 0
             for name in _BLOCKS:
@@ -166,8 +163,3 @@ def word_terms(text: str) -> list[str]:
 def char_terms(text: str) -> Iterable[str]:
     """Return the character n-grams of 2 to 5 within words."""
     return char_grams(text, 2, 5)
-
-
-def _array(values: Any) -> Array:
-    numbers = np.ascontiguousarray(values, "<f4")
-    return Array("<f4", numbers.shape, numbers.tobytes())

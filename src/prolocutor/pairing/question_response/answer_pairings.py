@@ -10,6 +10,9 @@ from typing import Final
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Ranker
 from prolocutor.pairing.calibration import Sigmoid
 
+AnswerKey = tuple[str, int]
+"""An agent, and the position of the answer among its own: `Pairing.position`."""
+
 _CERTAIN: Final = 1 - 1e-6
 _LEAST: Final = 1e-6
 
@@ -38,10 +41,21 @@ def in_order(
     scores: Sequence[float] | None = None,
 ) -> list[Pairing]:
     """Return a pairing for every answer, by score, else by probability; ties as they came."""
-    told: Counter[str] = Counter()
-    pairings = []
-    for answer, probability, reason in zip(answers, probabilities, reasons, strict=True):
-        pairings.append(Pairing(answer.agent, probability, reason, told[answer.agent]))
-        told[answer.agent] += 1
+    pairings = [
+        Pairing(agent, probability, reason, position)
+        for (agent, position), probability, reason in zip(
+            answer_keys(answers), probabilities, reasons, strict=True
+        )
+    ]
     keys = probabilities if scores is None else scores
-    return [pairings[place] for place in sorted(range(len(keys)), key=lambda at: -keys[at])]
+    return [pairings[number] for number in sorted(range(len(keys)), key=lambda one: -keys[one])]
+
+
+def answer_keys(answers: Sequence[AgentAnswer]) -> list[AnswerKey]:
+    """Return the key of each answer."""
+    counts: Counter[str] = Counter()
+    keys = []
+    for answer in answers:
+        keys.append((answer.agent, counts[answer.agent]))
+        counts[answer.agent] += 1
+    return keys

@@ -12,7 +12,7 @@ from prolocutor.errors import ConfigError
 from prolocutor.pairing.calibration import Sigmoid, logit
 from prolocutor.pairing.model_files import Model, TrainingCard
 from prolocutor.pairing.question_response import learned_training, unsupervised
-from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.learned import LearnedRanker
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
@@ -58,12 +58,9 @@ class EnsembleRanker:
             )
             for one in known
         }
-        places: dict[str, int] = {}
         scores, reasons = [], []
-        for answer in answers:
-            place = places.get(answer.agent, 0)
-            places[answer.agent] = place + 1
-            score, reason = found[answer.agent, place]
+        for key in answer_keys(answers):
+            score, reason = found[key]
             scores.append(score)
             reasons.append(reason)
         return in_order(answers, list(map(Sigmoid(), scores)), reasons, scores)

@@ -13,15 +13,13 @@ from prolocutor.errors import ConfigError
 from prolocutor.pairing.agent_log import AgentLog, LogCounts
 from prolocutor.pairing.answer_features import NAMES, features
 from prolocutor.pairing.calibration import Sigmoid
-from prolocutor.pairing.model_files import Model, TrainingCard
+from prolocutor.pairing.model_files import Array, Model, TrainingCard
 from prolocutor.pairing.question_response.answer_pairings import in_order
 from prolocutor.pairing.question_response.answer_style import StyleModel
 from prolocutor.pairing.question_response.trees import (
     Floats,
     TreeEnsemble,
     forest_of,
-    packed,
-    unpacked,
 )
 
 METHOD: Final = "learned"
@@ -121,7 +119,7 @@ class LearnedRanker:
             },
             arrays={
                 **blend.forest.arrays(),
-                "linear": packed(
+                "linear": Array.of(
                     np.stack([blend.linear.mean, blend.linear.deviation, blend.linear.weight]),
                     "<f8",
                 ),
@@ -159,7 +157,7 @@ def _blend_of(model: Model) -> LearnedBlend:
     settings: dict[str, Any] = model.settings
     if tuple(settings["columns"]) != COLUMNS:
         raise ValueError("it was trained on other features; train it again")
-    mean, deviation, weight = unpacked(model.arrays["linear"])
+    mean, deviation, weight = model.arrays["linear"].to_numpy()
     wording = model.parts["wording"]
     return LearnedBlend(
         agent_log=AgentLog.of(msgspec.convert(model.parts["log"], LogCounts)),

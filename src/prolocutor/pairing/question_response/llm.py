@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Complete, Pairing, Trainin
 from prolocutor.errors import BadInput
 from prolocutor.pairing.chat_choices import UnusableChoice, blended, choices, cut, prompt
 from prolocutor.pairing.question_response import unsupervised
-from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 SECONDS: Final = 0.5
@@ -59,7 +58,7 @@ class LlmRanker:
         if not answers:
             return []
         guessed = self._unlearned.rank(question, answers, prior)
-        numbers = _numbers(answers)
+        numbers = {key: str(number) for number, key in enumerate(answer_keys(answers), 1)}
         offered = sorted(
             [numbers[one.agent, one.position] for one in guessed[:_MOST_ANSWERS]], key=int
         )
@@ -80,13 +79,3 @@ class LlmRanker:
         reason = "the model prefers it" if named else "the model says that none is right"
         probabilities = [found[number] for number in numbers.values()]
         return in_order(answers, probabilities, [reason] * len(answers))
-
-
-def _numbers(answers: Sequence[AgentAnswer]) -> dict[tuple[str, int], str]:
-    """Number the answers from 1; the key is the agent and the position among its own."""
-    told: Counter[str] = Counter()
-    numbers: dict[tuple[str, int], str] = {}
-    for number, answer in enumerate(answers, 1):
-        numbers[answer.agent, told[answer.agent]] = str(number)
-        told[answer.agent] += 1
-    return numbers

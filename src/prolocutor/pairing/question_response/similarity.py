@@ -12,7 +12,7 @@ from prolocutor.contracts.pairing import AgentAnswer, Encoder, Pairing, Training
 from prolocutor.errors import BadInput, ProlocutorError
 from prolocutor.pairing.calibration import logit
 from prolocutor.pairing.question_response import unsupervised
-from prolocutor.pairing.question_response.answer_pairings import in_order
+from prolocutor.pairing.question_response.answer_pairings import answer_keys, in_order
 from prolocutor.pairing.question_response.unsupervised import UnsupervisedRanker
 
 _STEEPNESS: Final = 5.0
@@ -54,12 +54,9 @@ class SimilarityRanker:
             reason = f"the encoder failed ({error}); {first.reason}"
             return [msgspec.structs.replace(first, reason=reason), *rest]
         seen = {(one.agent, one.position): one for one in guessed}
-        places: dict[str, int] = {}
         probabilities, reasons = [], []
-        for answer, vector in zip(answers, given, strict=True):
-            place = places.get(answer.agent, 0)
-            places[answer.agent] = place + 1
-            one = seen[answer.agent, place]
+        for key, vector in zip(answer_keys(answers), given, strict=True):
+            one = seen[key]
             cosine = sum(a * b for a, b in zip(asked, vector, strict=True))
             score = logit(one.probability) + _STEEPNESS * (cosine - _MIDDLE)
             probabilities.append(1 / (1 + exp(-score)))

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from prolocutor.pairing.model_files import Array, Dtype
+from prolocutor.pairing.model_files import Array
 
 DEPTH: Final = 3
 NODES: Final = 2**DEPTH - 1
@@ -44,24 +44,19 @@ class TreeEnsemble:
     def arrays(self) -> dict[str, Array]:
         """Return the forest as a model's arrays."""
         return {
-            "trees_feature": packed(self.feature, "<i4"),
-            "trees_threshold": packed(self.threshold, "<f8"),
-            "trees_leaf": packed(self.leaf, "<f8"),
+            "trees_feature": Array.of(self.feature, "<i4"),
+            "trees_threshold": Array.of(self.threshold, "<f8"),
+            "trees_leaf": Array.of(self.leaf, "<f8"),
         }
 
 
 def forest_of(arrays: dict[str, Array]) -> TreeEnsemble:
     """Read a forest out of a model's arrays."""
     return TreeEnsemble(
-        unpacked(arrays["trees_feature"]).astype(np.int32),
-        unpacked(arrays["trees_threshold"]),
-        unpacked(arrays["trees_leaf"]),
+        arrays["trees_feature"].to_numpy().astype(np.int32),
+        arrays["trees_threshold"].to_numpy(),
+        arrays["trees_leaf"].to_numpy(),
     )
-
-
-def unpacked(array: Array) -> NDArray[Any]:
-    """Return a model's array to compute with."""
-    return np.frombuffer(array.data, array.dtype).reshape(array.shape)
 
 
 def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
@@ -71,12 +66,6 @@ def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
         np.concatenate([one.threshold for one in forests]),
         np.concatenate([one.leaf for one in forests]) * share,
     )
-
-
-def packed(values: NDArray[Any], dtype: Dtype) -> Array:
-    """Return numbers as a model's array."""
-    plain = np.ascontiguousarray(values, dtype=dtype)
-    return Array(dtype, plain.shape, plain.tobytes())
 
 
 def tree_of(node: dict[str, Any]) -> tuple[list[int], list[float], list[float]]:
