@@ -1,0 +1,49 @@
+"""A dialog formatter of DREAM: a function, and how much of a dialog it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+State = dict[str, Any]
+"""A dialog or an utterance as DeepPavlov Agent writes it, with free annotations inside."""
+
+
+class EarlierDialog(msgspec.Struct, frozen=True):
+    """What formatters read of the utterances before the window.
+
+    If the window is the whole dialog, nothing lies before it: `NOTHING_EARLIER`.
+    """
+
+    utterances: int = 0
+    human_utterances: int = 0
+    active_skills: Sequence[str] = ()  # of the bot utterances, in order
+
+
+NOTHING_EARLIER = EarlierDialog()
+
+Format = Callable[..., list[Any]]
+"""`(dialog, earlier, **kwargs) -> requests`, with one call of the service for each request.
+
+The dialog is never changed. The requests share parts with it, so they are to be encoded before it
+changes.
+"""
+
+
+class DialogFormatter(msgspec.Struct, frozen=True):
+    """A dialog formatter, and what it reads; the new human utterance is the last of the window."""
+
+    name: str
+    format: Format
+    window: int | None = 1  # utterances, None for the whole dialog
+    repeats: bool = False  # each `#repeat` in a text of the window asks for two utterances more
+    hypotheses: bool = False  # those of earlier human utterances, too
+    counts: bool = False  # `EarlierDialog.utterances` and `human_utterances`
+    skills: bool = False  # `EarlierDialog.active_skills`
+
+    @property
+    def widest(self) -> int | None:
+        """The most utterances that the formatter may read, None for the whole dialog."""
+        return self.window if self.window is None or not self.repeats else 3 * self.window

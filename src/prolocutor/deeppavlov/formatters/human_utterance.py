@@ -1,0 +1,312 @@
+"""Formatters that ask about the new human utterance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prolocutor.deeppavlov.formatters.annotated_text import punctuated, segments, spelled, texts
+from prolocutor.deeppavlov.formatters.cropping import crop, recent, window_of
+from prolocutor.deeppavlov.formatters.dialog_formatter import (
+    NOTHING_EARLIER,
+    DialogFormatter,
+    EarlierDialog,
+    State,
+)
+from prolocutor.deeppavlov.formatters.entities import labelled, linked, noun_phrases, tagged
+
+SEPARATOR = " [SEP] "
+NEUTRAL_MOOD = [0.75, 0.25, 0.44]
+MEDIA = ("sound_path", "sound_duration", "sound_type", "video_path", "video_duration", "video_type")
+
+
+def text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text."""
+    return [{"sentences": [_newest(dialog)["text"]]}]
+
+
+def spelled_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text with its spelling corrected."""
+    return [{"sentences": [spelled(_newest(dialog))]}]
+
+
+def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the spelled text, alone and after up to two turns before it."""
+    newest = spelled(_newest(dialog))
+    said = []
+    for human, bot in zip(
+        dialog["human_utterances"][-3:-1], dialog["bot_utterances"][-2:], strict=False
+    ):
+        said += [spelled(human), bot["text"]]
+    return [{"sentences": [newest], "sentences_with_history": [SEPARATOR.join([*said, newest])]}]
+
+
+def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the spelled text, with its words where they are known."""
+    newest = _newest(dialog)
+    request: State = {"sentences": [spelled(newest)]}
+    words = newest["annotations"].get("spacy_annotator", [])
+    if words:
+        request["tokenized_sentences"] = [[word["text"] for word in words]]
+    return [request]
+
+
+def sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the sentences of the text."""
+    return [{"sentences": [segments(_newest(dialog))]}]
+
+
+def last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for names in the sentences of the text."""
+    return [{"last_utterances": [segments(_newest(dialog))]}]
+
+
+def text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the text, with the texts of the last five turns."""
+    shown = punctuated(recent(dialog))
+    sentence = spelled(_newest(shown))
+    return [{"sentences": [sentence], "utterances_histories": [texts(shown["utterances"])]}]
+
+
+def annotated_utterance(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Show the utterance."""
+    return [{"last_human_annotated_utterance": [_newest(dialog)]}]
+
+
+def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Show the utterance, and the bot utterance before it."""
+    said = dialog["bot_utterances"]
+    return [
+        {
+            "last_human_utterances": [_newest(dialog)],
+            "bot_utterances": [said[-1] if said else {}],
+            "dialog_ids": [dialog.get("dialog_id", "unknown")],
+        }
+    ]
+
+
+def phrases(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the noun phrases."""
+    return [{"nounphrases": [noun_phrases(_newest(dialog))]}]
+
+
+def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for entities in the text, with the bot's before it."""
+    return [{"sentences": [_context(dialog)]}]
+
+
+def entities_in_context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the entities are, with the text and the bot's before it."""
+    names, tags = tagged(_newest(dialog))
+    return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [_context(dialog)]}]
+
+
+def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the entities are, some of them the user's own."""
+    newest = _newest(dialog)
+    [request] = entities_in_context(dialog)
+    request["user_id"] = [str(newest["user"]["id"])]
+    request["property_extraction"] = [newest["annotations"].get("property_extraction", {})]
+    return [request]
+
+
+def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for what is known about the linked entities."""
+    query: list[State] = [
+        {
+            "entity_substr": one["entity_substr"],
+            "entity_ids": one["entity_ids"][:5],
+            "confidences": one.get("confidences", [])[:5],
+            "tokens_match_conf": one["tokens_match_conf"][:5],
+        }
+        for one in linked(_newest(dialog))
+        if all(key in one for key in ("entity_substr", "entity_ids", "tokens_match_conf"))
+    ]
+    return [
+        {
+            "parser_info": ["find_top_triplets"],
+            "query": [query or [{}]],
+            "utt_num": earlier.human_utterances + len(dialog["human_utterances"]),
+        }
+    ]
+
+
+def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask the knowledge base about the sentences of the text and their entities."""
+    newest = _newest(dialog)
+    names, tags = tagged(newest)
+    found = newest["annotations"].get("sentseg")
+    whole = found and "segments" not in found
+    asked = [found["punct_sent"]] if whole else segments(newest)
+    return [{"x_init": asked, "entities": [names], "entity_tags": [tags]}]
+
+
+def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for any fact about the linked entities."""
+    newest = _newest(punctuated(crop(dialog, 1)))
+    names = [one["entity_substr"] for one in linked(newest, "entity_pages")]
+    return [{"text": newest["text"], "entities": names}]
+
+
+def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for facts about the linked entities that fit the last texts."""
+    shown = punctuated(crop(dialog, 1))
+    newest = _newest(shown)
+    found = linked(newest, "pages_titles")
+    return [
+        {
+            "human_sentences": [newest["text"]],
+            "dialog_history": [" ".join(texts(shown["utterances"][-3:]))],
+            "nounphrases": [noun_phrases(newest)],
+            "entity_substr": [[one["entity_substr"] for one in found]],
+            "entity_pages": [[one["first_paragraphs"] for one in found]],
+            "entity_ids": [[one["entity_ids"] for one in found]],
+            "entity_pages_titles": [[one["pages_titles"] for one in found]],
+        }
+    ]
+
+
+def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for facts about the linked entities, in Russian."""
+    shown = punctuated(crop(dialog, 1))
+    found = linked(_newest(shown), "entity_pages")
+    return [
+        {
+            "dialog_history": [[" ".join(texts(shown["utterances"][-2:]))]],
+            "entity_substr": [[one["entity_substr"] for one in found]],
+            "entity_tags": [[one["entity_tags"] for one in found]],
+            "entity_pages": [[one["entity_pages"] for one in found]],
+        }
+    ]
+
+
+def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what the text says of the human, with its entities."""
+    newest = _newest(dialog)
+    return [
+        {
+            "utterances": [_context(dialog)],
+            "entities_with_labels": [labelled(newest)],
+            "named_entities": [newest["annotations"].get("ner", [{}])],
+            "entity_info": [newest["annotations"].get("entity_linking", [{}])],
+        }
+    ]
+
+
+def midas_labels(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask what follows the likeliest dialog act. Raise ValueError if no act is annotated."""
+    likely = _midas(_newest(dialog)["annotations"])
+    if not likely:
+        raise ValueError("no annotator has given the utterance a midas_classification")
+    return [{"last_midas_labels": [max(likely, key=lambda act: likely[act])], "return_probas": 1}]
+
+
+def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the speech function of the text as an answer to the bot's."""
+    said = dialog["bot_utterances"]
+    before = said[-1]["annotations"].get("speech_function_classifier", [""])[-1] if said else ""
+    return [
+        {
+            "phrases": [_newest(dialog)["text"]],
+            "prev_phrases": [said[-1]["text"] if said else ""],
+            "prev_speech_functions": [before],
+        }
+    ]
+
+
+def next_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask which speech function may follow."""
+    functions = _newest(dialog)["annotations"].get("speech_function_classifier", [""])
+    return [{"funcs": [functions]}]
+
+
+def personality(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the personality that the text describes."""
+    return [{"personality": [_newest(dialog)["text"]]}]
+
+
+def text_and_video(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the emotion in the text and its video."""
+    newest = _newest(dialog)
+    video = _attribute(newest, "video_path")
+    return [{"personality": [newest["text"]], "video_path": [video]}]
+
+
+def media(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask about the sound and the video that came with the text."""
+    newest = _newest(dialog)
+    return [{f"{key}s": [_attribute(newest, key)] for key in MEDIA}]
+
+
+def speech(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask how well the speech was recognized."""
+    spoken = _attribute(_newest(dialog), "speech", {})
+    return [{"speeches": [spoken], "human_utterances": [dialog["human_utterances"][-3:]]}]
+
+
+def mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
+    """Ask for the bot's mood after the text, from its mood one reply before the last."""
+    newest, said = _newest(dialog), dialog["bot_utterances"]
+    before = said[-2]["annotations"].get("bot_emotion_classifier", {}) if len(said) > 1 else {}
+    return [
+        {
+            "sentences": [newest["text"]],
+            "annotated_utterances": [newest],
+            "bot_mood": [before.get("bot_mood", NEUTRAL_MOOD)],
+        }
+    ]
+
+
+def _newest(dialog: State) -> State:
+    newest: State = dialog["human_utterances"][-1]
+    return newest
+
+
+def _attribute(utterance: State, key: str, default: Any = None) -> Any:
+    return utterance.get("attributes", {}).get(key, default)
+
+
+def _context(dialog: State) -> list[Any]:
+    return texts(punctuated(crop(dialog, 1))["utterances"][-2:])
+
+
+def _midas(annotations: State) -> dict[str, float]:
+    """Return the probability of each dialog act, over sentences the highest."""
+    found = annotations.get("midas_classification")
+    if found is None:
+        found = annotations.get("combined_classification", {}).get("midas_classification", {})
+    likely: dict[str, float] = {}
+    for sentence in found if isinstance(found, list) else [found]:
+        for act, probability in sentence.items():
+            likely[act] = max(probability, likely.get(act, probability))
+    return likely
+
+
+HUMAN_UTTERANCE_FORMATTERS = (
+    DialogFormatter("last_utt_dialog", text),
+    DialogFormatter("preproc_last_human_utt_dialog", spelled_text),
+    DialogFormatter("preproc_last_human_utt_dialog_w_hist", spelled_text_and_history, window=5),
+    DialogFormatter("preproc_and_tokenized_last_human_utt_dialog", spelled_text_and_tokens),
+    DialogFormatter("last_utt_sentseg_segments_dialog", sentences),
+    DialogFormatter("ner_formatter_dialog", last_utterances),
+    DialogFormatter("last_utt_and_history_dialog", text_and_history, window_of(5), repeats=True),
+    DialogFormatter("last_human_annotated_utterance", annotated_utterance),
+    DialogFormatter("last_human_bot_annotated_utterance", annotated_utterances, window=2),
+    DialogFormatter("last_human_utt_nounphrases", phrases),
+    DialogFormatter("entity_detection_formatter_dialog", last_two_texts, window=2),
+    DialogFormatter("el_formatter_dialog", entities_in_context, window=2),
+    DialogFormatter("custom_el_formatter_dialog", entities_of_user, window=2),
+    DialogFormatter("wp_formatter_dialog", triplets, counts=True),
+    DialogFormatter("kbqa_formatter_dialog", question),
+    DialogFormatter("fact_random_formatter_dialog", random_fact),
+    DialogFormatter("fact_retrieval_formatter_dialog", facts, window=3),
+    DialogFormatter("fact_retrieval_rus_formatter_dialog", russian_facts, window=2),
+    DialogFormatter("property_extraction_formatter_dialog", properties, window=2),
+    DialogFormatter("midas_predictor_formatter", midas_labels),
+    DialogFormatter("speech_function_formatter", speech_function, window=2),
+    DialogFormatter("speech_function_predictor_formatter", next_speech_function),
+    DialogFormatter("personality_catcher_formatter_dialog", personality),
+    DialogFormatter("emotion_detection_formatter", text_and_video),
+    DialogFormatter("voice_formatter_service", media),
+    DialogFormatter("asr_formatter_dialog", speech, window=5, hypotheses=True),
+    DialogFormatter("user_emotion_bot_mood_formatter", mood, window=4),
+)
