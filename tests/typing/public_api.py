@@ -172,7 +172,7 @@ Assistant(pipeline, durability="none")  # type: ignore[arg-type]
 Pipeline(skills=["plain"])  # type: ignore[list-item]
 
 
-@skill(timeout="1 s")  # type: ignore[arg-type]
+@skill(timeout="1 s")  # type: ignore[call-overload, untyped-decorator]
 def late(turn: TurnRequest) -> Hypothesis:
     return Hypothesis(turn.texts, 1)  # type: ignore[attr-defined]
 

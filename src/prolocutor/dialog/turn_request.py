@@ -6,7 +6,8 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 import msgspec
 
@@ -249,7 +250,17 @@ def _declared(target: Callable[..., Any]) -> Any:
     written = parameters[0].annotation if parameters else None
     if isinstance(written, str):
         return _BY_NAME.get(_MODULES.sub("", written))
-    return written
+    return _unwrapped(written)
+
+
+def _unwrapped(declared: Any) -> Any:
+    """Return the type within `Annotated[...]` and `... | None`; any other as it is."""
+    if get_origin(declared) is Annotated:
+        return _unwrapped(get_args(declared)[0])
+    if get_origin(declared) in (Union, UnionType):
+        some = [one for one in get_args(declared) if one is not type(None)]
+        return _unwrapped(some[0]) if len(some) == 1 else declared
+    return declared
 
 
 _MODULES: Final = re.compile(r"\s|\w+\.")

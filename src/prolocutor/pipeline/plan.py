@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Unpack
+from functools import partial
+from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Unpack, overload
 
 import msgspec
 from msgspec import Meta
@@ -165,9 +166,10 @@ def _service_of(given: Service | Function, stage: Stage) -> Service:
         return given
     declared = getattr(given, _DECLARED, None)
     if isinstance(declared, Service):
-        return declared
-    name = getattr(given, "__name__", "")
-    if not name.isidentifier():
+        # not its own target: a bound method and a wrapper have the settings of what they wrap
+        return msgspec.structs.replace(declared, target=given)
+    name = _name_of(given)
+    if not name:
         kind = type(given).__name__
         raise ConfigError(f"expected a Service or a function with a name, found {kind}", key=stage)
     return Service(name, given)
@@ -196,22 +198,31 @@ class ServiceOptions(TypedDict, total=False):
     context: Literal["own", "all", "none"]
 
 
-def service(**options: Unpack[ServiceOptions]) -> Callable[[F], F]:
+@overload
+def service(function: F, /) -> F: ...
+@overload
+def service(**options: Unpack[ServiceOptions]) -> Callable[[F], F]: ...
+def service(
+    function: Callable[..., Any] | None = None, /, **options: Unpack[ServiceOptions]
+) -> Callable[..., Any]:
     """Attach to a function the settings that it has as a service, whatever its stage.
 
     The function stays as it is. Its name is that of the service unless `name` is given. A file
-    that calls it by its dotted name says its settings itself.
+    that calls it by its dotted name says its settings itself. Without settings the parentheses
+    may be left out. `ConfigError` for what has no name or takes no settings.
     """
 
-    def declare(function: F) -> F:
-        plain = Service(function.__name__, function)
-        setattr(function, _DECLARED, msgspec.structs.replace(plain, **options))
-        return function
-
-    return declare
+    declare = partial(_declare, options)
+    return declare if function is None else declare(function)
 
 
-def skill(**options: Unpack[ServiceOptions]) -> Callable[[S], S]:
+@overload
+def skill(function: S, /) -> S: ...
+@overload
+def skill(**options: Unpack[ServiceOptions]) -> Callable[[S], S]: ...
+def skill(
+    function: Callable[..., Any] | None = None, /, **options: Unpack[ServiceOptions]
+) -> Callable[..., Any]:
     """Attach to a function the settings that it has as a skill, as `service` does.
 
         @skill(name="parrot", timeout=1.0)
@@ -220,7 +231,26 @@ def skill(**options: Unpack[ServiceOptions]) -> Callable[[S], S]:
 
     The type checker refuses a function that no skill can be.
     """
-    return service(**options)
+    declare = partial(_declare, options)
+    return declare if function is None else declare(function)
+
+
+def _declare(options: ServiceOptions, function: F) -> F:
+    declared = msgspec.structs.replace(Service(_name_of(function), function), **options)
+    kind = type(function).__name__
+    if not declared.name:
+        raise ConfigError(f"a {kind} without a name: give it one, as name=...")
+    try:
+        setattr(function, _DECLARED, declared)
+    except AttributeError:
+        raise ConfigError(f"a {kind} takes no settings: make a Service of it") from None
+    return function
+
+
+def _name_of(function: Function) -> str:
+    """Return the name that a function has; empty for a lambda and for an object without one."""
+    name = getattr(function, "__name__", "")
+    return name if isinstance(name, str) and name.isidentifier() else ""
 
 
 _DECLARED: Final = "__prolocutor_service__"

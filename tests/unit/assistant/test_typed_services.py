@@ -1,5 +1,7 @@
 """Functions that take and return the public types are an assistant's services."""
 
+import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,68 @@ def test_a_function_is_a_service_of_its_name_with_the_settings_that_it_declares(
     assert (second.name, second.timeout, second.target) == ("shop", 1.0, sells)
     assert second.card_members == {"description": "Sells.", "examples": ["buy"]}
     assert Service("a", "b:c", card={"manifest": "m.tt"}).card_members == {"manifest": "m.tt"}
+
+
+class Shop:
+    @skill(timeout=1.0)
+    def sells(self, turn: TurnRequest) -> Hypothesis:
+        return Hypothesis(f"sells {turn.text}", 0.5)
+
+
+@skill(timeout=1.0)
+def whispers(turn: TurnRequest) -> Hypothesis:
+    return Hypothesis(turn.text, 0.5)
+
+
+def shouting(function: Any) -> Any:
+    @functools.wraps(function)
+    def shouts(turn: TurnRequest) -> Hypothesis:
+        return Hypothesis(function(turn).text.upper(), 0.5)
+
+    return shouts
+
+
+@pytest.mark.parametrize("declare", [skill, service])
+async def test_the_parentheses_of_a_decorator_without_settings_may_be_left_out(
+    declare: Any,
+) -> None:
+    @declare
+    def bird(turn: TurnRequest) -> Hypothesis:
+        return Hypothesis(turn.text, 0.5)
+
+    assert Pipeline(skills=[bird]).of(Stage.SKILL) == (Service("bird", bird),)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(Shop().sells, "sells tea"), (shouting(whispers), "TEA")],
+    ids=["method", "wrapper"],
+)
+async def test_a_method_and_a_wrapper_are_called_with_the_settings_of_what_they_wrap(
+    given: Any, said: str
+) -> None:
+    pipeline = Pipeline(skills=[given])
+    async with Assistant(pipeline, store="memory:") as assistant:
+        reply = await assistant.reply("tea", user="ann")
+
+    assert reply.text == said
+    assert pipeline.of(Stage.SKILL)[0].timeout == 1.0
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (lambda turn: [], "a function without a name: give it one, as name=..."),
+        (functools.partial(parrot), "a partial without a name: give it one, as name=..."),
+        (Shop().sells, "a method takes no settings: make a Service of it"),
+    ],
+    ids=["lambda", "partial", "method"],
+)
+def test_what_cannot_be_declared_is_refused_where_it_is_declared(
+    declared: Any, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        skill(timeout=1.0)(declared)
 
 
 @pytest.mark.parametrize("given", [5, "plain", lambda turn: turn])

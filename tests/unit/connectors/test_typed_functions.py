@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -52,6 +52,21 @@ async def test_a_turn_request_goes_in_and_a_hypothesis_comes_out(
     make: Callable[[], Connector],
 ) -> None:
     assert await _ask(make(), STATE) == [SAID]
+
+
+async def test_a_turn_request_may_be_declared_as_optional_or_annotated() -> None:
+    def optional(turn: TurnRequest | None) -> Hypothesis | None:
+        return None if turn is None else Hypothesis(turn.text, 0.5)
+
+    def annotated(turn: Annotated[TurnRequest, "of this turn"]) -> Hypothesis:
+        return Hypothesis(turn.text, 0.5)
+
+    def either(turn: TurnRequest | dict[str, Any]) -> str:
+        return type(turn).__name__
+
+    assert await _ask(PythonConnector(optional, name="s"), STATE) == [SAID]
+    assert await _ask(PythonConnector(annotated, name="s"), STATE) == [SAID]
+    assert await _ask(PythonConnector(either, name="s"), STATE) == ["dict"]
 
 
 async def test_a_batch_is_typed_too() -> None:
