@@ -13,14 +13,14 @@ from typing import Protocol, TypeVar
 import msgspec
 
 Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
-"""A chat endpoint: takes messages, each with `role` and `content`, and gives the text it says."""
+"""A chat endpoint: takes messages, each with `role` and `content`; returns the reply's text."""
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an agent before it is asked.
 
-    `name` is that of its service unless given. `description` in sentences, `examples` of what
-    people ask it, `languages` as codes ("en"; none: all). Hints: `price` of one call (any one
+    `name` is that of its service unless given. `description` in sentences, `examples` of questions
+    that users ask it, `languages` as codes ("en"; none: all). Hints: `price` of one call (any one
     currency), `latency` in seconds, `quota` in calls a minute; None where it is not known.
     """
 
@@ -34,7 +34,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """An utterance, and apart from it the last whole turn: what was said, answered, and by whom."""
+    """What the user says now, and apart from it the turn before: its input, reply and agent.
+
+    The three fields of the turn before are empty at the beginning of a dialog.
+    """
 
     text: str
     said_before: str = ""
@@ -43,7 +46,7 @@ class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent answered; `confidence` as it says itself, `seconds` that it took."""
+    """One answer of an agent; `confidence` is its own estimate, `seconds` how long it took."""
 
     agent: str
     text: str
@@ -52,10 +55,10 @@ class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """How well an agent, or its answer, goes with a question.
+    """The estimate that an agent, or its answer, is right for a question.
 
     `probability` is calibrated: of pairings with .7, seven in ten are right. `reason` says in a few
-    words why. Of several answers of one agent, `position` tells which is meant.
+    words why. `position` is that of the answer among the agent's own, from 0.
     """
 
     agent: str
@@ -65,7 +68,7 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class AgentCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How asking an agent went: `seconds`, the `price` paid, how sure it was, what went wrong."""
+    """One call of an agent: its duration, price paid, the agent's confidence, the error if any."""
 
     seconds: float
     price: float | None = None
@@ -74,7 +77,7 @@ class AgentCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A question and how right each agent is for it: 1 surely, 0 surely not, between by votes.
+    """A question and how right each agent is for it, 0 to 1: the share of votes.
 
     Agents that are not named are 0. `answers` are the responses by agent, where they were asked;
     `calls` how that went, of those that gave no answer too, where it was recorded. `gold` are the
@@ -93,11 +96,11 @@ class LabelledQuestion(msgspec.Struct, frozen=True, kw_only=True):
 class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
     """All that a router or ranker is made ready from.
 
-    A method that does without labels is given `labelled` with `agents` and `gold` empty: questions
-    and what was answered, as a log holds them. Questions without `answers` teach routers only.
-    `priors` are a router's probabilities for each of `labelled`, from a router that has not learned
-    from that question; {} where there are none, and nothing at all for a method without labels.
-    `seconds` is how long `complete` may be waited for, None: as long as usual.
+    A method without labels gets `labelled` with `agents` and `gold` empty: questions and answers,
+    as a log holds them. Questions without `answers` teach routers only. `priors` are a router's
+    probabilities for each of `labelled`, from a router that has not learned from that question; {}
+    where there are none, and nothing at all for a method without labels. `seconds` is how long
+    `complete` may be waited for, None: as long as usual.
     """
 
     cards: Sequence[Card] = ()
@@ -111,14 +114,14 @@ class TrainingData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Router(Protocol):
-    """Question-agent pairing: reads the question alone, before anybody is asked."""
+    """Question-agent pairing: estimates from the question alone, before any agent is called."""
 
     def route(self, question: UserQuestion) -> Sequence[Pairing] | Awaitable[Sequence[Pairing]]:
-        """Return a pairing for every agent that it knows, the best first. Several may be right."""
+        """Return a pairing for every known agent, the best first; several agents may be right."""
 
 
 class Ranker(Protocol):
-    """Question-response pairing: reads the answers too."""
+    """Question-response pairing: estimates from the question and the answers."""
 
     def rank(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
@@ -134,7 +137,7 @@ class Fit(Protocol[Method]):
     """Makes a router or ranker ready; the catalog of pairing names one for each method."""
 
     def __call__(self, training: TrainingData) -> Method | Awaitable[Method]:
-        """Learn; `BadInput` tells what of it is not enough, such as a single agent."""
+        """Return the method, trained; `BadInput` names what is missing, such as a second agent."""
 
 
 class Encoder(Protocol):

@@ -1,4 +1,4 @@
-"""Unsure: what to do when no answer is likely to be right."""
+"""AbstentionRule: what the assistant does when no answer is likely to be right."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LONGEST: Final = 120
 
 
 class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
-    """When nobody seems to know, and what happens then.
+    """When an assistant abstains from answering, and what it does instead.
 
-    An answer whose probability is under `below` is none. `then` is `fallback` (the assistant says
-    that it has no answer), `clarify` (the person is asked who should answer, and that agent gets
-    the original words), or the name of a skill that always has something to say; it is asked only
-    then. `choices` is how many agents there are to choose from.
+    Answers of a probability under `below` are not used. `then` is `fallback` (the assistant says
+    that it has no answer), `clarify` (the user is asked which agent should answer, and that agent
+    gets the original words), or the name of a skill that is called only then. `choices` is the most
+    agents that a clarifying question offers, `question` its text.
     """
 
     below: Share = 0.1
@@ -34,7 +34,7 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def skill(self) -> str | None:
-        """The skill that speaks when nobody knows."""
+        """The skill that answers when no agent is likely to be right."""
         return None if self.then in (CLARIFY, FALLBACK) else self.then
 
 

@@ -1,4 +1,4 @@
-"""What agents answered, counted: how often each repeats itself, and which words are common."""
+"""Counts of agents' answers: how often each agent repeats itself, and which words are common."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FEW: Final = 20.0
 
 
 class Repeats(msgspec.Struct, frozen=True):
-    """How often an answer was given, each as ln(1 + times in a thousand answers).
+    """How often an answer was given, each as ln(1 + 1000 count / (answers of the agent + 50)).
 
     `verbatim` by the agent itself, `shape` the same but for numbers, `opening` with the same first
     words, `others` verbatim by other agents.
@@ -38,7 +38,7 @@ class Repeats(msgspec.Struct, frozen=True):
 
 
 class LogCounts(msgspec.Struct, frozen=True):
-    """The tables of a log, as they are kept in a model's folder; keys are hashes of texts."""
+    """The tables of a log, as a model's folder stores them; keys are 64-bit hashes of texts."""
 
     answers: dict[str, int]
     fresh: dict[str, int]
@@ -51,10 +51,10 @@ class LogCounts(msgspec.Struct, frozen=True):
 
 
 class AgentLog:
-    """Counts of what agents answered; of texts only hashes are kept, and a bounded number of them.
+    """Counts of agents' answers; of texts it stores hashes alone, and a bounded number of them.
 
-    It is filled before the first turn and read by many turns at once. When a table is full, what
-    was seen once is forgotten: that costs nothing, as only repetition tells.
+    It is filled before the first turn and read by many turns at once. A full table drops what was
+    seen once: only repetition is a feature, so nothing is lost.
     """
 
     def __init__(self, answered: Iterable[tuple[str, str]] = ()) -> None:
@@ -74,7 +74,7 @@ class AgentLog:
 
     @classmethod
     def of(cls, counts: LogCounts) -> AgentLog:
-        """Make a log of its tables."""
+        """Return the log that these tables are of."""
         made = cls()
         made._answers, made._fresh = Counter(counts.answers), Counter(counts.fresh)
         made._verbatim, made._shapes = Counter(dict(counts.verbatim)), Counter(dict(counts.shapes))
@@ -84,7 +84,7 @@ class AgentLog:
         return made
 
     def counts(self) -> LogCounts:
-        """Return the tables, to be kept."""
+        """Return the tables, to be stored."""
         return LogCounts(
             answers=dict(self._answers),
             fresh=dict(self._fresh),
@@ -114,9 +114,9 @@ class AgentLog:
             _bound(table, _MOST_ANSWERS)
 
     def add_text(self, text: str) -> None:
-        """Count the words of a text that nobody answered, such as a question."""
+        """Count the words of a text that is no agent's answer, such as a question."""
         self._texts += 1
-        self._stems.update({_stem_key(stem) for stem in content_stems(text)})
+        self._stems.update(dict.fromkeys(map(_stem_key, content_stems(text)), 1))
         _bound(self._stems, _MOST_STEMS)
 
     def repeats(self, agent: str, text: str, *, own: int = 0) -> Repeats:
@@ -137,8 +137,7 @@ class AgentLog:
         return self._fresh[agent] / (self._answers[agent] + _FEW)
 
     def idf(self, stem: str) -> float:
-        """Return how much a stem tells, in [0, 1]: 1 if it was never seen, 0 if it is
-        everywhere."""
+        """Return the inverse document frequency of a stem, scaled to [0, 1]; 1 if never seen."""
         if self._texts == 0:
             return 1.0
         seen = self._stems.get(_stem_key(stem), 0)
@@ -146,7 +145,7 @@ class AgentLog:
 
 
 def log_of(labelled: Iterable[LabelledQuestion]) -> AgentLog:
-    """Make the log of questions that were asked; of their labels nothing is read."""
+    """Return the log of questions and their answers; labels are not read."""
     made = AgentLog()
     for one in labelled:
         made.add_text(one.question.text)

@@ -1,8 +1,8 @@
-"""What a ranker sees of each answer: numbers that know nothing of who the agent is.
+"""Features of an answer, none of which names its agent, so that new agents are ranked too.
 
-Each answer is a row of features: how like the question it is, how often its agent says so anyway,
-whether it sounds like a refusal, whether the kind of its values is the kind that was asked for,
-what the router thought of its agent, and how it stands among the other answers.
+Each answer is a row: its similarity to the question, how often its agent gives it to any question,
+whether it sounds like a refusal, whether its values are of the kind asked for, the router's
+probability of its agent, and its rank and lead among the other answers.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def features(
 ) -> list[list[float]]:
     """Return a row of `len(NAMES)` numbers for each answer.
 
-    `logged` tells that these answers are in the log themselves and are not to count as repetition.
+    `logged`: the answers are in the log themselves, and that one time is not counted as repetition.
     """
     if not answers:
         return []
     asked = question_traits(question.text)
     seen = [answer_traits(answer.text) for answer in answers]
-    weights = {stem: agent_log.idf(stem) for stem in asked.stems}
+    weights = {stem: agent_log.idf(stem) for stem in sorted(asked.stems)}
     speaking = float(sum(traits.refusal < _REFUSES for traits in seen))
     about_all = (speaking, max(prior.values(), default=0.0), float(asked.length))
     rows = []
@@ -127,7 +127,7 @@ def _likeness(
             covered += weight
             score += weight * count * (_K1 + 1) / (count + length)
     total = sum(weights.values()) or 1.0
-    rest = sum(map(agent_log.idf, counts.keys() - weights.keys()))
+    rest = sum(agent_log.idf(stem) for stem in counts if stem not in weights)
     both = len(asked.grams & traits.grams)
     union = len(asked.grams) + len(traits.grams) - both
     return (

@@ -1,8 +1,8 @@
-"""Budgets: whom to ask next, or that it is enough, from what is known so far.
+"""Budgets: which agents to call next, or that no further call is worth it.
 
-A policy is a pure function of a `Standing`: who could be asked, who has been, and how sure the best
-answer is. It knows no clock and calls nobody, so that it serves live turns (`Selection.more`) and
-recorded answers alike.
+A policy is a pure function of a `Standing`: the agents that may be called, those that have been,
+and the probability of the best answer. It reads no clock and calls no agent, so that live turns
+(`Selection.more`) and recorded answers use the same policies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 
 class AgentOffer(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent that may be asked: the router's probability, and what asking costs.
+    """An agent that may be called: the router's probability, and what a call costs.
 
     `price` of a call in any one currency, `latency` in seconds, `left` calls of its quota (None:
     no quota), `least_prior` under which it is never asked.
@@ -42,16 +42,16 @@ class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def best(self) -> float:
-        """How sure the best answer so far is."""
+        """The probability of the best answer so far."""
         return max(self.answered.values(), default=0.0)
 
     @property
     def begun(self) -> bool:
-        """Whether anybody has been asked."""
+        """Whether any agent has been called."""
         return bool(self.answered or self.running)
 
     def open(self) -> list[AgentOffer]:
-        """Return those who can still be asked and answer in time, the likeliest first."""
+        """Return the agents that can still be called and answer in time, the likeliest first."""
         return sorted(
             (
                 offer
@@ -67,7 +67,7 @@ class BudgetState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BudgetStep(msgspec.Struct, frozen=True):
-    """What to do next: ask these agents, or none of them and wait; or `enough`; and why."""
+    """The next step: call the agents `ask`; if empty, wait, or stop where `enough`; and why."""
 
     ask: tuple[str, ...] = ()
     enough: bool = False
@@ -75,14 +75,14 @@ class BudgetStep(msgspec.Struct, frozen=True):
 
 
 class BudgetPolicy(Protocol):
-    """Decides whom to ask next."""
+    """Decides which agents are called next."""
 
     def next(self, standing: BudgetState) -> BudgetStep:
-        """Decide; called before anybody is asked and whenever an agent has settled."""
+        """Decide; called at the start of a turn and whenever an agent has settled."""
 
 
 class AskAll(msgspec.Struct, frozen=True):
-    """Asks everybody at once, and waits for all."""
+    """Calls all agents at once and waits for them."""
 
     def next(self, standing: BudgetState) -> BudgetStep:
         """Ask all at first."""
@@ -139,10 +139,10 @@ class UntilSure(msgspec.Struct, frozen=True):
 class ExpectedGain(msgspec.Struct, frozen=True):
     """Asks the agent of the largest gain for its cost, as long as the gain is worth the cost.
 
-    The gain of asking is the probability that the agent is right and the best answer so far is
-    not, times `value`, which is what a right answer is worth in the currency of the prices. The
-    cost is `per_call`, plus the price, plus the latency times `per_second`; where a quota is short
-    it is dearer. The first `start` are asked at once, and nobody after an answer that is right with
+    The gain of a call is the probability that the agent is right and the best answer so far is not,
+    times `value`, which is what a right answer is worth in the currency of the prices. The cost is
+    `per_call`, plus the price, plus the latency times `per_second`; where a quota is short it is
+    dearer. The first `start` are called at once, and no agent after an answer that is right with
     `sure` or more.
     """
 
@@ -217,14 +217,14 @@ class Hedged(msgspec.Struct, frozen=True):
 
 
 class Capped(msgspec.Struct, frozen=True):
-    """Keeps another policy within so many calls and so much money a turn."""
+    """Keeps another policy within `most` calls and the total `price` a turn."""
 
     policy: BudgetPolicy
     most: int | None = None
     price: float | None = None
 
     def next(self, standing: BudgetState) -> BudgetStep:
-        """Ask as many of those that the policy names as can be afforded."""
+        """Call those agents of the policy's step that the budget allows."""
         prices = {offer.agent: offer.price for offer in standing.offers}
         called = [*standing.answered, *standing.running]
         spent = sum(prices.get(agent, 0.0) for agent in called)
@@ -248,7 +248,7 @@ class Capped(msgspec.Struct, frozen=True):
     def _affordable(
         self, standing: BudgetState, called: Sequence[str], spent: float
     ) -> BudgetState:
-        """Return the standing without those that are too dear, so that others are thought of."""
+        """Return the state without agents that are too expensive, so that others are considered."""
         if self.price is None:
             return standing
         most = self.price - spent
@@ -259,8 +259,8 @@ class Capped(msgspec.Struct, frozen=True):
 def updated_priors(standing: BudgetState) -> dict[str, float]:
     """Return each open agent's probability, given how the answers so far turned out.
 
-    Where a likely agent has answered badly, what was believed of it goes to the others in
-    proportion, up to certainty: probabilities of a router compete, if only roughly.
+    Where a likely agent has answered badly, the probability that it lost goes to the others in
+    proportion, up to 0.99: a router's probabilities compete, if only roughly.
     """
     priors = {offer.agent: offer.prior for offer in standing.offers}
     total = sum(priors.values())

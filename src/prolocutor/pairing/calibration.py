@@ -1,4 +1,4 @@
-"""Calibration: scores turned into probabilities that keep what they promise.
+"""Calibration: probabilities from scores, such that of those with p, the share p is right.
 
 Platt's sigmoid with his corrected targets (Platt 1999; Lin, Lin and Weng 2007), fitted to scores of
 examples that the scorer has not learned from.
@@ -32,7 +32,7 @@ class Sigmoid(msgspec.Struct, frozen=True):
 def fit_sigmoid(
     scores: Sequence[float], right: Sequence[float], weights: Iterable[float] | None = None
 ) -> Sigmoid:
-    """Find the curve under which what happened is likeliest; `right` is 0 to 1.
+    """Return the curve of maximum likelihood; `right` is 0 to 1.
 
     Newton's method with halved steps. Of no examples, or of one kind only, a curve that hardly
     depends on the score.

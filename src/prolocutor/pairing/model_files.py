@@ -1,9 +1,9 @@
-"""Model files: what a router or ranker has learned, as a folder that can be read and checked.
+"""Model files: what a router or ranker has learned, as a folder without code.
 
 A folder holds `model.json` (readable: what it is, settings, the training card, a checksum of every
 other file and of itself), `<name>.json` for lists of texts and the like, and `<name>.npy` for
 arrays, in NumPy's format 1.0 without pickle, which is read and written here without NumPy. A folder
-is written beside its place and put there whole; nothing in it is ever executed.
+is written under another name and renamed when complete; nothing in it is ever executed.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a model comes from: `data` names it, `data_hash` tells it, `scores` as [value, low,
-    high], in words what else is to be known."""
+    """Where a model comes from: name and hash of its data; `scores` are [value, low, high]."""
 
     date: str
     examples: int
@@ -76,10 +75,10 @@ class TrainingCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):
-    """A model as it is kept. `role`: router or ranker; `method`: its name in the catalog.
+    """A model as it is stored. `role`: router or ranker; `method`: its name in the catalog.
 
     `agents` are those that it knows by name. `parts` are JSON values, `arrays` numbers. `id` is
-    made of all its content when it is loaded; of the same content it is the same.
+    computed from the content when it is loaded: equal content, equal id.
     """
 
     role: Literal["router", "ranker"]
@@ -111,14 +110,14 @@ class _Format(msgspec.Struct):
 
 
 def training_card(examples: int, **known: Any) -> TrainingCard:
-    """Make the card of a model that is trained now."""
+    """Return the card of a model that is trained now."""
     return TrainingCard(date=timestamp()[:19], examples=examples, **known)
 
 
 def save_model(folder: str | Path, model: Model) -> str:
-    """Write a model's folder, in place of one that is there, and give the model's id.
+    """Write a model's folder, replacing an older model, and return the model's id.
 
-    A folder that holds something else is refused.
+    `ConfigError` if the folder holds something else.
     """
     place = Path(folder).absolute()
     if (
@@ -188,7 +187,7 @@ def load_model(folder: str | Path) -> Model:
 
 
 def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
-    """Return a warning in words for agents that left and that came since a model was trained."""
+    """Return warnings for agents removed and agents added since a model was trained."""
     left = [name for name in model.agents if name not in present]
     came = [name for name in present if name not in model.agents]
     warnings = []

@@ -1,6 +1,6 @@
-"""Reloading: a model's folder that is read again when it was replaced, without a turn noticing.
+"""Reloading: a model's folder is read again after it was replaced, without delaying a turn.
 
-What is in use stays in use until the new model stands ready; one that cannot be read changes
+The old model stays in use until the new one is loaded; one that cannot be read changes
 nothing. A router or ranker looks at the folder's head once a second at most, and reading is
 done in a thread of its own.
 """
@@ -28,14 +28,14 @@ Method = TypeVar("Method")
 
 
 class VersionedMethod(msgspec.Struct, Generic[Method], frozen=True):
-    """A router or ranker of a model, ready to be used, and the model's id."""
+    """A router or ranker of a model, and the model's id as its `version`."""
 
     method: Method
     version: str
 
 
 class ReloadedModel(Generic[Method]):
-    """The latest model of a folder; `load` reads it, and raises what is wrong with it."""
+    """The latest model of a folder; `load` reads it, and raises if it cannot."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class ReloadedModel(Generic[Method]):
 
     @property
     def latest(self) -> VersionedMethod[Method]:
-        """The method in use and its version; a new model is looked for on the way."""
+        """The method in use and its version; starts a reload if the folder has changed."""
         now = self._clock()
         if now - self._looked >= LOOKS:
             self._looked = now
@@ -65,7 +65,7 @@ class ReloadedModel(Generic[Method]):
         return self._ready
 
     def reload(self) -> None:
-        """Read the folder now; what is wrong with it is logged, and the old model stays."""
+        """Read the folder now; on an error, log it and keep the old model."""
         with self._lock:
             try:
                 self._ready = self._load()
@@ -87,7 +87,7 @@ MethodSource: TypeAlias = Method | VersionedMethod[Method] | ReloadedModel[Metho
 
 
 def latest(source: MethodSource[Method]) -> VersionedMethod[Method]:
-    """Return what is to be used now, with its version ("" where nobody told one)."""
+    """Return the method to use now, with its version ("" where it has none)."""
     if isinstance(source, ReloadedModel):
         return source.latest
     return source if isinstance(source, VersionedMethod) else VersionedMethod(source, "")

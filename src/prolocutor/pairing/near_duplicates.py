@@ -14,8 +14,7 @@ ALIKE: Final = 0.8
 
 
 def near_duplicates(texts: Sequence[str], alike: float = ALIKE) -> list[int]:
-    """Return each text the number of its group: those chained by a Jaccard of words of at least
-    that.
+    """Return the number of each text's group: texts linked by a Jaccard index of words >= `alike`.
 
     Only texts that share one of their rarest words are compared (prefix filtering, Chaudhuri,
     Ganti and Kaushik 2006), so that it takes seconds for a hundred thousand.

@@ -19,7 +19,7 @@ class Quotas:
         self._calls: dict[str, deque[float]] = {agent: deque() for agent in quotas}
 
     def left(self, agent: str) -> int | None:
-        """Return the calls that an agent may still get; None: as many as one likes."""
+        """Return how many calls an agent has left in this minute; None without a quota."""
         if agent not in self._quotas:
             return None
         calls, now = self._calls[agent], self._clock()

@@ -1,4 +1,4 @@
-"""Teaching: a thumb on a reply is a label, learned at once and kept."""
+"""RatingLearner: a thumb on a reply is a label, learned at once and stored."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ DOWN: Final = 0.25
 
 SURE: Final = 0.9
 ELSEWHERE: Final = 0.5
-"""How right an agent is whose answer was liked, and the others together where it was not."""
+"""How right an agent is after a thumb up, and all others together after a thumb down."""
 
 LIKED: Final = frozenset("up good great like liked yes right correct helpful + +1 👍".split())
 DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
 
 
 class RatingLearner:
-    """An observer that teaches the router in use what people think of replies.
+    """An observer that trains the router in use on users' ratings of replies.
 
     The journal is written before a label counts, and read again when the assistant starts.
     """
@@ -48,7 +48,7 @@ class RatingLearner:
         """Breakers teach nothing."""
 
     def reply_rated(self, rated: Rated) -> None:
-        """Learn from a thumb; of stars, which mean something only among others, learn nothing."""
+        """Learn from a thumb; stars are relative to other ratings and are ignored."""
         right = thumb(rated.rating)
         if right is None or rated.agent not in self._agents:
             return
@@ -65,7 +65,7 @@ class RatingLearner:
             log.error("a rating of %s taught nothing: %s", rated.agent, error)
 
     def person_deleted(self, user: str) -> None:
-        """Forget what a person taught, in the journal and in the router in use."""
+        """Delete a user's labels from the journal and from the router in use."""
         try:
             if self._journal.forget(user):
                 self._pupil.reload()

@@ -24,16 +24,16 @@ Reply = dict[str, Any]
 _NOBODY: Final = "no answer is likely to be right"
 
 PREFERENCE: Final = 0.15
-"""By how much another answer must be likelier than that of the skill that goes on."""
+"""By how much another answer must be likelier than that of the preferred skill."""
 
 
 class RankedSelector:
-    """Says the answer that a ranker puts first; the reply's attribute `pairing` tells why.
+    """Replies with the answer that a ranker puts first; the reply's attribute `pairing` says why.
 
     `request["preferred"]` names the skill that goes on, `request["forced"]` the one that had to be
     asked and so speaks in any case. `routing` gives the ranker its prior. `unsure` is what happens
-    when no answer is likely to be right: it abstains (nobody knows), asks a clarifying question, or
-    gives the word to one skill. The attribute tells the versions of router and ranker too.
+    when no answer is likely to be right: it abstains, asks a clarifying question, or takes the
+    answer of one skill. The attribute has the versions of router and ranker too.
     """
 
     def __init__(

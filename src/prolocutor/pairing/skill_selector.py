@@ -20,12 +20,12 @@ _SHOWN: Final = 3
 
 
 class RoutedSelector:
-    """Asks whom a router names, as far as a policy of the budget goes on asking.
+    """Calls the agents that a router names, for as long as a budget's policy allows.
 
-    `ranker` judges the answers so far; one that has to wait is stood in for by the label-free one,
-    as a wave must be chosen at once. Skills without a card in `cards` are never asked. `unsure`
-    names the skill that is asked when no answer is likely to be right, and only then. `seconds` is
-    how long skills have in a turn.
+    `ranker` judges the answers so far. An async one is replaced by the unsupervised one, because
+    the next wave is chosen without waiting. Skills without a card in `cards` are never called.
+    `unsure` names the skill that is asked when no answer is likely to be right, and only then.
+    `seconds` is how long skills have in a turn.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class RoutedSelector:
         self._seconds = seconds
 
     async def __call__(self, request: Mapping[str, Any]) -> Selection:
-        """Choose whom to ask at once, and how to go on."""
+        """Return the agents to call at once, and the function that chooses further ones."""
         question, judge = question_of(request), self._judge()
         routed = await self._routing.of(request)
         prior = routed.prior
@@ -82,7 +82,7 @@ class RoutedSelector:
         return Selection(list(first.ask), more, f"{first.reason} ({_shown(likely, routed)})")
 
     def _judge(self) -> Ranker:
-        """Return the ranker, or who stands in for one that would have to wait."""
+        """Return the ranker, or the unsupervised one in place of an async one."""
         ranker: Ranker = latest(self._ranker).method
         return self._stand_in if iscoroutinefunction(ranker.rank) else ranker
 

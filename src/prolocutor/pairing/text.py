@@ -48,7 +48,7 @@ def stems(text: str) -> list[str]:
 
 
 def content_stems(text: str) -> list[str]:
-    """Return the stems of the words that say what a text is about; of all, if none does."""
+    """Return the stems of all words but stop words; of all words if there are only stop words."""
     found = words(text)
     kept = [stem(word) for word in found if word not in STOP_WORDS]
     return kept or [stem(word) for word in found]
@@ -124,7 +124,7 @@ class Bm25(Generic[Key]):
             self._postings.setdefault(term, []).append((place, count))
 
     def idf(self, term: str) -> float:
-        """Return how much a term tells; the most for one that was never seen."""
+        """Return the inverse document frequency of a term; highest for one that was never seen."""
         seen = len(self._postings.get(term, ()))
         return log(1 + (len(self._keys) - seen + 0.5) / (seen + 0.5))
 
@@ -132,7 +132,7 @@ class Bm25(Generic[Key]):
         """Return the documents that share a term with the query, and their scores, in any order.
 
         Rare terms come first, and those that would take more than `most` entries of the index
-        altogether are left out: they tell the least. So the cost has a bound, whatever its size.
+        altogether are left out: they have the lowest idf. So the cost is bounded for any size.
         """
         if not self._keys:
             return []

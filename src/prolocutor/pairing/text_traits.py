@@ -1,6 +1,6 @@
-"""What can be seen of one question and of one answer: kinds of value, refusals, length, form.
+"""Traits of one question and of one answer: kinds of value, refusals, length, form.
 
-English wording in general; of other languages length, numbers, form and common words still tell.
+Patterns are English; in other languages length, numbers, form and shared words remain as traits.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ _NUMERAL: Final = frozenset(_NUMERALS.split())
 
 
 class QuestionTraits(msgspec.Struct, frozen=True):
-    """A question's words and, in the order of `ASKED_NAMES`, what it seems to ask for: 0 or 1."""
+    """A question's words and, in the order of `ASKED_NAMES`, the kinds that it asks for: 0 or 1."""
 
     stems: frozenset[str]
     grams: frozenset[str]
@@ -151,7 +151,7 @@ class QuestionTraits(msgspec.Struct, frozen=True):
 
 
 class AnswerTraits(msgspec.Struct, frozen=True):
-    """An answer's words and what they look like.
+    """An answer's words, kinds and forms.
 
     `kinds` in the order of `KIND_NAMES` and `forms` in that of `FORM_NAMES`, 0 or 1; `refusal` in
     [0, 1]: how much it sounds like a refusal.
@@ -170,7 +170,7 @@ class AnswerTraits(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=_CACHED)
 def question_traits(text: str) -> QuestionTraits:
-    """Look at a question."""
+    """Return the traits of a question."""
     found = words(text)
     asked = [0.0] * len(_ASKED)
     for word in found:
@@ -188,7 +188,7 @@ def question_traits(text: str) -> QuestionTraits:
 
 @lru_cache(maxsize=_CACHED)
 def answer_traits(text: str) -> AnswerTraits:
-    """Look at an answer; what agents say again and again is kept."""
+    """Return the traits of an answer; cached, because agents repeat answers."""
     found = words(text)
     head = text[:_HEAD].replace("’", "'")
     seen = {name: float(pattern.search(head) is not None) for name, pattern in _COMPILED}

@@ -1,4 +1,4 @@
-"""Dialog view: the agent state as routers and rankers read it."""
+"""A turn as routers and rankers read it, and what a router says of it, found once a turn."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from prolocutor.contracts.pairing import AgentAnswer, Pairing, Router, UserQuest
 from prolocutor.pairing.model_reloading import MethodSource, latest
 
 WINDOW: Final = 3
-"""Utterances that a question is made of: the last whole turn, and what is said now."""
+"""Utterances that a question is made of: the last whole turn, and the new input."""
 
 
 def question_of(state: Mapping[str, Any]) -> UserQuestion:
-    """Return what is asked, and apart from it the last whole turn; `state` is agent state JSON."""
+    """Return the question of a turn; `state` is agent state JSON."""
     *before, said = state["utterances"]
     if len(before) < 2 or "active_skill" not in before[-1]:
         return UserQuestion(text=said["text"])
@@ -29,7 +29,7 @@ def question_of(state: Mapping[str, Any]) -> UserQuestion:
 
 
 def answers_of(hypotheses: Sequence[Mapping[str, Any]]) -> list[AgentAnswer]:
-    """Return the answers that hypotheses are, in their order."""
+    """Return hypotheses as answers, in their order."""
     return [
         AgentAnswer(agent=slot_of(one), text=one["text"], confidence=float(one["confidence"]))
         for one in hypotheses
@@ -44,7 +44,7 @@ async def awaited(
 
 
 def slot_of(hypothesis: Mapping[str, Any]) -> str:
-    """Return the skill whose hypothesis this is, whatever name it gave itself."""
+    """Return the slot of a hypothesis: the skill's name in the assistant, not its own claim."""
     return str(hypothesis["hypothesis_id"]).rpartition(".")[0]
 
 
@@ -52,7 +52,7 @@ _TURNS: Final = 1000
 
 
 class RoutingResult(msgspec.Struct, frozen=True):
-    """Who is likely to be right, the best first, and the version of the router that says so."""
+    """The pairings of a turn, the best first, and the version of the router."""
 
     pairings: Sequence[Pairing]
     version: str
@@ -64,9 +64,9 @@ class RoutingResult(msgspec.Struct, frozen=True):
 
 
 class TurnRouting:
-    """Asks a router once a turn: to ask a chat endpoint twice would cost twice.
+    """Routes each turn once for all selectors: a chat endpoint would cost twice.
 
-    What it said is remembered for the latest turns alone, by their ids.
+    Results of the latest 1,000 turns are cached by turn id.
     """
 
     def __init__(self, router: MethodSource[Router]) -> None:
@@ -74,7 +74,7 @@ class TurnRouting:
         self._known: dict[str, RoutingResult] = {}
 
     async def of(self, request: Mapping[str, Any]) -> RoutingResult:
-        """Return what the router says of the turn that a service is asked in."""
+        """Return the routing result of the turn that `request` belongs to."""
         turn = str(request.get("turn_id", ""))
         if turn and (known := self._known.get(turn)) is not None:
             return known

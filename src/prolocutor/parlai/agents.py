@@ -22,7 +22,7 @@ NOTHING: Final = "Nothing to repeat yet."
 
 
 class _Observer:
-    """What the baselines have in common: options, the last observation, chance."""
+    """The shared part of the baselines: options, the last observation, a random generator."""
 
     name = ""
 
@@ -32,7 +32,7 @@ class _Observer:
         self._chance = random.Random(self.opt.get("seed", 42))
 
     def observe(self, observation: Observation) -> Observation:
-        """Take note of a message."""
+        """Remember a message and return it."""
         self.observation = observation
         return observation
 
@@ -41,7 +41,7 @@ class _Observer:
         self.observation = None
 
     def seed(self, seed: int) -> None:
-        """Let chance begin anew."""
+        """Seed the random generator."""
         self._chance.seed(seed)
 
     def clone(self) -> Any:
@@ -56,7 +56,7 @@ class _Observer:
 
 
 class RepeatLabelAgent(_Observer):
-    """Says one of the labels: what a perfect agent would score.
+    """Repeats one of the labels: the score of a perfect agent.
 
     Options: `return_one_random_answer` (true; else all labels with a comma between them),
     `cant_answer_percent` (0), the share of examples, 0 to 1, that it does not answer,
@@ -72,7 +72,7 @@ class RepeatLabelAgent(_Observer):
         self._excuse = self.opt.get("cant_answer_message", UNKNOWN)
 
     def act(self) -> Act:
-        """Say a label."""
+        """Return a label."""
         if (seen := self.observation) is None:
             return self._says(NOTHING)
         labels = seen.get("labels") or seen.get("eval_labels")
@@ -86,33 +86,33 @@ class RepeatLabelAgent(_Observer):
 
 
 class RepeatQueryAgent(_Observer):
-    """Says what was said to it."""
+    """Repeats the text of the observation."""
 
     name = "RepeatQueryAgent"
 
     def act(self) -> Act:
-        """Say the text of the observation."""
+        """Return the text of the observation."""
         text = self._seen("text")
         return self._says(NOTHING if text is None else text)
 
 
 class FixedResponseAgent(_Observer):
-    """Says always the same. Option: `fixed_response`."""
+    """Returns a fixed text. Option: `fixed_response`."""
 
     name = "FixedResponseAgent"
 
     def act(self) -> Act:
-        """Say it."""
+        """Return the text."""
         return self._says(self.opt.get("fixed_response") or UNKNOWN)
 
 
 class RandomCandidateAgent(_Observer):
-    """Ranks the candidates by chance and says the first."""
+    """Ranks the candidates at random and returns the first."""
 
     name = "RandomCandidateAgent"
 
     def act(self) -> Act:
-        """Say a candidate."""
+        """Return a candidate."""
         candidates = list(self._seen("label_candidates") or ())
         if not candidates:
             return self._says(UNKNOWN)
@@ -121,7 +121,7 @@ class RandomCandidateAgent(_Observer):
 
 
 class IrBaselineAgent(_Observer):
-    """Ranks the candidates by the words they share with what was said, rare words counting more.
+    """Ranks the candidates by the words they share with the latest texts, weighted by rarity.
 
     The weight of a word is its inverse document frequency among the example's candidates; a
     candidate's score is the weight that it shares over the power `length_penalty` (0.5) of its own
@@ -137,18 +137,18 @@ class IrBaselineAgent(_Observer):
         self._history: list[str] = []
 
     def observe(self, observation: Observation) -> Observation:
-        """Take note of a message and of what was said before it."""
+        """Remember a message and the texts before it."""
         if self._size > 0 and isinstance(text := observation.get("text"), str):
             self._history = [*self._history, text][-self._size :]
         return super().observe(observation)
 
     def reset(self) -> None:
-        """Forget all that was said."""
+        """Forget all texts."""
         super().reset()
         self._history = []
 
     def act(self) -> Act:
-        """Say the candidate that is most like what was said."""
+        """Return the candidate most similar to the latest texts."""
         candidates = tuple(self._seen("label_candidates") or ())
         if not candidates:
             return self._says(UNKNOWN)

@@ -1,4 +1,4 @@
-"""AsyncWorld: many episodes at once, each told to a partner of its own, in one event loop."""
+"""AsyncWorld: many episodes at once, each with a partner of its own, in one event loop."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class AsyncPartner(Protocol):
         """Take note of a message."""
 
     def act(self) -> Any:
-        """Say something, or give what can be awaited for it."""
+        """Return an act, or an awaitable of it."""
 
 
 class EpisodeResult(msgspec.Struct, frozen=True):
-    """One episode that is over: its place in the data, what was said, and what came back.
+    """One finished episode: its number in the data, its messages, and the partner's acts.
 
-    `error` is what the partner raised; then there are fewer acts than messages.
+    `error` is the exception of the partner; then there are fewer acts than messages.
     """
 
     number: int
@@ -40,10 +40,9 @@ class EpisodeResult(msgspec.Struct, frozen=True):
 class AsyncWorld:
     """Runs episodes with partners, at most `in_flight` at a time.
 
-    `episodes` may be longer than the memory: the next one is asked for when there is room.
-    `make_partner` gives the partner of one episode. The last message of an episode is observed
-    with `episode_done`, if the data does not say so itself. A partner that raises ends its own
-    episode alone.
+    `episodes` is read lazily: the next one when a partner is free. `make_partner` makes the partner
+    of one episode. The last message of an episode is observed with `episode_done`, if the data does
+    not say so itself. A partner that raises ends its own episode alone.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class AsyncWorld:
         self._most = in_flight
 
     async def run(self) -> AsyncIterator[EpisodeResult]:
-        """Return the episodes as they end, whatever their order; leaving early cancels the rest."""
+        """Yield the episodes as they end, in any order; leaving early cancels the rest."""
         waiting = iter(enumerate(self._episodes))
         running: set[asyncio.Task[EpisodeResult]] = set()
         try:

@@ -33,7 +33,7 @@ class BatchWorld:
         self.total_parleys = 0
 
     def parley(self) -> None:
-        """Let the agents of all worlds say one thing each."""
+        """Let the agents of all worlds act once each."""
         for acting in range(len(self.world.agents)):
             acts = self._batch_act(acting)
             self.acts[acting] = acts

@@ -45,7 +45,7 @@ class Chance(Protocol):
 
 
 class MutatorOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What some mutators can be told.
+    """The options of mutators.
 
     `preserve_context`: all lines of the first text but its last are context, which stays in front
     (`episode_reverse`, `episode_shuffle`) or goes before every text (`last_turn`).

@@ -14,8 +14,8 @@ from prolocutor.parlai.metrics.teacher_metrics import TeacherMetrics
 class SharedTeacher:
     """Hands the messages of a pass through some data, such as a `DialogTeacher`, to many.
 
-    Each copy takes the next episode when it is through with its own, and says padding when there
-    is none left. All score in the same place. Messages carry `episode_done` and their labels.
+    Each copy takes the next episode when its own ends, and acts with padding when none is left. All
+    copies share one scorer. Messages carry `episode_done` and their labels.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SharedTeacher:
         self._labels: Any = None
 
     def act(self) -> Message:
-        """Say the next example, or padding."""
+        """Return the next example, or padding."""
         if not self._episode:
             self._episode = deque(self._remaining.take())
         if not self._episode:
@@ -75,7 +75,7 @@ class SharedTeacher:
 
 
 class _RemainingEpisodes:
-    """The episodes that nobody took yet; the next one is read ahead."""
+    """The episodes that no copy has taken yet; the next one is read ahead."""
 
     def __init__(self, messages: Iterable[Mapping[str, Any]]) -> None:
         self._episodes = split_episodes(messages, lambda one: bool(one.get("episode_done")))

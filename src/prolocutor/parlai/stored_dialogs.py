@@ -1,8 +1,8 @@
-"""Stored dialogs: what people and the assistant really said, as episodes to learn or test with.
+"""Stored dialogs: users' dialogs with the assistant, as episodes for training or tests.
 
-Each human utterance that was replied to is an example, the reply its label. What a person said
-without getting a reply is put before what comes next, with a newline between. What the assistant
-said of its own accord is left out: nobody could be tested with it.
+Each human utterance that was replied to is an example, the reply its label. An
+utterance without a reply is put before the next one, with a newline between. Notifications are left
+out: there is no input that they reply to.
 """
 
 from __future__ import annotations

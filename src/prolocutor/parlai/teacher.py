@@ -1,4 +1,4 @@
-"""The teacher: says the examples of a data set as ParlAI's teachers do, and scores the answers.
+"""DialogTeacher: presents the examples of a data set as ParlAI's teachers do, and scores answers.
 
 Source: ParlAI 1.7.2's `FixedDialogTeacher` and `DialogTeacher`. One class for all data sets: what
 is particular to one is its `Source`. Better than there: except for the datatype `train`, which
@@ -97,7 +97,7 @@ class DialogTeacher:
         return self.source.portion
 
     def act(self) -> Message:
-        """Say the next example; padding after the end of a pass that is not repeated.
+        """Return the next example; padding after the end of a pass that is not repeated.
 
         As in ParlAI `train:ordered` begins again after its end, though the epoch was done there.
         """
@@ -113,7 +113,7 @@ class DialogTeacher:
         return self._outward(message)
 
     def observe(self, observation: Example) -> Example:
-        """Score the answer to what was said last, and give it back with its `metrics`.
+        """Score the answer to the latest example, and return it with its `metrics`.
 
         Unlike ParlAI's this leaves the agent's own message as it is.
         """
@@ -128,11 +128,11 @@ class DialogTeacher:
         return Message(observation, metrics=recent)
 
     def epoch_done(self) -> bool:
-        """Return whether what was said last was the end of the data."""
+        """Return whether the latest example was the last one of the data."""
         return self._epoch_done
 
     def reset(self) -> None:
-        """Begin anew with the data and the scores; mutators go on with their chance."""
+        """Start again from the first example, without scores; mutators keep their random state."""
         self._restart()
         if self._scorer is not None:
             self._scorer.clear()

@@ -1,4 +1,4 @@
-"""Writing: what the writers of all formats have in common, above all that nothing gets lost."""
+"""TextWriter: a file written whole or not at all, and the check that no field is lost in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ABSENT = object()
 
 
 class TextWriter:
-    """A text file that is there as a whole or not at all.
+    """A text file that is written as a whole or not at all.
 
     Use it in a `with` block; the file gets its name at the end of it, unless something was raised.
     """

@@ -1,4 +1,4 @@
-"""Worlds: who speaks when, and who hears it. Plain ones, in which agents observe and act in turn.
+"""Worlds in which agents act and observe in turn.
 
 Source: ParlAI 1.7.2, `parlai.core.worlds`. An agent has `observe` and `act`; `share` or
 `clone`, `reset`, `report`, `getID`, `epoch_done`, `num_examples`, `shutdown` are used where they
@@ -48,7 +48,7 @@ class MultiAgentDialogWorld:
         return self.id
 
     def parley(self) -> None:
-        """Let every agent say one thing."""
+        """Let every agent act once."""
         for index, agent in enumerate(self.agents):
             act = checked_act(agent.act(), agent)
             self.acts[index] = act
@@ -58,7 +58,7 @@ class MultiAgentDialogWorld:
         self.total_parleys += 1
 
     def episode_done(self) -> bool:
-        """Return whether what was said last ends the episode."""
+        """Return whether the latest acts end the episode."""
         if any(agent.episode_done() for agent in self.agents if hasattr(agent, "episode_done")):
             return True
         return _ends(self.acts[0])
@@ -114,7 +114,7 @@ class MultiAgentDialogWorld:
         return self.agents[1]
 
     def get_acts(self) -> list[Act | None]:
-        """Return what each agent said last."""
+        """Return the latest act of each agent."""
         return self.acts
 
     def num_examples(self) -> int:
@@ -143,7 +143,7 @@ class DialogPartnerWorld(MultiAgentDialogWorld):
             raise ConfigError(f"this world is for two agents, not for {len(self.agents)}")
 
     def parley(self) -> None:
-        """Let the teacher say one thing, and the other answer it."""
+        """Let the teacher act once, and the other agent answer."""
         teacher, learner = self.agents
         self.acts[0] = said = checked_act(teacher.act(), teacher)
         learner.observe(said)
@@ -182,7 +182,7 @@ class SelfChatWorld(DialogPartnerWorld):
         self.episodes = 0
 
     def parley(self) -> None:
-        """Let both say one thing; the first words of an episode are the opening."""
+        """Let both act once; an episode starts with the opening."""
         if self._turn == self._most:
             self._begin_anew()
         first, second = self.agents
@@ -199,7 +199,7 @@ class SelfChatWorld(DialogPartnerWorld):
         self.total_parleys += 1
 
     def episode_done(self) -> bool:
-        """Return whether all that may be said in an episode was said."""
+        """Return whether the episode has reached its number of turns."""
         return self._turn == self._most
 
     def share(self) -> dict[str, Any]:
@@ -247,6 +247,6 @@ def _ends(act: Act | None) -> bool:
 
 
 def _call(agent: Any, verb: str) -> Any:
-    """Call what an agent may have."""
+    """Call an optional method of an agent; None if it has none."""
     found = getattr(agent, verb, None)
     return found() if callable(found) else None

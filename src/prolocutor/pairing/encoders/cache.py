@@ -1,4 +1,4 @@
-"""VectorCache: vectors of the texts that were met last; each is made once, in batches."""
+"""VectorCache: the vectors of recent texts; each is computed once, in batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST: Final = 10_000
 
 
 class VectorCache:
-    """Keeps up to `most` vectors, brought to length 1; the one not asked for the longest goes."""
+    """Holds up to `most` vectors of norm 1; the least recently used one is dropped."""
 
     def __init__(self, encode: Encode, *, batch: int = 32, most: int = _MOST) -> None:
         self._encode, self._batch, self._most = encode, batch, most
@@ -30,7 +30,7 @@ class VectorCache:
         return len(self._known)
 
     async def vectors(self, texts: Sequence[str]) -> list[array[float]]:
-        """Return a vector for each text; `BadReply` if what came is not one vector for each."""
+        """Return a vector for each text; `BadReply` if the encoder returns anything else."""
         cuts = [text[:LONGEST] for text in texts]
         found: dict[str, array[float]] = {}
         for text in dict.fromkeys(cuts):

@@ -12,10 +12,10 @@ _NOTHING: Final = "."
 
 
 class EndpointEncoder:
-    """Asks `embed` (texts in, a vector for each out) in batches, and remembers.
+    """Calls `embed` (texts in, a vector for each out) in batches, and caches.
 
-    A text without a sign is sent as a full stop, for endpoints refuse empty ones. What `embed`
-    raises is passed on.
+    A blank text is sent as a full stop, because endpoints refuse empty ones. Errors of `embed`
+    propagate.
     """
 
     def __init__(self, embed: Encode) -> None:

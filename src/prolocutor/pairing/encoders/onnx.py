@@ -36,7 +36,7 @@ class OnnxEncoder:
         return await self._cache.vectors(texts)
 
     async def aclose(self) -> None:
-        """Let go of the thread."""
+        """End the thread."""
         self._model.close()
 
     async def _encode(self, texts: list[str]) -> Sequence[Sequence[float]]:
@@ -70,7 +70,7 @@ class OnnxPairScorer:
         return found
 
     async def aclose(self) -> None:
-        """Let go of the thread."""
+        """End the thread."""
         self._model.close()
 
     def _logits(self, pairs: list[tuple[str, str]]) -> list[float]:
@@ -141,7 +141,7 @@ class OnnxModel:
         return np.array(made["attention_mask"], np.float32), self._session.run(None, feed)
 
     def close(self) -> None:
-        """Let go of the thread; what waits for it is given up."""
+        """End the thread; waiting work is cancelled."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,4 +1,4 @@
-"""Cards: a router that needs no label; BM25 between a question and what agents say of themselves.
+"""Cards: a router without labels; BM25 between a question and the agents' cards.
 
 A score is evidence plus prior, as in Bayes' rule with logarithms: the best sentence or example of a
 card, and how much the card claims to know, so that the broadest agent gets what no card speaks of.
@@ -29,7 +29,7 @@ def fit(training: TrainingData) -> CardsRouter:
 
 
 class CardsRouter:
-    """Chooses by cards. Making it again with other cards is how it learns of a new agent."""
+    """Routes by cards; for a new agent, make the router anew."""
 
     def __init__(self, cards: Sequence[Card]) -> None:
         known = checked(cards)
@@ -52,7 +52,7 @@ class CardsRouter:
     def probabilities(self, text: str) -> list[float]:
         """Return the probability of each agent, by its share of the evidence.
 
-        Without labels it is a guess: a curve that was fitted to one data set (of nineteen agents).
+        Without labels it is rough: the curve was fitted to one data set (of nineteen agents).
         """
         scores = list(self._breadths)
         for place, (score, _) in self._best(text).items():
@@ -62,7 +62,7 @@ class CardsRouter:
         return [_CURVE(score - whole) for score in scores]
 
     def reason(self, text: str, agent: str) -> str:
-        """Quote the sentence or example that is nearest."""
+        """Quote the most similar sentence or example of the card."""
         found = self._best(text).get(self.agents.index(agent))
         if found is None:
             return "its card claims the most, and no card speaks of this"
@@ -70,7 +70,7 @@ class CardsRouter:
         return f"its card: {quoted if len(quoted) <= 80 else f'{quoted[:79]}…'}"
 
     def _best(self, text: str) -> BestDocuments:
-        """Return the best document of each agent; of the latest text it is kept, for the reason."""
+        """Return the best document of each agent; cached for the latest text, for `reason`."""
         if self._latest is None or self._latest[0] != text:
             best: BestDocuments = {}
             found = self._sentences.search(content_stems(text), _MOST_POSTINGS)

@@ -1,7 +1,6 @@
-"""Embedding: a router by vectors; a question is near to cards and to labelled questions.
+"""Embedding: a router by cosine between vectors of the question, cards and labelled questions.
 
-Nearest neighbours by cosine among the labelled questions, and what the cards say is the vote of
-those that are not there, as in `knn.py`.
+The nearest labelled questions vote, and the cards are the prior, as in `knn.py`.
 """
 
 from __future__ import annotations
@@ -56,10 +55,10 @@ async def fit(training: TrainingData) -> EmbeddingRouter:
 
 
 class EmbeddingRouter:
-    """Chooses by vectors of length 1; agents that labels alone name are not known.
+    """Routes by vectors of length 1; agents without a card are not known.
 
-    Without labels its probabilities are a guess. Where the encoder fails cards choose. It is made
-    by `fit`.
+    Without labels its probabilities are rough. Where the encoder fails, `CardsRouter` routes.
+    `fit` makes it.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class EmbeddingRouter:
         return f"its card: {self._texts[nearest][0][:80]}"
 
     def calibrate(self) -> None:
-        """Find what scores are worth, of labelled questions as if they and their like were not."""
+        """Fit the curve on labelled questions, each scored without its group of near duplicates."""
         groups = np.array(near_duplicates([one.question.text for one in self._labelled]))
         if len(set(groups.tolist())) < _TOLD:
             return
@@ -131,7 +130,7 @@ class EmbeddingRouter:
         self._curve = fit_sigmoid(scores, right, weights)
 
     def _scores(self, vector: Any, known: Any) -> Any:
-        """Mix the votes of the nearest labelled questions with what the cards say."""
+        """Return the votes of the nearest labelled questions, mixed with the cards' softmax."""
         guess = self._by_cards(vector)
         if not known.any():
             return guess
@@ -152,7 +151,7 @@ class EmbeddingRouter:
 
 
 class _Judged:
-    """The texts of one question with their vectors, as `follow_ups` reads them."""
+    """The vectors of one question's texts as a `TextScorer`."""
 
     def __init__(self, router: EmbeddingRouter, vectors: dict[str, Any]) -> None:
         self.agents = router.agents

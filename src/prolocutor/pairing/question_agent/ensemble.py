@@ -1,4 +1,4 @@
-"""Ensemble: learned weights and nearest neighbours judge together, and learn online."""
+"""Ensemble: the mean of the linear router and of nearest neighbours, which learn online."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prolocutor.pairing.question_agent.linear_training import fit_latent_index
 
 
 def fit(training: TrainingData) -> EnsembleRouter:
-    """Make a linear router and the nearest neighbours of the same labels."""
+    """Return a linear router and the nearest neighbours of the same labels."""
     linear = fit_linear(training)
     labels = [router_label_of(one) for one in training.labelled if one.agents]
     index = fit_latent_index(linear, [one.text for one in labels])
@@ -28,9 +28,9 @@ def fit(training: TrainingData) -> EnsembleRouter:
 
 
 class EnsembleRouter:
-    """Chooses by the mean of two probabilities; what it learns online its neighbours learn.
+    """Routes by the mean of two probabilities; online labels go to the neighbours.
 
-    `index` is what finds the neighbours, unless they are found by words alone.
+    `index` finds the neighbours; None where they are found by words alone.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class EnsembleRouter:
         return self._neighbours.learn(question, agents)
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
-        """Learn what was kept before; it is not kept again."""
+        """Learn stored labels; they are not stored again."""
         self._neighbours.learn_all(lessons)
 
     def route(self, question: UserQuestion) -> list[Pairing]:
@@ -74,7 +74,7 @@ class EnsembleRouter:
         ]
 
     def reason(self, text: str, agent: str) -> str:
-        """Quote the nearest question that the agent was right for."""
+        """Quote the most similar question that the agent was right for."""
         return self._neighbours.reason(text, agent)
 
     def to_model(self, card: TrainingCard) -> Model:

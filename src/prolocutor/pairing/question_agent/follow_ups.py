@@ -1,7 +1,7 @@
-"""Follow-ups: a question is judged by its own words and, apart from them, by the last whole turn.
+"""Follow-ups: a question is scored by its own words and, apart from them, by the last whole turn.
 
-All routers of ours that judge a text go through `pairings`, so that "what about Texas?" stays with
-the agent that answered before, and a new subject leaves.
+All routers of this package that score a text go through `pairings`, so that "what about Texas?"
+stays with the agent that answered before, and a new subject leaves.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _LEAST: Final = 0.05
 
 
 class TextScorer(Protocol):
-    """Judges a text alone."""
+    """Scores a text without its dialog."""
 
     @property
     def agents(self) -> Sequence[str]:
         """The names of all agents that it chooses from."""
 
     def probabilities(self, text: str) -> list[float]:
-        """Return the probability of each agent that it is right, in the order of `agents`."""
+        """Return each agent's probability of being right, in the order of `agents`."""
 
     def reason(self, text: str, agent: str) -> str:
-        """Say in a few words why an agent goes with a text."""
+        """Return in a few words why an agent goes with a text."""
 
 
 def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
@@ -71,8 +71,8 @@ def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
 def continuation(question: UserQuestion) -> float:
     """Return how far an utterance looks as if it went on with the turn before, 0 to 1.
 
-    Its words count alone, not its subject: how it begins, what it refers to, how short it is, and
-    whether the agent had asked something.
+    It reads the form alone: the opening words, references, length, and whether the agent's reply
+    was a question.
     """
     if not question.said_before and not question.answered_before:
         return 0.0

@@ -1,8 +1,7 @@
 """Nearest neighbours: a router that learns online, a label at a time.
 
-The nearest labelled questions vote, by BM25 unless another `Nearness` is given, the nearer the
-more; how often each agent is right, and while there are few labels what the cards say, is the vote
-of those who are not there.
+The nearest labelled questions vote, weighted by similarity: BM25, unless another `SimilarityIndex`
+is given. The prior is how often each agent is right and, while there are few labels, the cards.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FEW: Final = 500
 class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """One label: a question and how right each agent is for it, 0 to 1; `weight` discounts it.
 
-    `user` is whose words they are, "" where nobody in particular said them.
+    `user` is the author of the text, "" where it has none: their labels are deleted with them.
     """
 
     text: str
@@ -42,23 +41,23 @@ class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def fit(training: TrainingData) -> KnnRouter:
-    """Learn all that is labelled, one by one."""
+    """Return a router that has learned all labelled questions."""
     router = KnnRouter(training.cards)
     router.learn_all(router_label_of(one) for one in training.labelled if one.agents)
     return router
 
 
 def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
-    """Return what the router learns of a labelled question."""
+    """Return a labelled question as the router learns it."""
     return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
 
 
 class KnnRouter:
-    """Chooses as the likest questions were labelled.
+    """Routes as the most similar questions were labelled.
 
-    `keep` is called with each lesson before it counts, such as the `write` of a journal: what is
-    kept can be learned again. `nearness` finds the neighbours; it is given all lessons in order.
-    Agents are those of the cards, and those that lessons name.
+    `keep` is called with each online label before it is learned, such as the `write` of a journal.
+    `nearness` finds the neighbours; it is given all labels in order. Agents are those of the cards,
+    and those that labels name.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class KnnRouter:
 
     @property
     def agents(self) -> Sequence[str]:
-        """The agents that have cards, then those that lessons named."""
+        """The agents that have cards, then those that labels name."""
         return self._agents
 
     @property
@@ -102,7 +101,7 @@ class KnnRouter:
         return lesson
 
     def learn_all(self, lessons: Iterable[RouterLabel]) -> None:
-        """Learn what was kept before; it is not kept again."""
+        """Learn stored labels; `keep` is not called for them."""
         for lesson in lessons:
             self._add(lesson)
 
@@ -111,7 +110,7 @@ class KnnRouter:
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
-        """Return the probability of each agent: of the votes, those for it."""
+        """Return the probability of each agent: its share of the votes."""
         prior = self._prior(text)
         votes = [_PRIOR * one for one in prior]
         total = _PRIOR
@@ -125,7 +124,7 @@ class KnnRouter:
         return [vote / total for vote in votes]
 
     def reason(self, text: str, agent: str) -> str:
-        """Quote the nearest question that the agent was right for."""
+        """Quote the most similar question that the agent was right for."""
         for number, _ in self._nearest(text):
             lesson = self._lessons[number]
             if lesson.agents.get(agent, 0.0) > 0:
@@ -172,8 +171,7 @@ class KnnRouter:
         self._index.add(len(self._lessons) - 1, lesson.text)
 
     def _nearest(self, text: str) -> Neighbours:
-        """Return the nearest lessons; those of the latest text are kept, to tell the reason
-        from."""
+        """Return the nearest labels; cached for the latest text, which `reason` reads."""
         known, number, near = self._latest
         if known != text or number != len(self._lessons):
             near = self._index.nearest(text)

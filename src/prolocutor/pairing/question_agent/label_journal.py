@@ -1,4 +1,4 @@
-"""A journal of lessons: a file with one label a line, appended as they come."""
+"""LabelJournal: an append-only file of router labels, one JSON line each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from prolocutor.pairing.question_agent.knn import RouterLabel
 
 
 class LabelJournal:
-    """Keeps lessons in a file: `router.learn_all(journal.read())`, then `keep=journal.write`.
+    """Stores labels in a file: `router.learn_all(journal.read())`, then `keep=journal.write`.
 
-    A line is handed to the system whole, before the lesson counts: it survives this process. With
-    `sync=True` it is on the disk too, which takes milliseconds.
+    A line is written in one system call before the router learns it: it survives this process.
+    With `sync=True` it survives the machine too, which takes milliseconds.
     """
 
     def __init__(self, path: str | Path, *, sync: bool = False) -> None:
@@ -23,7 +23,7 @@ class LabelJournal:
         self._file: int | None = None
 
     def read(self) -> list[RouterLabel]:
-        """Return all lessons; a last line that was cut off is left out, `BadData` for others."""
+        """Return all labels; a truncated last line is left out, `BadData` for other faults."""
         lessons: list[RouterLabel] = []
         if not self._path.is_file():
             return lessons
@@ -36,7 +36,7 @@ class LabelJournal:
         return lessons
 
     def write(self, lesson: RouterLabel) -> None:
-        """Append a lesson."""
+        """Append a label."""
         if self._file is None:
             self._file = self._open()
         os.write(self._file, msgspec.json.encode(lesson) + b"\n")
@@ -44,7 +44,7 @@ class LabelJournal:
             os.fsync(self._file)
 
     def forget(self, user: str) -> bool:
-        """Take out what this person said; False if there is nothing of theirs."""
+        """Remove the labels of a user; False if there are none."""
         lessons = self.read()
         kept = [lesson for lesson in lessons if lesson.user != user]
         if len(kept) == len(lessons):
@@ -57,13 +57,13 @@ class LabelJournal:
         return True
 
     def close(self) -> None:
-        """Close the file; the next lesson opens it again."""
+        """Close the file; the next label opens it again."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def _open(self) -> int:
-        """Open the file for appending, without what a crash left of its last line."""
+        """Open the file for appending; cut off a last line that a crash left incomplete."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         size = os.fstat(file).st_size
         if size and os.pread(file, 1, size - 1) != b"\n":

@@ -1,4 +1,4 @@
-"""Latent: lessons that are near in what questions are about, though their words differ.
+"""LatentIndex: similar questions by subject, also where their words differ.
 
 The terms of a linear router are brought to the directions along which the questions that it learned
 from differ most (latent semantic analysis, Deerwester and others 1990); similarity is
@@ -30,10 +30,10 @@ _NAMES: Final = ("latent_rows", "latent_directions", "latent_lessons")
 
 
 class LatentIndex:
-    """Finds the lessons that it was trained on by their vectors, and later ones by their words.
+    """Finds the labels that it was trained on by their vectors, and later ones by their words.
 
-    `rows` gives each place of the router's terms its row of `directions`, or -1; `lessons` is a row
-    of length 1 for each lesson, by number. All are NumPy arrays.
+    `rows` maps each of the router's terms to its row of `directions`, or -1; `lessons` has a row of
+    norm 1 for each label, by number. All are NumPy arrays.
     """
 
     def __init__(self, linear: LinearRouter, rows: Any, directions: Any, lessons: Any) -> None:
@@ -42,15 +42,15 @@ class LatentIndex:
         self._later = WordIndex()
 
     def add(self, number: int, text: str) -> None:
-        """Add a lesson; the next `nearest` sees it."""
+        """Add a label; the next `nearest` sees it."""
         if number >= len(self._lessons):
             self._later.add(number, text)
 
     def nearest(self, text: str) -> Neighbours:
-        """Return the nearest lessons; weights are from 0 to 10, of later ones from 0 to 300.
+        """Return the nearest labels; weights are from 0 to 10, of later ones from 0 to 300.
 
-        So a later lesson of the very same words outvotes all others; one that shares half of what
-        they tell counts for two.
+        So a later label of the very same words outvotes all others (at most 25 x 10), and one of
+        half the similarity weighs as much as two others (300 x 0.5^4 = 19).
         """
         later = [
             (number, _LOUDEST_LATER * alike**_POWER) for number, alike in self._later.nearest(text)

@@ -1,4 +1,4 @@
-"""Linear: a router that has learned weights of words and of characters, one agent against the rest.
+"""Linear: a router by learned weights of words and character n-grams, one agent against the rest.
 
 Two blocks of TF-IDF, each of length 1: words alone and in pairs, and the n-grams of characters
 within words. `linear_training` makes it; routing needs NumPy alone.
@@ -29,7 +29,7 @@ _BLOCKS: Final = ("words", "grams")
 
 
 class LinearRouter:
-    """Chooses by learned weights.
+    """Routes by learned weights.
 
     `terms` are the blocks' terms with their places, `idf` the idf of each place, `weights` a row
     of float32 for each place and a column for each agent, `intercepts` one for each agent, `curve`
@@ -58,7 +58,7 @@ class LinearRouter:
         return [self._curve(score) for score in self.scores(text)]
 
     def scores(self, text: str) -> list[float]:
-        """Return the distance of each agent from its border."""
+        """Return each agent's signed distance from its decision boundary."""
         places, values = self.vector(text)
         found = self._intercepts
         if places:
@@ -76,7 +76,7 @@ class LinearRouter:
         return vector_of(text, self._terms, self._idf)
 
     def reason(self, text: str, agent: str) -> str:
-        """Name the words that spoke for an agent most."""
+        """Name the three words of the largest weight for an agent."""
         column = self._weights[:, self.agents.index(agent)]
         places, values = vector_of(text, self._terms[:1], self._idf)
         said = {place: term for term, place in self._known(text)}
@@ -155,7 +155,7 @@ def vector_of(text: str, terms: Sequence[Terms], idf: Sequence[float]) -> Vector
 
 
 def word_terms(text: str) -> list[str]:
-    """Return the words, and those side by side."""
+    """Return the words and the pairs of neighbouring words."""
     found = words(text)
     return [*found, *map(" ".join, pairwise(found))]
 

@@ -149,7 +149,7 @@ def _terms_of(texts: Sequence[str]) -> tuple[list[Terms], list[float]]:
 def _document_counts(documents: Iterable[Iterable[str]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for document in documents:
-        counts.update(set(document))
+        counts.update(dict.fromkeys(document, 1))
     return counts
 
 

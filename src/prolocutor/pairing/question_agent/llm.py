@@ -38,10 +38,10 @@ def fit(training: TrainingData) -> LlmRouter:
 
 
 class LlmRouter:
-    """Chooses as a model says: `complete` takes messages (`role`, `content`) and gives its text.
+    """Routes by a chat model: `complete` takes messages (`role`, `content`), returns its text.
 
-    Among many agents the model is offered the forty that cards find likeliest. Its probabilities
-    are its own word, bounded and tempered by the cards': they are not calibrated by labels.
+    Among many agents the model is offered the forty likeliest by cards. Its probabilities are
+    bounded and blended with the cards'; they are not calibrated by labels.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Loading: a router from a model's folder, for the agents that are there now."""
+"""LoadedRouter: a router from a model's folder, for the agents that the assistant has now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prolocutor.pairing.question_agent.follow_ups import TextScorer, pairings
 
 
 class LoadedRouter(msgspec.Struct, frozen=True):
-    """A router, the model that it is of (its `id` is the version), and what to warn of."""
+    """A router, its model (whose `id` is the version), and warnings to show."""
 
     router: PresentRouter
     model: Model
@@ -24,7 +24,7 @@ class LoadedRouter(msgspec.Struct, frozen=True):
 
 
 def load_router_model(folder: str | Path, cards: Sequence[Card]) -> LoadedRouter:
-    """Read a router's model; agents that are gone are left out, new ones judged by their cards."""
+    """Read a router's model; removed agents are left out, new ones scored by their cards."""
     model = load_model(folder)
     if model.role != "router":
         raise ConfigError(f"is the model of a {model.role}, not of a router", file=str(folder))
@@ -34,7 +34,7 @@ def load_router_model(folder: str | Path, cards: Sequence[Card]) -> LoadedRouter
 
 
 class PresentRouter:
-    """Chooses among the agents that have cards by what a model knows of them, and else by cards."""
+    """Routes among the agents that have cards, by a model where it knows them, else by cards."""
 
     def __init__(self, scorer: TextScorer, cards: Sequence[Card], known: Sequence[str]) -> None:
         self.agents: Sequence[str] = [card.name for card in cards]
@@ -43,7 +43,7 @@ class PresentRouter:
         self._known = frozenset(known)
 
     def route(self, question: UserQuestion) -> list[Pairing]:
-        """Return a pairing for every agent that is there, the best first."""
+        """Return a pairing for every present agent, the best first."""
         return pairings(self, question)
 
     def probabilities(self, text: str) -> list[float]:
@@ -55,7 +55,7 @@ class PresentRouter:
         return [found[agent] if agent in self._known else guess for agent, guess in guessed]
 
     def reason(self, text: str, agent: str) -> str:
-        """Say why an agent goes with a text."""
+        """Return why an agent goes with a text."""
         if self._cards is not None and agent not in self._known:
             return self._cards.reason(text, agent)
         return self._scorer.reason(text, agent)

@@ -1,4 +1,4 @@
-"""Nearness: which lessons are like a text, and how much each of them may say."""
+"""SimilarityIndex: the labels most similar to a text, and the weight of each vote."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from prolocutor.pairing.text import Bm25, shape, stem, words
 
 Neighbours = list[tuple[int, float]]
-"""Numbers of lessons and the weight of each, the heaviest first."""
+"""Numbers of labels and the weight of each, the heaviest first."""
 
 NEIGHBOURS: Final = 25
 SECOND: Final = itemgetter(1)
@@ -18,35 +18,36 @@ _MOST_POSTINGS: Final = 3000
 
 
 class SimilarityIndex(Protocol):
-    """Finds the lessons that are like a text, among those added."""
+    """Finds the most similar labels among those added."""
 
     def add(self, number: int, text: str) -> None:
-        """Add a lesson; the next `nearest` sees it."""
+        """Add a label; the next `nearest` sees it."""
         ...
 
     def nearest(self, text: str) -> Neighbours:
-        """Return the nearest lessons, at most `NEIGHBOURS`."""
+        """Return the nearest labels, at most `NEIGHBOURS`."""
         ...
 
 
 class WordIndex:
-    """Finds by common words, with BM25: the likest weighs as much as it is like the text."""
+    """BM25 over words; a weight is the score, as a share of the total idf of the text."""
 
     def __init__(self) -> None:
         self._index: Bm25[int] = Bm25()
 
     def add(self, number: int, text: str) -> None:
-        """Add a lesson; the next `nearest` sees it."""
+        """Add a label; the next `nearest` sees it."""
         self._index.add(number, _terms(text))
 
     def nearest(self, text: str) -> Neighbours:
-        """Return the nearest lessons; weights are from 0 to 1."""
+        """Return the nearest labels; weights are from 0 to 1."""
         terms = _terms(text)
         near = nlargest(NEIGHBOURS, self._index.search(terms, _MOST_POSTINGS), key=SECOND)
         if not near:
             return []
         most = near[0][1]
-        alike = min(1.0, most / (sum(map(self._index.idf, set(terms))) or 1.0))
+        # Summed in the order of the text, not of a set, so that every run gives the same figures.
+        alike = min(1.0, most / (sum(map(self._index.idf, dict.fromkeys(terms))) or 1.0))
         return [(number, alike * (score / most) ** _POWER) for number, score in near]
 
 

@@ -1,4 +1,4 @@
-"""Whether anybody has a right answer: the probability on which an assistant may abstain."""
+"""Pairings of answers in order, and the probability that any of them is right."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LEAST: Final = 1e-6
 def any_right_probability(ranker: Ranker, pairings: Iterable[Pairing]) -> float:
     """Return the probability that one of the ranked answers is right.
 
-    A ranker that has learned how its probabilities come together has the curve as its
-    `any_right`; of others, answers are taken as right independently of each other.
+    A ranker that has learned how its probabilities combine has a curve `any_right`; for others the
+    answers count as independent.
     """
     curve = getattr(ranker, "any_right", None) or Sigmoid()
     return curve(any_right_logit(one.probability for one in pairings))

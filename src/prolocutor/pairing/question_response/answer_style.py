@@ -1,4 +1,4 @@
-"""What right answers sound like: weights of words and pairs of words, shared by all agents."""
+"""StyleModel: weights of words and word pairs of right answers, shared by all agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST: Final = 9
 
 
 class StyleModel:
-    """Weighs an answer's words: TF-IDF of norm 1, times a weight a term, plus an offset.
+    """A linear model over an answer's terms: TF-IDF of norm 1, times weights, plus an offset.
 
     `terms` maps a term to its inverse document frequency and its weight.
     """
@@ -23,7 +23,7 @@ class StyleModel:
         self.terms, self.offset = terms, offset
 
     def score(self, text: str) -> float:
-        """Return how much an answer sounds like a right one; about a logit."""
+        """Return the score of an answer, about a logit that it is right by its words alone."""
         total = norm = 0.0
         for term, times in term_counts(text).items():
             known = self.terms.get(term)
@@ -35,7 +35,7 @@ class StyleModel:
 
 
 def term_counts(text: str) -> Counter[str]:
-    """Count an answer's words, pairs of neighbours, and a sign of how long it is."""
+    """Count an answer's words and word pairs, and add one term for its length (`#0` to `#9`)."""
     found = answer_traits(text).words
     terms = Counter(found)
     terms.update(f"{first} {second}" for first, second in pairwise(found))

@@ -42,8 +42,7 @@ class CrossEncoderRanker:
     async def rank(
         self, question: UserQuestion, answers: Sequence[AgentAnswer], prior: Mapping[str, float]
     ) -> list[Pairing]:
-        """Return a pairing for every answer, the best first; the router's opinion changes
-        nothing."""
+        """Return a pairing for every answer, the best first; `prior` is not used."""
         if not answers:
             return []
         logits = await self._scorer.score([(question.text, one.text) for one in answers])

@@ -1,4 +1,4 @@
-"""The ensemble: the learned ranker and the unsupervised one, the more labels the more the first."""
+"""Ensemble: the learned and the unsupervised ranker, weighted by the number of labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HALF_AT: Final = 40
 
 
 def fit(training: TrainingData) -> EnsembleRanker:
-    """Make both of the same questions; `BadInput` if there are too few labels for the learned."""
+    """Return both, made of the same questions; `BadInput` if there are too few labels."""
     return EnsembleRanker(
         learned_training.fit(training),
         unsupervised.fit(training),
@@ -35,7 +35,7 @@ def learned_share(right: int) -> float:
 
 
 class EnsembleRanker:
-    """Weighs the logits of two rankers; `share` is the learned one's."""
+    """The weighted mean of two rankers' logits; `share` is the weight of the learned one."""
 
     def __init__(self, learned: LearnedRanker, unlearned: UnsupervisedRanker, share: float) -> None:
         self.agents, self.any_right = learned.agents, learned.any_right

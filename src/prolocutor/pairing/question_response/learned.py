@@ -1,4 +1,4 @@
-"""The learned ranker: boosted trees and a linear model over features that know no agent by name."""
+"""The learned ranker: boosted trees and a linear model over features that name no agent."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WORDS: Final = {
 
 
 class LinearScore(msgspec.Struct, frozen=True):
-    """A linear model over features that are brought to mean 0 and deviation 1, and cut off."""
+    """A linear model over features, standardised to mean 0 and deviation 1 and clipped to +-5."""
 
     mean: Floats
     deviation: Floats
@@ -53,16 +53,16 @@ class LinearScore(msgspec.Struct, frozen=True):
     offset: float
 
     def terms(self, rows: Floats) -> Floats:
-        """Return what each feature adds, rows x features."""
+        """Return the contribution of each feature, rows x features."""
         scaled = np.clip((rows - self.mean) / self.deviation, -_WIDEST, _WIDEST)
         found: Floats = scaled * self.weight
         return found
 
 
 class LearnedBlend(msgspec.Struct, frozen=True):
-    """What the learned ranker is made of; `linear_share` of the score is the linear model's.
+    """The parts of the learned ranker; `linear_share` is the weight of the linear model.
 
-    `sigmoid` turns a score into a probability, `any_right` what `together` makes of several.
+    `sigmoid` turns a score into a probability, `any_right` an `any_right_logit` of several.
     """
 
     agent_log: AgentLog
@@ -75,7 +75,7 @@ class LearnedBlend(msgspec.Struct, frozen=True):
 
 
 class LearnedRanker:
-    """Ranks answers by what right answers looked like, independently of the agent."""
+    """Ranks answers by their features, independently of the agent."""
 
     def __init__(self, blend: LearnedBlend, agents: Sequence[str]) -> None:
         self.agents: Sequence[str] = list(agents)
@@ -140,7 +140,7 @@ class LearnedRanker:
 
 
 def with_style(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
-    """Add to the features of one question's answers what their wording tells."""
+    """Add the style scores of one question's answers to their features, and the lead of each."""
     told = np.asarray(wording, dtype=float)
     return np.column_stack([np.asarray(rows, dtype=float), told, told - told.max()])
 
@@ -174,7 +174,7 @@ def _blend_of(model: Model) -> LearnedBlend:
 
 
 def _reason(terms: Floats) -> str:
-    """Say in words what speaks most for an answer, or against it."""
+    """Return in words the two contributions of the largest size, for or against an answer."""
     said: dict[str, float] = {}
     for name, term in zip(COLUMNS, terms.tolist(), strict=True):
         if name in _WORDS:

@@ -1,8 +1,8 @@
-"""Training the learned ranker: from questions, what was answered, and votes for the answers.
+"""Training of the learned ranker: from questions, answers, and votes for the answers.
 
-Near misses teach too: half of the trees learn the share of votes, half who counts as right. What a
-model is fed as a feature (the wording's score, the router's probability) comes from one that has
-not seen that question, and so do the scores that the probabilities are calibrated on.
+Half of the trees learn the share of votes, half the gold label, so that near misses count. Scores
+that are features of another model (style, router) come from a model that has not seen the
+question, and so do the scores that the probabilities are calibrated on (stacking, Wolpert 1992).
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ _BOOSTING: Final[dict[str, Any]] = {
 
 
 class TrainingView(msgspec.Struct, frozen=True):
-    """One way to show all questions: features of the answers that are shown of each.
+    """One view of all questions: the features of the answers that it contains.
 
-    `kept` are their places among its answers, `rows` their rows among all.
+    `kept` are their positions among the question's answers, `rows` their rows in the table.
     """
 
     features: list[list[list[float]]]
@@ -91,8 +91,8 @@ class TrainingView(msgspec.Struct, frozen=True):
 class AnswerTable(msgspec.Struct, frozen=True):
     """All answers of all questions, row by row; `votes` and `right` in [0, 1].
 
-    `plain` shows all that is known, `hidden` without what the router thinks of some agents, `few`
-    only some of the likeliest agents' answers, as where few are asked.
+    `plain` has all answers and priors; `hidden` lacks the prior of some agents, as for new agents;
+    `few` has only some of the likeliest agents' answers, as under a budget.
     """
 
     texts: list[str]
@@ -108,7 +108,7 @@ class AnswerTable(msgspec.Struct, frozen=True):
 def fit(training: TrainingData) -> LearnedRanker:
     """Learn from the questions that have answers; `BadInput` if too few have a right one.
 
-    A question of weight 0 is read for the log alone.
+    A question of weight 0 only enters the log.
     """
     priors = training.priors or [{}] * len(training.labelled)
     taught = [
@@ -121,16 +121,16 @@ def fit(training: TrainingData) -> LearnedRanker:
         what = f"{right} questions have a right answer; {_LEAST_RIGHT} are needed to learn from"
         raise BadInput(f"{what}, use the ranker unsupervised until then", field="data")
     agent_log = log_of(training.labelled)
-    lessons = _lessons(taught, agent_log, training.seed)
+    table = _answer_table(taught, agent_log, training.seed)
     groups = near_duplicates([one.question.text for one, _ in taught])
-    everybody = list(range(len(taught)))
-    blend = _learn(lessons, everybody, groups, agent_log, training.seed)
-    calibrated = _calibrated(lessons, blend, groups, training.seed)
+    everything = list(range(len(taught)))
+    blend = _learn(table, everything, groups, agent_log, training.seed)
+    calibrated = _calibrated(table, blend, groups, training.seed)
     return LearnedRanker(calibrated, sorted({agent for one, _ in taught for agent in one.answers}))
 
 
 def is_answered_right(one: LabelledQuestion) -> bool:
-    """Return whether a question teaches what a right answer is."""
+    """Return whether a question has a right answer among its answers."""
     return one.weight > 0 and any(_is_right(one, agent) for agent in one.answers)
 
 
@@ -138,18 +138,18 @@ def _is_right(one: LabelledQuestion, agent: str) -> bool:
     return agent in one.gold if one.gold else one.agents.get(agent, 0.0) > _RIGHT
 
 
-def _lessons(
+def _answer_table(
     taught: Sequence[tuple[LabelledQuestion, Mapping[str, float]]], agent_log: AgentLog, seed: int
 ) -> AnswerTable:
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     plain, hidden, few = (TrainingView([], [], []) for _ in range(3))
     start = 0
     for one, prior in taught:
         answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
         everybody = list(range(len(answers)))
-        unknown = dice.sample(sorted(prior), min(_HIDDEN, len(prior)))
+        unknown = rng.sample(sorted(prior), min(_HIDDEN, len(prior)))
         fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
-        chosen = _likely(answers, prior, dice)
+        chosen = _likely(answers, prior, rng)
         for copy, known, kept in (
             (plain, prior, everybody),
             (hidden, fewer, everybody),
@@ -175,16 +175,16 @@ def _lessons(
 
 
 def _likely(
-    answers: Sequence[AgentAnswer], prior: Mapping[str, float], dice: random.Random
+    answers: Sequence[AgentAnswer], prior: Mapping[str, float], rng: random.Random
 ) -> list[int]:
-    """Draw one to a few of the agents that a router would ask first, more or less."""
-    believed = [prior.get(answer.agent, 0.0) + dice.random() * _LUCK for answer in answers]
+    """Draw one to five of the likeliest agents, with noise on the prior."""
+    believed = [prior.get(answer.agent, 0.0) + rng.random() * _LUCK for answer in answers]
     order = sorted(range(len(answers)), key=lambda place: -believed[place])
-    return sorted(order[: dice.randint(1, _FEW)])
+    return sorted(order[: rng.randint(1, _FEW)])
 
 
 def _learn(
-    lessons: AnswerTable,
+    table: AnswerTable,
     questions: Sequence[int],
     groups: Sequence[int],
     agent_log: AgentLog,
@@ -192,11 +192,11 @@ def _learn(
     copies: int = 2,
 ) -> LearnedBlend:
     """Learn from some of the questions; the blend's probabilities are not calibrated yet."""
-    told = _unseen_wording(lessons, questions, groups, seed)
-    copies_of = (lessons.plain, lessons.hidden, lessons.few)
-    rows = np.concatenate([_table(copy, questions, told) for copy in copies_of])
-    chosen = np.concatenate([copy.of(questions) for copy in copies_of])
-    votes, right, weights = lessons.votes[chosen], lessons.right[chosen], lessons.weights[chosen]
+    styles = _unseen_styles(table, questions, groups, seed)
+    views = (table.plain, table.hidden, table.few)
+    rows = np.concatenate([_features_of(view, questions, styles) for view in views])
+    chosen = np.concatenate([view.of(questions) for view in views])
+    votes, right, weights = table.votes[chosen], table.right[chosen], table.weights[chosen]
     forests = [
         _forest(rows, target, weights, 10 * seed + copy)
         for copy in range(copies)
@@ -204,7 +204,7 @@ def _learn(
     ]
     return LearnedBlend(
         agent_log=agent_log,
-        wording=lessons.terms.wording(_learned_wording(lessons, questions)),
+        wording=table.terms.wording(_learned_style(table, questions)),
         forest=joined(forests, 1 / len(forests)),
         linear=_linear(rows, (votes + right) / 2, weights),
         linear_share=_LINEAR_SHARE,
@@ -214,55 +214,57 @@ def _learn(
 
 
 def _calibrated(
-    lessons: AnswerTable, blend: LearnedBlend, groups: Sequence[int], seed: int
+    table: AnswerTable, blend: LearnedBlend, groups: Sequence[int], seed: int
 ) -> LearnedBlend:
-    """Find what scores of unseen questions are worth, of one answer and of all together."""
-    questions = list(range(len(lessons.plain.rows)))
+    """Fit the curves of one answer and of all together, on scores of unseen questions."""
+    questions = list(range(len(table.plain.rows)))
     scores: dict[tuple[int, int], list[float]] = {}
-    shown = (lessons.plain, lessons.few)
+    shown = (table.plain, table.few)
     for known, unseen in _splits(questions, groups, _CALIBRATION_FOLDS, seed):
-        part = _learn(lessons, known, groups, blend.agent_log, seed, copies=1)
+        part = _learn(table, known, groups, blend.agent_log, seed, copies=1)
         for one in unseen:
-            told = {one: _told(part.wording, lessons, one)}
+            styles = {one: _style_scores(part.wording, table, one)}
             for place, copy in enumerate(shown):
-                rows = _table(copy, [one], told)
+                rows = _features_of(copy, [one], styles)
                 scores[place, one] = blended(part, rows, part.linear.terms(rows)).tolist()
     keys = sorted(scores)
     found = [shown[place].rows[one] for place, one in keys]
     every = [row for rows in found for row in rows]
     sigmoid = fit_sigmoid(
         [score for key in keys for score in scores[key]],
-        lessons.right[every].tolist(),
-        lessons.weights[every].tolist(),
+        table.right[every].tolist(),
+        table.weights[every].tolist(),
     )
     any_right = fit_sigmoid(
         [any_right_logit(map(sigmoid, scores[key])) for key in keys],
-        [float(lessons.right[rows].max()) for rows in found],
-        [float(lessons.weights[rows].max()) for rows in found],
+        [float(table.right[rows].max()) for rows in found],
+        [float(table.weights[rows].max()) for rows in found],
     )
     return msgspec.structs.replace(blend, sigmoid=sigmoid, any_right=any_right)
 
 
-def _unseen_wording(
-    lessons: AnswerTable, questions: Sequence[int], groups: Sequence[int], seed: int
+def _unseen_styles(
+    table: AnswerTable, questions: Sequence[int], groups: Sequence[int], seed: int
 ) -> dict[int, list[float]]:
-    """Score the wording of each question's answers by a model of the other questions."""
-    told: dict[int, list[float]] = {}
+    """Return style scores of each question's answers, by a model of the other folds."""
+    styles: dict[int, list[float]] = {}
     for known, unseen in _splits(questions, groups, _INNER_FOLDS, seed):
-        learned = _learned_wording(lessons, known)
-        scores = iter(lessons.terms.scores(lessons.plain.of(unseen), learned).tolist())
-        told |= {one: list(islice(scores, len(lessons.plain.rows[one]))) for one in unseen}
-    return told
+        learned = _learned_style(table, known)
+        scores = iter(table.terms.scores(table.plain.of(unseen), learned).tolist())
+        styles |= {one: list(islice(scores, len(table.plain.rows[one]))) for one in unseen}
+    return styles
 
 
-def _told(wording: StyleModel, lessons: AnswerTable, question: int) -> list[float]:
-    return [wording.score(lessons.texts[row]) for row in lessons.plain.rows[question]]
+def _style_scores(wording: StyleModel, table: AnswerTable, question: int) -> list[float]:
+    return [wording.score(table.texts[row]) for row in table.plain.rows[question]]
 
 
-def _table(copy: TrainingView, questions: Sequence[int], told: Mapping[int, list[float]]) -> Floats:
-    """Return the features of a copy's rows; `told` has the wording of all answers of a question."""
+def _features_of(
+    view: TrainingView, questions: Sequence[int], styles: Mapping[int, list[float]]
+) -> Floats:
+    """Return the features of a view's rows; `styles` has the scores of a question's answers."""
     tables = (
-        with_style(copy.features[one], [told[one][place] for place in copy.kept[one]])
+        with_style(view.features[one], [styles[one][place] for place in view.kept[one]])
         for one in questions
     )
     return np.concatenate(list(tables))
@@ -281,9 +283,9 @@ def _splits(
             yield known, unseen
 
 
-def _learned_wording(lessons: AnswerTable, questions: Sequence[int]) -> StyleWeights:
-    rows = lessons.plain.of(questions)
-    return lessons.terms.learn(rows, lessons.votes[rows], lessons.weights[rows])
+def _learned_style(table: AnswerTable, questions: Sequence[int]) -> StyleWeights:
+    rows = table.plain.of(questions)
+    return table.terms.learn(rows, table.votes[rows], table.weights[rows])
 
 
 def _linear(rows: Floats, target: Floats, weights: Floats) -> LinearScore:

@@ -1,4 +1,4 @@
-"""Llm: a ranker that asks a chat endpoint which answer is best; `unsupervised` steps in."""
+"""Llm: a ranker by a chat endpoint; on any failure the unsupervised ranker ranks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def fit(training: TrainingData) -> LlmRanker:
 
 
 class LlmRanker:
-    """Ranks as a model says, which does not see who answered; see `LlmRouter`.
+    """Ranks by a chat model, which does not see the agents' names; see `LlmRouter`.
 
-    `unlearned` steps in where the model fails, and tempers its probabilities.
+    `unlearned` ranks where the model fails, and is blended with its probabilities.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Similarity: a ranker without labels by vectors, beside what `unsupervised` sees of an answer."""
+"""Similarity: a ranker without labels: cosine of vectors, added to the unsupervised score."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ def fit(training: TrainingData) -> SimilarityRanker:
 
 
 class SimilarityRanker:
-    """Adds the cosine of question and answer to what can be seen without an encoder.
+    """Adds the cosine of question and answer to the unsupervised ranker's logit.
 
-    What repeats, refuses or holds no value of the kind that was asked for is near to a question as
-    well, and the label-free ranker knows it. The two are weighed by hand. Where the encoder
-    fails that ranker ranks alone.
+    Repetitions and refusals are similar to a question too; the unsupervised ranker lowers them. The
+    weights are set by hand. Where the encoder fails, the unsupervised ranker ranks alone.
     """
 
     def __init__(self, encoder: Encoder, unlearned: UnsupervisedRanker | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A forest of small trees as arrays, asked for all answers at once."""
+"""TreeEnsemble: small decision trees as arrays, evaluated for all answers at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 class TreeEnsemble:
-    """Trees of depth 3, filled up: node n has the children 2n + 1 (at most) and 2n + 2 (more).
+    """Complete trees of depth 3: node n has the children 2n + 1 (<= threshold) and 2n + 2 (>).
 
     `feature` and `threshold` are trees x 7, `leaf` is trees x 8; what is predicted is the sum of
     one leaf a tree.
@@ -31,7 +31,10 @@ class TreeEnsemble:
         self._leaves = leaf.ravel()
 
     def predict(self, rows: Floats) -> Floats:
-        """Return a number for each row of features."""
+        """Return a prediction for each row of features.
+
+        All trees are walked level by level with array operations instead of branches.
+        """
         more = (rows[:, self._features] > self._thresholds).reshape(len(rows), -1, NODES)
         first = more[:, :, 0]
         second = np.where(first, more[:, :, 2], more[:, :, 1])
@@ -42,7 +45,7 @@ class TreeEnsemble:
         return found
 
     def arrays(self) -> dict[str, Array]:
-        """Return the forest as a model's arrays."""
+        """Return the trees as a model's arrays."""
         return {
             "trees_feature": Array.of(self.feature, "<i4"),
             "trees_threshold": Array.of(self.threshold, "<f8"),
@@ -51,7 +54,7 @@ class TreeEnsemble:
 
 
 def forest_of(arrays: dict[str, Array]) -> TreeEnsemble:
-    """Read a forest out of a model's arrays."""
+    """Return the trees of a model's arrays."""
     return TreeEnsemble(
         arrays["trees_feature"].to_numpy().astype(np.int32),
         arrays["trees_threshold"].to_numpy(),
@@ -60,7 +63,7 @@ def forest_of(arrays: dict[str, Array]) -> TreeEnsemble:
 
 
 def joined(forests: list[TreeEnsemble], share: float) -> TreeEnsemble:
-    """Make one forest of several, whose prediction is the sum of theirs times `share`."""
+    """Return all trees as one, whose prediction is the sum of theirs times `share`."""
     return TreeEnsemble(
         np.concatenate([one.feature for one in forests]),
         np.concatenate([one.threshold for one in forests]),

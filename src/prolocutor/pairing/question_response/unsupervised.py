@@ -1,4 +1,4 @@
-"""The ranker that needs no labels: how like the question, how unlike a refusal or a phrase."""
+"""The unsupervised ranker: similarity to the question, minus refusals and repetitions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _WORDS: Final = (
 
 
 class UnsupervisedRanker:
-    """Weighs what can be seen of an answer by hand-set weights; usable before any label.
+    """Ranks by a linear score of features with weights set by hand; usable without labels.
 
     Repetition lowers an answer's score and never removes it. Probabilities are a fixed curve over
     the score, so they are rough until a learned ranker takes over.
@@ -78,7 +78,7 @@ class UnsupervisedRanker:
         return in_order(answers, [_probability(score) for score in scores], reasons, scores)
 
     def to_model(self, card: TrainingCard) -> Model:
-        """Return the log, to be saved: it is all that this ranker can learn."""
+        """Return the log, which is all that this ranker learns, to be saved."""
         counts = self._log.counts()
         return Model(
             role="ranker",
@@ -98,7 +98,7 @@ class UnsupervisedRanker:
 
 
 def fit(training: TrainingData) -> UnsupervisedRanker:
-    """Make the ranker ready: of `training` only what agents answered is read, no label."""
+    """Return the ranker; it reads questions and answers of `training`, no labels."""
     return UnsupervisedRanker(log_of(training.labelled))
 
 
@@ -109,7 +109,7 @@ def _score(row: Sequence[float]) -> float:
 
 
 def _probability(score: float) -> float:
-    """Return what a score is worth, by a curve that is less sure above its bend."""
+    """Return the probability of a score, by a sigmoid that is flatter above its bend."""
     slope = _ABOVE if score > _BEND else _BELOW
     return 1 / (1 + exp(-_OFFSET - slope * (score - _BEND)))
 
