@@ -1,4 +1,4 @@
-"""The thirteen agents of the demo assistant, a folder or a file each, none knowing of the others.
+"""The thirteen agents of the demo assistant, one package or module each, independent of each other.
 
 calculator, units, clock, days, currency, countries, holidays, dictionary, jokes, todo, timer,
 chance, small_talk; a guide for what none of them knows, and a demonstration for those who try

@@ -1,4 +1,4 @@
-"""The demonstration: every kind of message and of ask, on fixed words, to try clients with.
+"""The demonstration: sends every kind of message and ask on fixed inputs, to try clients with.
 
 It answers its exact words alone; which they are stands in `docs/reference/almond.md`.
 """
@@ -24,7 +24,7 @@ LOGO: Final = "https://www.python.org/static/community_logos/python-logo.png"
 
 
 def answer(request: dict[str, Any]) -> list[Hypothesis]:
-    """Answers one of its words, or takes what it asked for; declines all else."""
+    """Answer a fixed input, or acknowledge an answer to an ask; decline all else."""
     if "answer" in request:
         return _taken(request["answer"])
     said = text_of(request)
@@ -38,7 +38,7 @@ def answer(request: dict[str, Any]) -> list[Hypothesis]:
 
 
 def _taken(answer: dict[str, Any]) -> list[Hypothesis]:
-    """Say what was understood; nothing if the person would rather not."""
+    """Return what was understood; nothing if the user cancelled."""
     kind: str = answer["kind"]
     value: Any = answer.get("value")
     if kind == "cancelled":

@@ -1,4 +1,4 @@
-"""The guide: an agent that knows nothing but what there is to ask; for when nobody else answers."""
+"""The guide: an agent that lists what the demo can answer, for when no other agent answers."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ GUIDANCE = (
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """What can be asked here, whatever was asked."""
+    """Return what the demo can answer, for any input."""
     return [{"text": GUIDANCE, "confidence": UNSURE}]

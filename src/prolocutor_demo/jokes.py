@@ -1,4 +1,4 @@
-"""Jokes for programmers and about Chuck Norris, each person none twice in a long while."""
+"""Jokes for programmers and about Chuck Norris, without early repetition for a user."""
 
 import functools
 import hashlib
@@ -62,7 +62,7 @@ _TASTELESS = re.compile(r"kill(?:ing)? yourself|girlfriend|peeing|airplane|suici
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """A joke not told to this person lately, on the asked topic where there is one."""
+    """Return a joke that this user has not seen recently, on the requested topic if possible."""
     text = _plain(text_of(request))
     confidence = _wish(text)
     if not confidence and _ANOTHER.fullmatch(text) and _just_told(request):
@@ -90,14 +90,14 @@ def _plain(text: str) -> str:
 
 
 def _wish(text: str) -> float:
-    """How surely the text asks for a joke; 0 if it does not."""
+    """Return the confidence that the text asks for a joke; 0 if it does not."""
     if not text or len(text) > _LONGEST or _FOREIGN.search(text):
         return 0.0
     return next((sure for sure, pattern in _COMPILED if pattern.search(text)), 0.0)
 
 
 def _topic(text: str) -> str:
-    """What the joke is to be about; "" for anything."""
+    """Return the topic of the requested joke; "" for any topic."""
     if re.search(r"\bchuck\b|\bnorris\b", text):
         return "chuck norris"
     about = re.search(
@@ -113,7 +113,7 @@ def _topic(text: str) -> str:
 
 
 def _fitting(topic: str) -> list[int]:
-    """The numbers of the jokes about a topic."""
+    """Return the numbers of the jokes about a topic."""
     if topic == "chuck norris":
         return [number for number, joke in enumerate(_jokes()) if "Chuck" in joke]
     if not topic:
@@ -127,7 +127,7 @@ def _fitting(topic: str) -> list[int]:
 
 
 def _pick(fitting: list[int], told: list[int], seed: str) -> int:
-    """One of these jokes that was not told, by the seed; the one told longest ago if all were."""
+    """Return a joke not yet used, chosen by the seed; the least recently used if all were."""
     fresh = [number for number in fitting if number not in told]
     if not fresh:
         return min(fitting, key=told.index)
@@ -149,7 +149,7 @@ def _seed(request: dict[str, Any]) -> str:
 
 
 def _just_told(request: dict[str, Any]) -> bool:
-    """Whether the last thing that the assistant said was one of these jokes."""
+    """Return whether the assistant's last utterance was one of these jokes."""
     said = request.get("bot_utterances")
     last = said[-1] if isinstance(said, list) and said else None
     text = last.get("text") if isinstance(last, dict) else None
@@ -158,7 +158,7 @@ def _just_told(request: dict[str, Any]) -> bool:
 
 @functools.cache
 def _jokes() -> list[str]:
-    """All jokes, in the library's order, each on one line."""
+    """Return all jokes, in the library's order, each on one line."""
     import pyjokes
 
     listed = [*pyjokes.get_jokes(category="neutral"), *pyjokes.get_jokes(category="chuck")]

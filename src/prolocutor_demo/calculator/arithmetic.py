@@ -22,7 +22,7 @@ class NotArithmetic(ValueError):
 
 
 class Undefined(ValueError):
-    """The expression has no value, or one too big; the message says so to the person."""
+    """The expression has no value, or one too big; the message is shown to the user."""
 
 
 class Value(NamedTuple):
@@ -33,7 +33,7 @@ class Value(NamedTuple):
 
 
 def evaluate(text: str) -> Value:
-    """The value of an expression such as "2*(3+4)^2", "15% of 80", "4 root 81", "5 mod 3".
+    """Return the value of an expression such as "2*(3+4)^2", "15% of 80", "4 root 81", "5 mod 3".
 
     Raises NotArithmetic if the text is none (a lone number is none), Undefined if it has no value.
     """
@@ -227,7 +227,7 @@ def _bounded(number: Fraction | float) -> Fraction | float:
 
 
 def _root(number: Fraction | float, degree: int) -> Fraction | float:
-    """The real root; exact where the number is a perfect power."""
+    """Return the real root; exact where the number is a perfect power."""
     if number < 0:
         if degree % 2 == 0:
             raise Undefined("A negative number has no real root of that degree.")
@@ -256,7 +256,7 @@ def _absolute(number: Fraction | float) -> Fraction | float:
 def _rounded(
     function: Callable[[float], float],
 ) -> Callable[[Fraction | float], Fraction | float]:
-    """The function in floating point, with round values exact: sin 180° is 0 and not 1e-16."""
+    """Return the function in floating point with exact round values: sin 180° is 0, not 1e-16."""
 
     def rounded(number: Fraction | float) -> Fraction | float:
         value = round(function(float(number)), 14)

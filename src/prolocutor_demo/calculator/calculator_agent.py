@@ -79,7 +79,7 @@ _REWRITES = [
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The result of the calculation asked for, exact where it can be; else a decline."""
+    """Return the result of the calculation, exact where possible; decline all else."""
     return reply(read_whole_or_parts(text_of(request), _read), DECLINING)
 
 
@@ -107,7 +107,7 @@ def _without_ordinals(words: str) -> str:
 
 
 def _without_money(words: str) -> str:
-    """The words without the signs of one currency; two would be another agent's affair."""
+    """Return the words without the signs of one currency; leave the signs of several."""
     kinds = {found["sign"] or found["after"] or found["word"] for found in _MONEY.finditer(words)}
     return _MONEY.sub("", words) if len(kinds) == 1 else words
 

@@ -1,4 +1,4 @@
-"""Sums put in words: percentages, tips, shares, averages, primes; and how results are written."""
+"""Arithmetic in words: percentages, tips, shares, averages, primes; and how results are written."""
 
 import math
 import re
@@ -32,7 +32,7 @@ _LIST = re.compile(
 
 
 def read_phrase(words: str) -> Reading | None:
-    """The answer to a sum put in words, such as "25% off 80", if the words are one."""
+    """Return the answer to arithmetic in words, such as "25% off 80"; None for other words."""
     for pattern, compute in _PHRASES:
         if found := pattern.fullmatch(words):
             numbers = [Fraction(group) for group in found.groups() if group is not None]
@@ -41,7 +41,7 @@ def read_phrase(words: str) -> Reading | None:
 
 
 def equation(expression: str, value: Value) -> str:
-    """The expression and its value as people write them: "12 × 12 = 144"."""
+    """Return the expression and its value in common notation: "12 × 12 = 144"."""
     shown = expression.replace("**", "^").replace("*", "×").replace("/", "÷")
     shown = re.sub(r"\s*([×÷+])\s*", r" \1 ", shown)
     shown = re.sub(r"\s+(?=[!^°)])|(?<=[(^]) |(?<=^-) |(?<=[×÷+] -) ", "", shown)
@@ -59,7 +59,7 @@ def _is_exact(number: Fraction | float) -> bool:
 
 
 def _shown(number: Fraction | float) -> str:
-    """The number for people: all digits of a whole one up to 80, ten significant of another."""
+    """Return the number as text: up to 80 digits if whole, else ten significant digits."""
     if number == int(number):
         return _whole(int(number))
     if isinstance(number, Fraction) and abs(number) > 1 and _is_exact(number):
@@ -138,7 +138,7 @@ def _logarithm_to(number: Fraction, base: Fraction) -> str:
 
 
 def _rounded(number: Fraction, places: Fraction = Fraction(0)) -> str:
-    """The number rounded half up, as at school."""
+    """Return the number rounded half up."""
     scale = 10 ** max(0, min(int(places), 12))
     rounded = Fraction(math.floor(number * scale + Fraction(1, 2)), scale)
     return f"{_shown(number)} rounded is {_shown(rounded)}."
@@ -168,7 +168,7 @@ def _prime(number: Fraction) -> str:
 
 
 def _passes_miller_rabin(number: int) -> bool:
-    """Miller and Rabin's test; these witnesses leave no doubt below 3.4 million millions."""
+    """Return whether a number passes Miller-Rabin; these witnesses are exact below 3.4e12."""
     twos, odd = 0, number - 1
     while odd % 2 == 0:
         twos, odd = twos + 1, odd // 2
@@ -182,7 +182,7 @@ def _passes_miller_rabin(number: int) -> bool:
 
 
 def _read_tip(words: str) -> Reading | None:
-    """A tip or a discount, in any order of words: "how much tip on 64 at 18 percent"."""
+    """Return a tip or a discount, in any word order: "how much tip on 64 at 18 percent"."""
     percents = re.findall(rf"{_N}{_PERCENT}", words)
     amounts = re.findall(rf"{_N}(?!{_PERCENT}|\d|\.\d)", words)
     if len(percents) != 1 or len(amounts) != 1:

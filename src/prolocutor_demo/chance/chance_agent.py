@@ -48,7 +48,7 @@ class _ChanceReply(NamedTuple):
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """Lets chance decide, in the same way when a turn is run again; declines all else."""
+    """Answer by chance, with the same result if the turn runs again; decline all else."""
     text = bare(text_of(request))
     reply = _reply(text, random.Random(_seed(request))) or _ChanceReply(DECLINE, 0.05)
     return [{"text": reply.text, "confidence": reply.confidence}]
@@ -107,7 +107,7 @@ def _hands(text: str, chance: random.Random) -> str:
 
 
 def _seed(request: dict[str, Any]) -> str:
-    """The utterance's id, so that a turn run twice gives the same answer."""
+    """Return the utterance's id, so that a turn run twice gives the same answer."""
     utterances = request.get("human_utterances")
     last = utterances[-1] if isinstance(utterances, list) and utterances else None
     if not isinstance(last, dict):

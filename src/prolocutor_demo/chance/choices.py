@@ -1,4 +1,4 @@
-"""Picks from what is named ("tea, coffee or water"), orders it, splits it into teams."""
+"""Picks from named options ("tea, coffee or water"), shuffles them, splits them into teams."""
 
 import random
 import re
@@ -73,7 +73,7 @@ _LOOSE = re.compile(
 
 
 def choose(text: str, chance: random.Random) -> str | None:
-    """One (or some) of the options of a request that plainly asks to pick."""
+    """Return one option or more for a text that asks for a choice."""
     you_pick, should = _YOU_PICK.fullmatch(text), _SHOULD.fullmatch(text)
     lead = _LEAD.fullmatch(text) or _WHO.fullmatch(text)
     if you_pick:
@@ -101,7 +101,7 @@ def choose(text: str, chance: random.Random) -> str | None:
 
 
 def loose_choice(text: str, chance: random.Random) -> str | None:
-    """One of "tea or coffee?", if nothing else can be meant."""
+    """Return one of "tea or coffee?" if the text has no other reading."""
     if named := _COLON.fullmatch(text):
         text = named["list"]
     if len(text.split()) > 9 or _QUESTION.match(text) or not _LOOSE.fullmatch(text):
@@ -111,7 +111,7 @@ def loose_choice(text: str, chance: random.Random) -> str | None:
 
 
 def in_order(text: str, chance: random.Random) -> str | None:
-    """The named things in a random order."""
+    """Return the named options in a random order."""
     found = _ORDER.fullmatch(text)
     if found is None:
         return None
@@ -126,7 +126,7 @@ def in_order(text: str, chance: random.Random) -> str | None:
 
 
 def into_teams(text: str, chance: random.Random) -> str | None:
-    """The named people split into teams of about one size."""
+    """Return the names split into teams of nearly equal size."""
     found = _TEAMS.fullmatch(text) or _TEAMS_OF.fullmatch(text)
     options = _options(found["list"]) if found else []
     if found is None or len(options) < 2:
@@ -140,7 +140,7 @@ def into_teams(text: str, chance: random.Random) -> str | None:
 
 
 def _options(text: str, ors: bool = False) -> list[str]:
-    """The things named in a list; with `ors` an "and" does not part them."""
+    """Return the options of a list; with `ors` an "and" does not separate them."""
     text = re.sub(r"[?!.]+\s*(?:random(?:ly)?)?$", "", text.strip())
     text = re.sub(r",?\s+(?:tonight|today|now|please|at random|randomly)$", "", text)
     text = re.sub(r"\s+today\?", "", text)

@@ -32,7 +32,7 @@ _ALIEN = re.compile(r"\b(?:how|why|who|when|where|meaning|sum of|product)\b", re
 
 
 def roll(text: str, chance: random.Random) -> str | None:
-    """The dice that the text asks for, thrown and added up; None if it asks for none."""
+    """Return the result of the dice that the text names; None if it names none."""
     if not _ASKS.fullmatch(text) or _ALIEN.search(text):
         return None
     groups, bonus = _dice(text)

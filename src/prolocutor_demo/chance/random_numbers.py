@@ -44,7 +44,7 @@ _ALIEN = re.compile(
 
 
 def draw_number(text: str, chance: random.Random) -> str | None:
-    """The numbers that the text asks for; None if it asks for none."""
+    """Return the random numbers that the text asks for; None if it asks for none."""
     if not _ASKS.fullmatch(text) or _ALIEN.search(text):
         return None
     if (digits := _DIGITS.search(text)) or re.search(r"\bpin\b", text, re.IGNORECASE):

@@ -1,4 +1,4 @@
-"""The clock: tells the time, the date and the weekday, here and in other places."""
+"""The clock: gives the time, the date and the weekday, here and in other places."""
 
 from prolocutor_demo.clock.clock_agent import answer
 

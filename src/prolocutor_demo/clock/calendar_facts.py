@@ -1,4 +1,4 @@
-"""What the calendar says of now and of a date: day, week, quarter, leap years, weekdays."""
+"""Answers from the calendar, for today or a date: day, week, quarter, leap year, weekday."""
 
 import calendar
 import datetime as dt

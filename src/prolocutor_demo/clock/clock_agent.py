@@ -34,7 +34,7 @@ _TIME = (
 
 
 def answer(request: dict[str, Any]) -> Any:
-    """The time or date asked for, in the person's own time zone unless another place is named."""
+    """Return the time or date, in the user's time zone unless the text names a place."""
     if "function" in request:
         return call(request, FUNCTIONS)
     now = now_of(request)
@@ -116,7 +116,7 @@ def _part_of_day(found: re.Match[str], now: dt.datetime) -> str | None:
 
 
 def _moved(found: re.Match[str], now: dt.datetime) -> str | None:
-    """What a time here is there."""
+    """Return the time in `there` that corresponds to a time in `here`."""
     here, there = find_place(found["here"]), find_place(found["there"])
     time = _clock_time(found["time"])
     if here is None or there is None or time is None:

@@ -1,4 +1,4 @@
-"""What programs can ask of the clock: the time, here or elsewhere."""
+"""The functions that programs can call on the clock: the time in a place."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from prolocutor_demo.reading.request import now_of
 
 
 def current(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    """The time and the day in a place; where the person is if none is named."""
+    """Return the time and the day in a place, by default the user's."""
     moment, name = now_of(request), str(parameters.get("place") or "")
     where = "your place"
     if name:

@@ -18,7 +18,7 @@ class TimeZonePlace(NamedTuple):
 
     @property
     def clock(self) -> ZoneInfo:
-        """The rules of the place's time."""
+        """The zone as an object."""
         return ZoneInfo(self.zone)
 
 
@@ -33,7 +33,7 @@ class _TimeZoneCity(NamedTuple):
 
 
 def find_place(words: str) -> TimeZonePlace | None:
-    """The place that the words name, the most populous of that name; None if there is none.
+    """Return the place that the words name, the most populous of that name; None if unknown.
 
     A country of several zones is taken at its capital, a state of the US at its largest city.
     """
@@ -65,7 +65,7 @@ def _zone_named(name: str) -> TimeZonePlace | None:
 
 @cache
 def _zones() -> dict[str, str]:
-    """The zones by full name and by city, in lower case; links to countries are left out."""
+    """Return the zones by full name and by city, in lower case, without links to countries."""
     zones: dict[str, str] = {}
     for zone in sorted(available_timezones()):
         region, _, city = zone.rpartition("/")
@@ -94,7 +94,7 @@ def _country(name: str) -> TimeZonePlace | None:
 
 @cache
 def _countries() -> dict[str, tuple[str, str, str]]:
-    """Names of countries in lower case to code, name and capital."""
+    """Return the countries' names in lower case with code, name and capital."""
     return {
         _folded(country["name"]): (code, country["name"], country["capital"])
         for code, country in country_rows().items()
@@ -103,7 +103,7 @@ def _countries() -> dict[str, tuple[str, str, str]]:
 
 @cache
 def _zones_of_countries() -> dict[str, list[str]]:
-    """Country codes to their zones, the most populous first, from the zone table."""
+    """Return each country code with its zones in the order of the zone table, by population."""
     zones: dict[str, list[str]] = {}
     table = files("tzdata").joinpath("zoneinfo", "zone.tab").read_text(encoding="utf-8")
     for row in csv.reader(table.splitlines(), delimiter="\t"):
@@ -133,7 +133,7 @@ def _american() -> list[_TimeZoneCity]:
 
 
 def _city(name: str) -> TimeZonePlace | None:
-    """A city, perhaps followed by its country or state: "portland, maine"."""
+    """Return a city, optionally followed by its country or state: "portland, maine"."""
     if city := _largest(name):
         return TimeZonePlace(city.name, city.zone)
     words = name.replace(",", " ").replace(" in ", " ").split()
@@ -160,7 +160,7 @@ def _largest(
 
 @cache
 def _cities() -> dict[str, list[_TimeZoneCity]]:
-    """The cities by every name in Latin letters, in lower case without accents."""
+    """Return the cities by every name in Latin letters, in lower case without accents."""
     cities: dict[str, list[_TimeZoneCity]] = {}
     for row in city_rows():
         city = _TimeZoneCity(row.population, row.name, row.zone, row.country, row.state)

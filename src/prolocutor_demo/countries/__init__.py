@@ -1,4 +1,4 @@
-"""The atlas: knows capitals, people, money, languages and neighbours."""
+"""The atlas: capitals, population, currencies, languages and neighbours of countries."""
 
 from prolocutor_demo.countries.countries_agent import answer
 

@@ -1,4 +1,4 @@
-"""Answers questions about countries: capitals, people, money, languages, borders, size."""
+"""Answers questions about countries: capital, population, currency, languages, borders, area."""
 
 import functools
 import re
@@ -38,7 +38,7 @@ Found = tuple[str, str] | None
 
 
 def answer(request: dict[str, Any]) -> Any:
-    """A fact about one country, two compared, or the countries that fit."""
+    """Return a fact about one country, a comparison of two, or a list of countries."""
     if "function" in request:
         return call(request, FUNCTIONS)
     text = text_of(request)
@@ -50,7 +50,7 @@ def answer(request: dict[str, Any]) -> Any:
 
 
 def _clauses(text: str) -> list[str]:
-    """The parts of a text that asks several things."""
+    """Return the clauses of a text that asks several questions; [] if it asks one."""
     parts = re.split(r"[?;!.]\s+|,?\s+and\s+(?=wh|how|tell|is\b|does\b)", text, flags=re.IGNORECASE)
     return parts[:_MOST_CLAUSES] if len(parts) > 1 else []
 
@@ -223,7 +223,7 @@ def _facts(question: CountryQuestion) -> Found:
 
 
 def _capital_named(words: list[str]) -> tuple[str, Country | None]:
-    """The capital among the words, longest name first, with its country."""
+    """Return the capital among the words, the longest name first, and its country."""
     cities = _capitals()
     for size in range(min(4, len(words)), 0, -1):
         for start in range(len(words) - size + 1):
@@ -243,7 +243,7 @@ def _capitals() -> dict[str, str]:
 
 
 def _currencies_named(said: tuple[str, ...]) -> set[str]:
-    """The codes of all currencies that the words name: "franc" is many, "swiss franc" one."""
+    """Return the codes of the currencies named: "franc" names several, "swiss franc" one."""
     words = [word.removesuffix("s") for word in said]
     return {
         one.currency

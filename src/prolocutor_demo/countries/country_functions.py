@@ -1,4 +1,4 @@
-"""What programs can ask about countries: the facts of one, and all of them."""
+"""The functions that programs can call on the atlas: facts of one country, and all countries."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from prolocutor_demo.reading.country_names import mentions, words_of
 
 
 def facts(_: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    """The facts of the country that is named."""
+    """Return the facts of the named country."""
     named = mentions(words_of(str(parameters["country"])))
     if not named:
         return {"error": f"I know no country called {parameters['country']!r:.80}"}
@@ -21,7 +21,7 @@ def facts(_: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def world(_: dict[str, Any], parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """All states, of one continent if it is named."""
+    """Return all countries, or those of the named continent."""
     wanted = parameters.get("continent")
     return [
         _said(country)

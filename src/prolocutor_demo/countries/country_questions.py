@@ -1,4 +1,4 @@
-"""What a question about countries is made of: the countries, a topic, and the words left over."""
+"""Reads questions about countries: the countries, a topic, and the remaining words."""
 
 import difflib
 import re
@@ -71,7 +71,7 @@ _REGION_PATTERN = re.compile(
 
 
 class CountryQuestion(msgspec.Struct, frozen=True):
-    """A reading of a question: ISO codes as named, the other words, the topic, how sure it is."""
+    """A question about countries: ISO codes in text order, other words, topic, and confidence."""
 
     words: tuple[str, ...]
     countries: tuple[str, ...]
@@ -81,12 +81,12 @@ class CountryQuestion(msgspec.Struct, frozen=True):
     strange: tuple[str, ...]
 
     def asks(self, pattern: str) -> bool:
-        """Whether the pattern is found among the words that name no country."""
+        """Return whether the pattern occurs among the words that name no country."""
         return re.search(rf"\b(?:{pattern})\b", self.rest) is not None
 
 
 def question_of(text: str) -> CountryQuestion | None:
-    """The reading of a text; None where it is no question about countries."""
+    """Return the question that a text asks; None if it is not about countries."""
     words = words_of(text)
     if not words or len(words) > _MOST_WORDS:
         return None
@@ -105,7 +105,7 @@ def question_of(text: str) -> CountryQuestion | None:
 
 
 def sureness(question: CountryQuestion, explained: str = "") -> float:
-    """How well the topic explains all the words; 0 for a question of another field.
+    """Return how well the topic explains all words; 0 for a question about something else.
 
     `explained` are words that the answer itself accounts for, such as a city's name.
     """
@@ -119,7 +119,7 @@ def sureness(question: CountryQuestion, explained: str = "") -> float:
 
 
 def _spelled(word: str) -> str:
-    """The keyword that this word nearly is, else the word."""
+    """Return the keyword closest to a misspelled word, else the word."""
     if len(word) < 7 or word in _FILLER or word in _KEYWORDS:
         return word
     near = difflib.get_close_matches(word, _KEYWORDS, n=1, cutoff=0.84)

@@ -1,4 +1,4 @@
-"""Compares and ranks countries, and says their figures and names in words."""
+"""Compares and ranks countries, and formats their figures and names."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _MOST_LISTED = 60
 
 
 def compared(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
-    """Which of two countries has more of a measure, `population` or `area`."""
+    """Return which of two countries has more of a measure, `population` or `area`."""
     pair = [countries()[code] for code in question.countries[:2]]
     first = max(pair, key=lambda one: float(getattr(one, measure)))
     second = pair[1] if first is pair[0] else pair[0]
@@ -30,7 +30,7 @@ def compared(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
 
 
 def ranked(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
-    """The first three by a measure, of the world or a continent."""
+    """Return the first three by a measure, of the world or a continent."""
     region = question.regions[0] if question.regions else None
     found = [
         one
@@ -52,7 +52,7 @@ def ranked(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
 
 
 def people(country: Country) -> str:
-    """Says "about 126.5 million people"."""
+    """Return the population as "about 126.5 million people"."""
     count = country.population
     if count >= 1_000_000_000:
         return f"about {count / 1e9:.2f} billion people"
@@ -62,17 +62,17 @@ def people(country: Country) -> str:
 
 
 def extent(country: Country) -> str:
-    """Says "357,021 square kilometres"."""
+    """Return the area as "357,021 square kilometres"."""
     size = f"{country.area:,.2f}".rstrip("0").rstrip(".")
     return f"{size} square kilometres"
 
 
 def names(found: Iterable[Country]) -> str:
-    """The names in order of the alphabet."""
+    """Return the countries' names in alphabetical order."""
     names = sorted((one.name for one in found), key=lambda name: name.removeprefix("the "))
     return listed(names[:_MOST_LISTED])
 
 
 def listed(names: list[str]) -> str:
-    """Says "Peru, Chile and Bolivia"."""
+    """Return the names as "Peru, Chile and Bolivia"."""
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

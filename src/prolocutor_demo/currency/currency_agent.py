@@ -55,7 +55,7 @@ _STORY = re.compile(r"\b(?:costs?|was|were|is|for|paid|pay)\b.*\b(?:in|to|into)\
 
 
 class Exchange(NamedTuple):
-    """Money as it is named in an utterance: amounts, currencies without one, other words."""
+    """The money in an utterance: amounts, currencies without an amount, other words."""
 
     amounts: list[tuple[float, Currency]]
     bare: list[Currency]
@@ -64,7 +64,7 @@ class Exchange(NamedTuple):
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The money in the other currency, with the date of the rates; else a decline."""
+    """Return the amount in the other currency and the date of the rates; decline all else."""
     today = now_of(request).date()
     return reply(
         read_whole_or_parts(text_of(request), lambda words: _read(words, today)), DECLINING
@@ -98,14 +98,14 @@ def _read(words: str, today: dt.date) -> Reading | None:
 
 
 def _told_before(words: str) -> str:
-    """The exchange alone, where a story leads to it: "I earn 3000 CHF a month, what is that in"."""
+    """Return the exchange alone where a story precedes it: "I earn 3000 CHF, what is that in"."""
     found = _THAT_IN.search(words)
     money = list(_MONEY.finditer(words[: found.start()])) if found else []
     return f"{money[0][0]} in {found[1]}" if found and len(money) == 1 else words
 
 
 def _dated(words: str, today: dt.date) -> tuple[dt.date | None, str]:
-    """The date of the rates asked for, and the words without it."""
+    """Return the date of the rates, if any, and the words without it."""
     found = re.search(rf",? \b(?:on|in|of) ({DATE})$", words)
     day = read_date(found[1], today) if found else None
     if found is None or day is None:
@@ -158,7 +158,7 @@ def _exchange(words: str) -> Exchange:
 
 
 def _spelled(tokens: list[str], at: int) -> tuple[Currency | None, int]:
-    """The currency spelled from `at` on, and in how many tokens; (None, 1) if there is none."""
+    """Return the currency that starts at `at` and its number of tokens; (None, 1) if none."""
     for length in range(min(LONGEST_SPELLING, len(tokens) - at), 0, -1):
         currency = currencies().get(" ".join(tokens[at : at + length]))
         if currency is not None:
@@ -167,13 +167,13 @@ def _spelled(tokens: list[str], at: int) -> tuple[Currency | None, int]:
 
 
 def _ends_at(tokens: list[str], at: int) -> Currency | None:
-    """The currency spelled just before `at`."""
+    """Return the currency that ends before `at`."""
     spellings = (" ".join(tokens[at - back : at]) for back in range(1, LONGEST_SPELLING + 1))
     return next((currencies()[text] for text in spellings if text in currencies()), None)
 
 
 def _conversions(exchange: Exchange, words: str) -> list[tuple[float, Currency, Currency]]:
-    """What is asked for: one conversion, or one amount in several currencies; [] if unclear."""
+    """Return the conversion, or those of one amount to several currencies; [] if unclear."""
     amounts, bare = exchange.amounts, list(dict.fromkeys(exchange.bare))
     several = len(amounts) == 1 and 1 < len(bare) <= MOST_TARGETS and not exchange.stray
     if several and amounts[0][1] not in bare and re.search(r"\band\b|,|\bor\b", words):
@@ -183,7 +183,7 @@ def _conversions(exchange: Exchange, words: str) -> list[tuple[float, Currency, 
 
 
 def _conversion(exchange: Exchange, words: str) -> tuple[float, Currency, Currency] | None:
-    """The amount, what it is in, and what it shall be in; None if that is not clear."""
+    """Return the amount, its currency and the target currency; None if unclear."""
     amounts, bare = exchange.amounts, exchange.bare
     if len(amounts) == 2 and not bare:
         # "is a pound worth more than a euro", "how much is 1 pound for 1 euro"
@@ -230,7 +230,7 @@ def _converted(
 
 
 def _shown(value: float) -> str:
-    """An amount of money: two decimals, more for a small one, none for a whole one."""
+    """Return an amount with two decimals, more if it is small, none if it is whole."""
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"

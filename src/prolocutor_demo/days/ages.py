@@ -18,7 +18,7 @@ _TURNING = re.compile(r"\b(?:turns?|become|be) (\d{1,3})\b")
 
 
 def read_age(words: str, today: dt.date, birthday: str) -> Reading | None:
-    """The age asked for, of a person born on a date or of the person whose birthday is known."""
+    """Return the age of a person born on a date, or of a user whose birthday is known."""
     if year := _BORN_IN.search(words):
         age = today.year - int(year[1])
         if 0 < age < 200:

@@ -1,4 +1,4 @@
-"""The days' counter: an agent for ages, days until and since, and the date so many days away."""
+"""The day counter: an agent for ages, days until and since a date, and dates a span away."""
 
 import calendar
 import datetime as dt
@@ -44,7 +44,7 @@ _ASKING = r"(?:[.,]? (?:when|what|which)\b.*)?"
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The age, the count of days or the date asked for; else a decline."""
+    """Return an age, a number of days or a date; decline all else."""
     now = now_of(request)
     birthday = str(attributes_of(request).get("birthday", ""))
     return reply(
@@ -177,13 +177,13 @@ def _day_or_year(text: str, today: dt.date) -> dt.date | None:
 
 
 def _year(text: str) -> dt.date | None:
-    """The first day of the year, if the text is one."""
+    """Return the first day of the year that the text names; None if it names none."""
     year = re.fullmatch(r"(?:the year )?(\d{3,4})", text)
     return dt.date(int(year[1]), 1, 1) if year else None
 
 
 def _singular(unit: str | None) -> str:
-    """The unit that is counted: "sleeps" are days, "business days" working days; "" if none."""
+    """Return the unit: "day" for "sleeps", "working day" for "business days"; "" if none."""
     if unit is None:
         return ""
     if re.match(r"working|business|work |week ?day", unit):

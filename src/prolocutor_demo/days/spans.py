@@ -17,7 +17,7 @@ _MONTHS = {"month": 1, "year": 12, "decade": 120}
 
 
 class Span(NamedTuple):
-    """So many months and so many days; or so many working days."""
+    """A number of months and days, or of working days."""
 
     months: int = 0
     days: int = 0
@@ -25,7 +25,7 @@ class Span(NamedTuple):
 
 
 def read_span(text: str) -> Span | None:
-    """The span of "3 weeks", "a year and 2 months", "10 working days"; None if it is none."""
+    """Return the span of "3 weeks", "a year and 2 months", "10 working days"; else None."""
     months, days, working = 0.0, 0.0, 0
     for found in _PIECE.finditer(text):
         number = float(found["number"]) if found["number"][0].isdigit() else 1.0
@@ -44,7 +44,7 @@ def read_span(text: str) -> Span | None:
 
 
 def shifted(start: dt.date, span: Span, *, past: bool) -> dt.date:
-    """The date a span after the start, or before it with `past`.
+    """Return the date one span after the start, or before it with `past`.
 
     Raises OverflowError or ValueError beyond the years 1 to 9999.
     """
@@ -55,7 +55,7 @@ def shifted(start: dt.date, span: Span, *, past: bool) -> dt.date:
 
 
 def length(first: dt.date, last: dt.date, unit: str) -> str:
-    """How many of the unit from first to last: "5 weeks", "7 months and 11 days".
+    """Return the time from first to last in a unit: "5 weeks", "7 months and 11 days".
 
     Without a unit it is in years, months and days. Working days include both ends.
     """
@@ -79,13 +79,13 @@ def length(first: dt.date, last: dt.date, unit: str) -> str:
 
 
 def between(first: dt.date, last: dt.date) -> str:
-    """The time from first to last in years, months and days."""
+    """Return the time from first to last in years, months and days."""
     gone = relativedelta(last, first)
     return _listed([(gone.years, "year"), (gone.months, "month"), (gone.days, "day")])
 
 
 def counted(number: int, noun: str) -> str:
-    """The number and its noun: "1 day", "1,000 days"."""
+    """Return the number and its noun: "1 day", "1,000 days"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -101,7 +101,7 @@ def _working_days(first: dt.date, last: dt.date) -> int:
 
 
 def _days_of(first: dt.date, last: dt.date, weekday: int) -> int:
-    """How often the weekday comes from first to last, both included."""
+    """Return how often the weekday occurs from first to last, both included."""
     ahead = (weekday - first.weekday()) % 7
     return max(0, ((last - first).days - ahead) // 7 + 1)
 

@@ -1,4 +1,4 @@
-"""The dictionary: explains English words, and finds words like or unlike them."""
+"""The dictionary: explains English words and finds their synonyms and antonyms."""
 
 from prolocutor_demo.dictionary.dictionary_agent import answer
 

@@ -1,4 +1,4 @@
-"""Explains English words by WordNet: meanings, synonyms, antonyms, kinds of word, sentences."""
+"""Explains English words by WordNet: meanings, synonyms, antonyms, parts of speech, sentences."""
 
 import difflib
 import itertools
@@ -23,7 +23,7 @@ _LEAST = 0.6
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a word means, or the words that are like it or opposed to it."""
+    """Return a word's meaning, its synonyms or its antonyms."""
     text = text_of(request)
     for part, share in ((text, 1.0), *((clause, 0.85) for clause in _clauses(text))):
         asked = asked_of(part)
@@ -36,7 +36,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _clauses(text: str) -> list[str]:
-    """The parts of a text that asks several things."""
+    """Return the clauses of a text that asks several questions; [] if it asks one."""
     parts = re.split(r"[?;!.]\s+|,?\s+and\s+(?=wh|how|tell|define)", text, flags=re.IGNORECASE)
     return parts[:_MOST_CLAUSES] if len(parts) > 1 else []
 
@@ -79,7 +79,7 @@ def _synonyms(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
 
 
 def _broader(meaning: wordnet.Sense) -> list[str]:
-    """The words of the next wider meaning, for a word that shares its own with no other."""
+    """Return the words of the hypernym, for a word without synonyms."""
     return [word for one in wordnet.wider(meaning) for word in one.words][:_MOST_WORDS]
 
 
@@ -128,7 +128,7 @@ def _without(word: str, words: list[str]) -> list[str]:
 
 
 def _guessed(word: str) -> str | None:
-    """The listed word that a misspelled one most likely is."""
+    """Return the listed word closest to a misspelled one."""
     if len(word) < 5:
         return None
     start = word[: 3 if len(word) < 7 else 4].replace(" ", "_")

@@ -1,4 +1,4 @@
-"""What a question about a word asks for: the kind of question, the word, its part of speech."""
+"""Reads questions about words: the kind of question, the word, its part of speech."""
 
 import re
 
@@ -162,12 +162,12 @@ class WordQuestion(msgspec.Struct, frozen=True):
     confidence: float
 
     def named(self, word: str) -> "WordQuestion":
-        """The same question about another word."""
+        """Return the same question about another word."""
         return msgspec.structs.replace(self, word=word)
 
 
 def asked_of(text: str) -> WordQuestion | None:
-    """What the text asks about which word; None if it asks for no word."""
+    """Return the question that the text asks about a word; None if it asks none."""
     plain = _plain(text)
     if not plain or len(plain) > _LONGEST:
         return None
@@ -197,7 +197,7 @@ _FOREIGN = frozenset({"timer", "timers", "todo", "reminder", "reminders", "you",
 
 
 def _plain(text: str) -> str:
-    """The text in lower case without quotation marks, courtesies and marks at its end."""
+    """Return the text in lower case without quotation marks, courtesies and final punctuation."""
     text = " ".join(text.lower().replace("’", "'").split())
     text = re.sub(r"[\"“”„‟«»‘*_`]|(?<![a-z])'|'(?![a-z])", "", text)
     text = text.strip(" ?!.,;:-")

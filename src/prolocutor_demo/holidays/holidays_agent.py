@@ -1,4 +1,4 @@
-"""Answers questions about public holidays: is a day one, when is one, which come next."""
+"""Answers questions about public holidays: whether a day is one, when one is, which are next."""
 
 import datetime as dt
 import re
@@ -70,7 +70,7 @@ Found = tuple[str, float] | None
 
 
 class HolidayQuestion(msgspec.Struct, frozen=True):
-    """A text about holidays, the place that it is about, whether it says so, and the day it is."""
+    """A question about holidays: text, region, whether the region is named, and today's date."""
 
     text: str
     place: HolidayRegion
@@ -79,7 +79,7 @@ class HolidayQuestion(msgspec.Struct, frozen=True):
 
 
 def answer(request: dict[str, Any]) -> Any:
-    """Whether a day is a public holiday, when one is, or the list of those that come."""
+    """Return whether a day is a public holiday, when one is, or a list of the next ones."""
     if "function" in request:
         return call(request, FUNCTIONS)
     text, today, attributes = text_of(request), now_of(request).date(), attributes_of(request)
@@ -91,7 +91,7 @@ def answer(request: dict[str, Any]) -> Any:
 
 
 def _clauses(text: str) -> list[str]:
-    """The parts of a text that asks several things."""
+    """Return the clauses of a text that asks several questions; [] if it asks one."""
     parts = re.split(r"[?;!.]\s+|,?\s+and\s+(?=wh|how|tell|is\b|are\b)", text, flags=re.IGNORECASE)
     return parts[:_MOST_CLAUSES] if len(parts) > 1 else []
 
@@ -112,7 +112,7 @@ def _answer_to(text: str, today: dt.date, attributes: dict[str, Any]) -> Found:
 
 
 def _of_day(question: HolidayQuestion) -> Found:
-    """Whether the day that the question names is a holiday."""
+    """Return whether the day in the question is a holiday."""
     day = day_of(question.text, question.today, question.place.country)
     if day is None or not FIRST_YEAR <= day.year <= LAST_YEAR:
         return None
@@ -126,7 +126,7 @@ def _of_day(question: HolidayQuestion) -> Found:
 
 
 def _named(question: HolidayQuestion, sure: float) -> Found:
-    """When the holiday of this name is, or whether it is one."""
+    """Return when the named holiday is, or whether it is a public one."""
     for name in _names_asked(question):
         for place in _places(question, name):
             found = _when(question, place, name)
@@ -136,7 +136,7 @@ def _named(question: HolidayQuestion, sure: float) -> Found:
 
 
 def _names_asked(question: HolidayQuestion) -> list[str]:
-    """What is left of the question when its common words are gone, with the country and without."""
+    """Return the question without its common words, with the country and without."""
     words = words_of(_YEARS.sub(" ", question.text))
     place = set(words_of(question.place.name))
     spans = {at: one for one in mentions(words) for at in range(one.start, one.end)}
@@ -158,7 +158,7 @@ def _names_asked(question: HolidayQuestion) -> list[str]:
 
 
 def _placed(words: list[str], start: int) -> bool:
-    """Whether the country named from here on is where, not part of a holiday's name."""
+    """Return whether the country at this position is a place, not part of a holiday's name."""
     before = words[max(0, start - 2) : start]
     return bool(before) and (before[-1] in _WHERE or (before[-1] == "the" and before[0] in _WHERE))
 
@@ -176,7 +176,7 @@ def _whole(code: str) -> HolidayRegion:
 
 
 def _when(question: HolidayQuestion, place: HolidayRegion, name: str) -> list[Holiday]:
-    """The days of the year asked, else of this year or, if they are over, the next."""
+    """Return the days in the given year, else in this year or, if past, the next."""
     year = year_of(question.text, question.today)
     if year is not None:
         return by_name(place, name, year)
@@ -204,7 +204,7 @@ def _told(question: HolidayQuestion, place: HolidayRegion, found: list[Holiday])
 
 
 def _but_in(place: HolidayRegion, day: dt.date, name: str = "") -> str:
-    """The parts of the country that differ, as the end of a sentence."""
+    """Return the regions that differ, as the end of a sentence."""
     parts = [] if place.part else parts_on(place.country, day, name)
     if not parts:
         return ""

@@ -1,4 +1,4 @@
-"""The public holidays of a country or a part of it, and the days that are kept everywhere."""
+"""The public holidays of a country or a part of it, and days observed in many countries."""
 
 import datetime as dt
 import difflib
@@ -75,7 +75,7 @@ _DROPPED = re.compile(r"\b(?:the|day|days|holiday|of|jr)\b")
 
 
 class HolidayRegion(msgspec.Struct, frozen=True):
-    """Where holidays are kept: a country by ISO code, perhaps a part of it, and its name."""
+    """A country by ISO code, optionally a subdivision of it, and its name."""
 
     country: str
     part: str | None
@@ -83,7 +83,7 @@ class HolidayRegion(msgspec.Struct, frozen=True):
 
 
 class Holiday(msgspec.Struct, frozen=True):
-    """One holiday on one day; not `public` where people keep it but work."""
+    """One holiday on one day; not `public` if it is a working day."""
 
     day: dt.date
     name: str
@@ -91,7 +91,7 @@ class Holiday(msgspec.Struct, frozen=True):
 
 
 def supported(country: str) -> bool:
-    """Whether the library knows the holidays of this country."""
+    """Return whether the library knows the holidays of this country."""
     import holidays
 
     return country in holidays.list_supported_countries()
@@ -99,7 +99,7 @@ def supported(country: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def public_holidays(country: str, part: str | None, year: int) -> tuple[Holiday, ...]:
-    """The public holidays of one year, in order; a day with two names is there twice."""
+    """Return the public holidays of one year in order; a day with two names occurs twice."""
     import holidays
 
     if not FIRST_YEAR <= year <= LAST_YEAR:
@@ -119,12 +119,12 @@ def public_holidays(country: str, part: str | None, year: int) -> tuple[Holiday,
 
 
 def on_day(place: HolidayRegion, day: dt.date) -> list[Holiday]:
-    """The public holidays of a place on one day."""
+    """Return the public holidays of a place on one day."""
     return [one for one in public_holidays(place.country, place.part, day.year) if one.day == day]
 
 
 def parts_on(country: str, day: dt.date, name: str = "") -> list[str]:
-    """The parts of a country that rest on a day for which the whole country does not."""
+    """Return the subdivisions with a holiday on a day that is none nationwide."""
     import holidays
 
     kind = getattr(holidays, country)
@@ -142,14 +142,14 @@ def parts_on(country: str, day: dt.date, name: str = "") -> list[str]:
 
 
 def coming(place: HolidayRegion, after: dt.date, until: dt.date) -> list[Holiday]:
-    """The public holidays of a place after one day, up to another and with it."""
+    """Return the public holidays of a region after one day, up to and including another."""
     years = range(after.year, min(until.year, LAST_YEAR) + 1)
     kept = [one for year in years for one in public_holidays(place.country, place.part, year)]
     return [one for one in kept if after < one.day <= until]
 
 
 def by_name(place: HolidayRegion, name: str, year: int) -> list[Holiday]:
-    """The days of one year that bear this name in a place, else where Christians keep them."""
+    """Return the days of one year with this name in a region, else by the Christian calendar."""
     wanted = plain_name(name)
     if not wanted:
         return []
@@ -177,12 +177,12 @@ def by_name(place: HolidayRegion, name: str, year: int) -> list[Holiday]:
 
 
 def is_substitute(holiday: Holiday) -> bool:
-    """Whether this is only the day off for a holiday that falls on a weekend."""
+    """Return whether this is the substitute for a holiday on a weekend."""
     return "observed" in holiday.name.lower() or "substitute" in holiday.name.lower()
 
 
 def plain_name(name: str) -> str:
-    """A holiday's name without accents, saints' short forms and the word "day"."""
+    """Return a holiday's name without accents, saints' short forms and the word "day"."""
     folded = unicodedata.normalize("NFKD", name.lower().replace("’", "'"))
     plain = "".join(letter for letter in folded if not unicodedata.combining(letter))
     plain = re.sub(r"'s?\b|\b's\b", "", plain.replace("new years", "new year"))
@@ -194,7 +194,7 @@ def plain_name(name: str) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _kept_besides(country: str, year: int) -> tuple[Holiday, ...]:
-    """The days that a country keeps without closing: Mother's Day, Groundhog Day."""
+    """Return the days that a country observes without a day off: Mother's Day, Groundhog Day."""
     import holidays
 
     kind = getattr(holidays, country)

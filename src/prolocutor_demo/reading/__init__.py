@@ -1,1 +1,1 @@
-"""What several agents read with: the request, wording, numbers, dates, countries."""
+"""Readers that several agents share: requests, wording, numbers, dates, countries."""

@@ -74,20 +74,20 @@ class Country(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The name as a sentence begins with it."""
+        """The name as the start of a sentence."""
         return self.name[0].upper() + self.name[1:]
 
 
 @functools.cache
 def countries() -> dict[str, Country]:
-    """All countries and territories by ISO code."""
+    """Return all countries and territories by ISO code."""
     rows = country_rows()
     return {code: _country(code, row) for code, row in rows.items() if code not in _GONE}
 
 
 @functools.cache
 def language_codes() -> dict[str, str]:
-    """English names of languages, lower case -> CLDR code."""
+    """Return CLDR codes by English language names in lower case."""
     from babel import Locale
 
     names = {name.lower(): code for code, name in Locale("en").languages.items()}
@@ -95,7 +95,7 @@ def language_codes() -> dict[str, str]:
 
 
 def language_name(code: str) -> str:
-    """The English name of a language."""
+    """Return the English name of a language."""
     from babel import Locale
 
     names = Locale("en").languages
@@ -103,7 +103,7 @@ def language_name(code: str) -> str:
 
 
 def currency_name(code: str) -> str:
-    """The English name of a currency."""
+    """Return the English name of a currency."""
     from babel.numbers import get_currency_name
 
     return str(get_currency_name(code, locale="en")) if code else ""
@@ -131,7 +131,7 @@ def _country(code: str, row: dict[str, object]) -> Country:
 
 
 def _languages(code: str, spoken: str) -> tuple[str, ...]:
-    """The official languages by CLDR, else the ones most spoken by GeoNames."""
+    """Return the official languages by CLDR, else the most spoken ones by GeoNames."""
     from babel.languages import get_official_languages
 
     official = tuple(get_official_languages(code, regional=False, de_facto=True))

@@ -70,7 +70,7 @@ class Mention(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The words in lower case without accents, possessives and punctuation; "US" becomes "usa"."""
+    """Return the words in lower case without accents, possessives, punctuation; "US" is "usa"."""
     text = re.sub(r"\bU\.?S\.?(?:A\b\.?)?(?=\W|$)", "usa", text)
     text = re.sub(r"\b[Uu]\.[Kk]\.?(?=\W|$)", "uk", text)
     text = re.sub(r"\b(the|in) us\b", r"\1 usa", text, flags=re.IGNORECASE)
@@ -80,7 +80,7 @@ def words_of(text: str) -> list[str]:
 
 
 def mentions(words: list[str]) -> list[Mention]:
-    """The countries named in these words, in order, the longest names first."""
+    """Return the countries named in these words, in order; longer names take precedence."""
     names, found, start = _names(), [], 0
     while start < len(words):
         for size in range(min(_LONGEST_NAME, len(words) - start), 0, -1):
@@ -95,7 +95,7 @@ def mentions(words: list[str]) -> list[Mention]:
 
 
 def closest(word: str) -> str | None:
-    """The country whose name looks almost like this word: "finnland" -> "FI"."""
+    """Return the country with a name close to this word: "FI" for "finnland"."""
     near = difflib.get_close_matches(word, _single_words(), n=1, cutoff=_CLOSE)
     return _names()[near[0]] if len(word) > 3 and near else None
 
@@ -132,7 +132,7 @@ def _cldr_names() -> list[tuple[str, str]]:
 
 
 def _adjectives() -> list[tuple[str, str]]:
-    """Adjectives of countries; of two that share one the smaller comes first, to be overwritten."""
+    """Return (adjective, code) by population, so that the largest country wins a shared one."""
     from countryinfo import CountryInfo
 
     known = countries()

@@ -1,4 +1,4 @@
-"""Takes the courtesies off a request: "could you flip a coin, please?" is "flip a coin"."""
+"""Removes courtesies from a request: "could you flip a coin, please?" is "flip a coin"."""
 
 import re
 
@@ -19,7 +19,7 @@ _ROUNDS = 5
 
 
 def bare(text: str) -> str:
-    """The request without politeness around it, in its own upper and lower case."""
+    """Return the request without courtesies, with its case unchanged."""
     text = " ".join(text.replace("’", "'").split())
     for _ in range(_ROUNDS):
         shorter = _without_start(text)

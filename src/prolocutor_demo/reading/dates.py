@@ -1,4 +1,4 @@
-"""Dates as people say them: "3 May 1980", "next Friday", "Christmas", "the day after tomorrow"."""
+"""Reads dates in words: "3 May 1980", "next Friday", "Christmas", "the day after tomorrow"."""
 
 import datetime as dt
 import re
@@ -45,7 +45,7 @@ _NUMERIC = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})")
 
 
 def read_date(words: str, today: dt.date, *, future: bool = False) -> dt.date | None:
-    """The day that the words name, wholly; None if they name none.
+    """Return the day that the words as a whole name; None if they name none.
 
     A date without a year is this year's; with `future` the next one from today on. "3/5/1980" is
     read with the day first. A month alone is its first day.
@@ -69,13 +69,13 @@ def read_date(words: str, today: dt.date, *, future: bool = False) -> dt.date | 
 
 
 def said(day: dt.date, *, weekday: bool = True) -> str:
-    """The day in words: "Friday, 20 November 2026"."""
+    """Return the day in words: "Friday, 20 November 2026"."""
     date = f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
     return f"{WEEKDAYS[day.weekday()].capitalize()}, {date}" if weekday else date
 
 
 def weekday_number(word: str) -> int | None:
-    """0 for "monday" or "mon" up to 6 for Sunday; None if the word is no weekday."""
+    """Return 0 for "monday" or "mon" up to 6 for Sunday; None if the word is no weekday."""
     if not re.fullmatch(_WEEKDAY, word):
         return None
     return next((n for n, name in enumerate(WEEKDAYS) if name[:3] == word[:3]), None)
@@ -130,7 +130,7 @@ def _written(words: str, today: dt.date, future: bool) -> dt.date | None:
 
 
 def _numeric(first: int, second: int, year: str, today: dt.date) -> dt.date:
-    """Day and month in either order where only one makes sense, else the day first."""
+    """Return the date, day first unless only the other order is valid."""
     day, month = (first, second) if second <= 12 else (second, first)
     full = int(year)
     if len(year) == 2:
@@ -167,7 +167,7 @@ def _of_easter(days: int) -> Callable[[int], dt.date]:
 
 
 def _thanksgiving(year: int) -> dt.date:
-    """The fourth Thursday of November."""
+    """Return the fourth Thursday of November."""
     first = dt.date(year, 11, 1)
     return first + dt.timedelta(days=(3 - first.weekday()) % 7 + 21)
 

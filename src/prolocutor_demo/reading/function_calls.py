@@ -1,4 +1,4 @@
-"""What the demo's agents read where a program calls one of their functions."""
+"""Calls an agent's function for a program."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ Function = Callable[[dict[str, Any], Parameters], Any]
 
 
 def call(request: dict[str, Any], functions: Mapping[str, Function]) -> Any:
-    """What the called function gives; an error in words for one that is not there."""
+    """Return the function's result, or an error message for an unknown function."""
     function = request["function"]
     found = functions.get(function["name"])
     if found is None:

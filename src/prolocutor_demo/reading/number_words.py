@@ -1,4 +1,4 @@
-"""Numbers as people write them: words to digits, digits to words' numbers, and back to text."""
+"""Converts number words to digits, and formats numbers as text."""
 
 import re
 from fractions import Fraction
@@ -38,7 +38,7 @@ _AND_A_HALF = re.compile(r"\b(\d+) and (?:an? )?(half|quarter|third|\d+ quarters
 
 
 def with_digits(text: str) -> str:
-    """The text with number words, thousands' commas and 2k, 3 million written as plain digits.
+    """Return the text with number words, thousands separators, 2k and 3 million as plain digits.
 
     `text` is lower case: "twenty three times 1,000" becomes "23 times 1000".
     """
@@ -52,12 +52,12 @@ def with_digits(text: str) -> str:
 
 
 def joined_groups(text: str) -> str:
-    """The text with "10 000" written as 10000; only where blanks part nothing else."""
+    """Return the text with "10 000" as 10000; for text where blanks separate nothing else."""
     return _SPACED.sub(lambda found: found[0].replace(" ", ""), text)
 
 
 def with_fractions(text: str) -> str:
-    """The text with "half a", "three quarters of", "1 1/2" before a noun written as decimals."""
+    """Return the text with "half a", "three quarters of", "1 1/2" before a noun as decimals."""
     text = _MIXED.sub(
         lambda found: _text_of(int(found[1]) + Fraction(int(found[2]), int(found[3]))), text
     )
@@ -65,7 +65,7 @@ def with_fractions(text: str) -> str:
 
 
 def shown(value: Fraction | float, places: int = 2) -> str:
-    """A number for people: thousands' commas, at most `places` decimals, more if it is small."""
+    """Return a number with thousands separators and at most `places` decimals, more if small."""
     if not -(2**53) < value < 2**53 or value == int(value):
         return f"{int(value):,}"
     number = float(value)
@@ -101,7 +101,7 @@ def _run_as_digits(found: re.Match[str]) -> str:
 
 
 def _continues(group: Fraction, value: int) -> bool:
-    """Whether "twenty" (group) can be followed by "three" (value) within one number."""
+    """Return whether "three" (value) can follow "twenty" (group) within one number."""
     if value < 10:
         return value > 0 and group % 10 == 0 and (group % 100 == 0 or group % 100 >= 20)
     return group % 100 == 0 and group > 0

@@ -1,4 +1,4 @@
-"""What the demo's agents read in a request: the words, the moment, the person's attributes."""
+"""Reads a request: the text, the time of asking, the user's attributes."""
 
 import datetime as dt
 from typing import Any
@@ -8,20 +8,20 @@ LONGEST_TEXT = 500
 
 
 def text_of(request: dict[str, Any]) -> str:
-    """The person's last words, stripped and cut at 500 characters; "" if there are none."""
+    """Return the user's last text, stripped and cut at 500 characters; "" if there is none."""
     text = _last_utterance(request).get("text")
     return text.strip()[:LONGEST_TEXT].strip() if isinstance(text, str) else ""
 
 
 def attributes_of(request: dict[str, Any]) -> dict[str, Any]:
-    """The person's attributes; {} if there are none."""
+    """Return the user's attributes; {} if there are none."""
     human = request.get("human")
     attributes = human.get("attributes") if isinstance(human, dict) else None
     return attributes if isinstance(attributes, dict) else {}
 
 
 def now_of(request: dict[str, Any]) -> dt.datetime:
-    """The moment of asking, aware, in the person's time zone (else the server's own).
+    """Return the time of asking, aware, in the user's time zone (else the server's).
 
     The clock is read only for a request that carries no readable `date_time`.
     """
@@ -39,7 +39,7 @@ def now_of(request: dict[str, Any]) -> dt.datetime:
 
 
 def _zone(name: object) -> ZoneInfo | None:
-    """The named zone; None, which `astimezone` takes as the server's, if it is unknown."""
+    """Return the named zone; None, which `astimezone` takes as the server's, if unknown."""
     if not isinstance(name, str) or not name:
         return None
     try:

@@ -1,4 +1,4 @@
-"""How the demo's agents read wording: plain words, the parts of an utterance, a hypothesis."""
+"""Normalizes wording, splits utterances into parts, and builds hypotheses."""
 
 import re
 from collections.abc import Callable
@@ -54,7 +54,7 @@ _NEXT_PART = re.compile(
 
 
 def plain(text: str) -> str:
-    """The words in lower case, common misspellings righted, greetings and courtesies cut off."""
+    """Return the words in lower case, misspellings corrected, without greetings and courtesies."""
     words = " ".join(text.translate(_SAME).lower().split())
     for pattern, right in _SPELLING:
         words = pattern.sub(right, words)
@@ -66,13 +66,13 @@ def plain(text: str) -> str:
 
 
 def parts_of(text: str) -> list[str]:
-    """The questions and commands in the text, each on its own."""
+    """Return the questions and commands in the text separately, at most eight."""
     parts = [part for part in _NEXT_PART.split(text.translate(_SAME)) if part and part.strip()]
     return parts[:8]
 
 
 def read_whole_or_parts(text: str, read: Callable[[str], Reading | None]) -> Reading | None:
-    """What `read` makes of the text, or of those of its parts that it understands."""
+    """Return the reading of the whole text, else of those parts that `read` understands."""
     if whole := read(plain(text)):
         return whole
     parts = parts_of(text)
@@ -86,11 +86,11 @@ def read_whole_or_parts(text: str, read: Callable[[str], Reading | None]) -> Rea
 
 
 def reply(reading: Reading | None, declining: str) -> list[dict[str, Any]]:
-    """The one hypothesis of an agent: what it read, or its own words for declining."""
+    """Return an agent's one hypothesis: its reading, or its text for declining."""
     text, confidence = reading or (declining, DECLINED)
     return [{"text": text, "confidence": round(confidence, 3)}]
 
 
 def question(tell: Tell, *pieces: str) -> QuestionPattern:
-    """The question of a whole utterance in plain words, its pattern given in pieces."""
+    """Return the pattern of a whole utterance, joined from its pieces, with its answer function."""
     return re.compile("".join(pieces)), tell

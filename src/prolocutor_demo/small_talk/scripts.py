@@ -1,4 +1,4 @@
-"""The words of small talk, read from `small_talk.yaml` beside it."""
+"""The patterns and replies of small talk, read from `small_talk.yaml`."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _TALK_ABOUT = (
 
 
 class ScriptStep(NamedTuple):
-    """One thing said in a script; the person's answer to it is kept under `key`."""
+    """One line of a script; the user's answer is stored under `key`."""
 
     say: str
     key: str = ""
@@ -23,7 +23,7 @@ class ScriptStep(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A sub-dialog: how it is asked for, how it comes up, its steps, what is said when over."""
+    """A sub-dialog: the patterns that request or open it, its steps, and its last line."""
 
     name: str
     asked_for: re.Pattern[str]
@@ -33,7 +33,7 @@ class Script(NamedTuple):
 
 
 class PassingRemark(NamedTuple):
-    """A kind of thing said in passing, and the replies to it."""
+    """A kind of remark, and the replies to it."""
 
     said: re.Pattern[str]
     reply: tuple[str, ...]
@@ -41,7 +41,7 @@ class PassingRemark(NamedTuple):
 
 
 class SmallTalkWords(NamedTuple):
-    """All that small talk knows to hear and to say."""
+    """All patterns and replies of small talk."""
 
     scripts: tuple[Script, ...]
     replies: tuple[PassingRemark, ...]
@@ -52,7 +52,7 @@ class SmallTalkWords(NamedTuple):
 
 
 def read_words() -> SmallTalkWords:
-    """The words as they stand in the file."""
+    """Return the contents of the file with its patterns compiled."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     raw = yaml.load(_WORDS.read_text(encoding="utf-8"), Loader=loader)
     return SmallTalkWords(

@@ -20,7 +20,7 @@ class _SmallTalkReply(NamedTuple):
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """Chats: replies to small talk, opens, continues and resumes scripts; declines all else."""
+    """Reply to small talk; open, continue and resume scripts; decline all else."""
     state = SmallTalkState(attributes_of(request).get(NAME), _WORDS.scripts)
     said = text_of(request)
     waiting = _spoke_last(request) and state.asked
@@ -59,7 +59,7 @@ def _reply(plain: str, said: str, state: SmallTalkState, waiting: bool) -> _Smal
 
 
 def _is_aside(plain: str, state: SmallTalkState) -> bool:
-    """Whether something is said to the assistant rather than as an answer."""
+    """Return whether the text addresses the assistant rather than answers its question."""
     script = state.script
     names = script is not None and script.steps[state.steps[script.name] - 1].key == "name"
     if _ASKS_US.match(plain):
@@ -68,7 +68,7 @@ def _is_aside(plain: str, state: SmallTalkState) -> bool:
 
 
 def _aside(plain: str, said: str, state: SmallTalkState) -> _SmallTalkReply | None:
-    """The reply to what stands outside of the scripts."""
+    """Return the reply to a text outside the scripts."""
     if found := _WORDS.named.fullmatch(plain):
         return _named(found["name"], said, state)
     if _WORDS.whose_name.fullmatch(plain):
@@ -84,7 +84,7 @@ def _aside(plain: str, said: str, state: SmallTalkState) -> _SmallTalkReply | No
 
 
 def _in_parts(said: str, state: SmallTalkState) -> _SmallTalkReply | None:
-    """The replies to two or three things said at once: "thanks, bye"."""
+    """Return the replies to two or three remarks in one text: "thanks, bye"."""
     parts = [part for one in _PARTS.split(said) if (part := _plain(one))]
     if not 1 < len(parts) <= 3:
         return None
@@ -94,7 +94,7 @@ def _in_parts(said: str, state: SmallTalkState) -> _SmallTalkReply | None:
 
 
 def _hinted(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
-    """The reply to a word or two that tell what kind of small talk it is."""
+    """Return the reply to keywords that identify the kind of small talk."""
     if len(plain.split()) > 9 or _ELSEWHERE.search(plain):
         return None
     for hint in _WORDS.hints:
@@ -104,14 +104,14 @@ def _hinted(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
 
 
 def _about_me(plain: str) -> _SmallTalkReply | None:
-    """A way out of the questions about the assistant that nobody thought of."""
+    """Return an evasive reply to an unforeseen question about the assistant."""
     if len(plain.split()) > 7 or not _TO_ME.fullmatch(plain):
         return None
     return _SmallTalkReply("That is a good question; I have not found out yet.", 0.55)
 
 
 def _passing(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
-    """The reply to a greeting, thanks and the like, also after a greeting."""
+    """Return the reply to a greeting, thanks and the like, also after a greeting."""
     for words in dict.fromkeys((plain, _GREETING.sub("", plain, count=1))):
         for passing in _WORDS.replies:
             if words and passing.said.fullmatch(words):
@@ -121,7 +121,7 @@ def _passing(plain: str, state: SmallTalkState) -> _SmallTalkReply | None:
 
 
 def _reminder(plain: str, state: SmallTalkState) -> str:
-    """With a greeting: that a script waits to be gone on with."""
+    """Return a note on an unfinished script, to follow a greeting."""
     if state.script is None or not _GREETING.match(f"{plain} "):
         return ""
     return f' We were talking of {_topic(state.script)}: say "go on" if you like.'
@@ -136,7 +136,7 @@ def _named(name: str, said: str, state: SmallTalkState) -> _SmallTalkReply:
 
 
 def _open(script: Script, state: SmallTalkState) -> _SmallTalkReply:
-    """Begins a script, resumes it where it stopped, or says that it is over."""
+    """Begin a script, resume it, or say that it is over."""
     if state.over(script):
         text = state.filled(script.over, script)
         return _SmallTalkReply(text or f"We have talked of {_topic(script)} already.", 0.86)
@@ -145,7 +145,7 @@ def _open(script: Script, state: SmallTalkState) -> _SmallTalkReply:
 
 
 def _resume(state: SmallTalkState) -> _SmallTalkReply:
-    """Goes on with the script at hand, else with the first that is not over."""
+    """Continue the current script, else the first unfinished one."""
     unfinished = [script for script in _WORDS.scripts if not state.over(script)]
     script = state.script if state.script in unfinished else next(iter(unfinished), None)
     if script is None:
@@ -159,7 +159,7 @@ def _resume(state: SmallTalkState) -> _SmallTalkReply:
 
 
 def _back_to(reply: _SmallTalkReply, state: SmallTalkState) -> _SmallTalkReply:
-    """Adds to a reply in passing the question that is still open."""
+    """Return a reply with the open question of the script added."""
     if reply.can_continue or state.script is None or state.over(state.script):
         return reply
     state.asked = True
@@ -168,7 +168,7 @@ def _back_to(reply: _SmallTalkReply, state: SmallTalkState) -> _SmallTalkReply:
 
 
 def _continue(said: str, state: SmallTalkState) -> _SmallTalkReply | None:
-    """Takes free text as the answer to the step just said, and says the next."""
+    """Take free text as the answer to the current step, and return the next step."""
     script = state.script
     if script is None or state.over(script) or not state.steps[script.name]:
         return None
@@ -188,14 +188,14 @@ def _say_next(script: Script, state: SmallTalkState, confidence: float) -> _Smal
 
 
 def _words_of(script: Script, state: SmallTalkState, step: int) -> str:
-    """The words of a step, filled in with what the person said."""
+    """Return the text of a step, filled in with the user's answers."""
     previous = script.steps[step - 1].key if step else ""
     text = script.steps[step].say.replace("{answer}", f"{{{previous}}}")
     return state.filled(text, script) or script.steps[step].plain
 
 
 def _question_of(script: Script, state: SmallTalkState) -> str:
-    """The question that is open, without what was said before it."""
+    """Return the open question without the sentences before it."""
     text = _words_of(script, state, state.steps[script.name] - 1)
     return re.split(r"(?<=[.!?]) ", text)[-1]
 
@@ -205,7 +205,7 @@ def _topic(script: Script) -> str:
 
 
 def _plain(text: str) -> str:
-    """The utterance in lower case without signs, courtesies and the assistant's name."""
+    """Return the utterance in lower case without signs, courtesies and the assistant's name."""
     text = text.lower().replace("’", "'")
     if not re.search(r"\w", text):
         return text.strip()

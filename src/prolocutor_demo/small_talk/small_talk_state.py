@@ -1,4 +1,4 @@
-"""What small talk remembers of a person, read with suspicion from their attributes."""
+"""What small talk remembers of a user, validated when read from the attributes."""
 
 import re
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _EMPTY = re.compile(
 
 
 class SmallTalkState:
-    """The script at hand, how far each script got, and what the person said in them.
+    """The current script, the step of each script, and the user's answers.
 
     `asked` tells that the last thing said was a step of the script, which waits for an answer.
     """
@@ -45,18 +45,18 @@ class SmallTalkState:
         self.turns = _number(state.get("turns"), 10**6)
 
     def kept(self) -> dict[str, Any]:
-        """What goes into the person's attributes."""
+        """Return the JSON value for the user's attributes."""
         steps = {name: step for name, step in self.steps.items() if step}
         script = self.script.name if self.script else None
         kept: dict[str, Any] = {"script": script, "steps": steps, "said": self.said}
         return kept | {"asked": self.asked, "turns": self.turns}
 
     def over(self, script: Script) -> bool:
-        """Whether all steps of a script have been said."""
+        """Return whether all steps of a script are done."""
         return self.steps[script.name] >= len(script.steps)
 
     def remember(self, said: str, script: Script) -> None:
-        """Keeps the answer to the step just said, if it is short enough to be repeated."""
+        """Store the answer to the current step if it is short enough to be repeated."""
         key = script.steps[max(0, self.steps[script.name] - 1)].key
         core = _FILLER.sub("", " ".join(said.split())).strip(" .,!?\"'")
         core = _TAIL.sub("", core).replace("{", "").replace("}", "")
@@ -64,12 +64,12 @@ class SmallTalkState:
             self.said[f"{script.name}.{key}"] = core
 
     def answered(self, script: Script) -> bool:
-        """Whether the answer to the step just said is known already."""
+        """Return whether the answer to the current step is known."""
         step = script.steps[max(0, self.steps[script.name] - 1)]
         return f"{script.name}.{step.key}" in self.said
 
     def filled(self, text: str, script: Script) -> str:
-        """The text with what the person said; "" if something of it is missing."""
+        """Return the text filled in with the user's answers; "" if one is missing."""
         for key in re.findall(r"\{(\w*)\}", text):
             value = self.said.get(f"{script.name}.{key}")
             if not value:

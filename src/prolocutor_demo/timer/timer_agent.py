@@ -34,7 +34,7 @@ DECLINE = "I only look after timers."
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """Sets, shows, changes and cancels timers; declines all else."""
+    """Set, show, change and cancel timers; decline all else."""
     now = now_of(request)
     timers = read_timers(attributes_of(request).get(NAME), now)
     asked = TimerRequest(
@@ -62,7 +62,7 @@ def _reply(asked: TimerRequest) -> TimerReply | None:
 
 
 def _follow_up(asked: TimerRequest) -> TimerReply | None:
-    """Takes "add 5 minutes" while a timer runs, and "pause it" right after one was spoken of."""
+    """Handle "add 5 minutes" while a timer runs, and "pause it" after a reply about one."""
     if not any(timer.left(asked.now) > 0 for timer in asked.timers):
         return None
     if timer_phrases.MORE.fullmatch(asked.text) and (reply := _extend(asked)):
@@ -76,7 +76,7 @@ def _follow_up(asked: TimerRequest) -> TimerReply | None:
 
 
 def _given_length(asked: TimerRequest) -> TimerReply | None:
-    """Takes "5 minutes" as the answer to "For how long?"."""
+    """Handle "5 minutes" as the answer to "For how long?"."""
     lengths = lengths_in(asked.text, clock=True)
     if not lengths or lengths[0].start > 12 or lengths[0].end + 15 < len(asked.text):
         return None
@@ -85,7 +85,7 @@ def _given_length(asked: TimerRequest) -> TimerReply | None:
 
 
 def _set_if_length(asked: TimerRequest) -> TimerReply | None:
-    """Starts a timer if the words say for how long or until when, and do not ask."""
+    """Start a timer if the text is no question and names a length or an end."""
     if timer_phrases.QUESTION.match(asked.text):
         return None
     timed = lengths_said(asked) or (
@@ -95,7 +95,7 @@ def _set_if_length(asked: TimerRequest) -> TimerReply | None:
 
 
 def _set(asked: TimerRequest) -> TimerReply | None:
-    """Starts one timer or several, or asks for how long."""
+    """Start one timer or several, or ask for the length."""
     if timer_phrases.ALARM.search(asked.text) or not (lengths := lengths_said(asked)):
         return _set_until(asked)
     if len(lengths) == 1 or not timer_phrases.SEVERAL.search(asked.text):
@@ -104,7 +104,7 @@ def _set(asked: TimerRequest) -> TimerReply | None:
 
 
 def _impossible(asked: TimerRequest) -> TimerReply | None:
-    """Says why no timer can run for so long, or for less than nothing."""
+    """Return why a timer cannot have this length; None if it can."""
     if timer_phrases.QUESTION.match(asked.text):
         return None
     if timer_phrases.BELOW_ZERO.search(asked.text):
@@ -166,7 +166,7 @@ def _full(asked: TimerRequest, more: int) -> TimerReply | None:
 
 
 def _left(asked: TimerRequest) -> TimerReply | None:
-    """Says how long is left on the timers asked for."""
+    """Return the time left on the timers in question."""
     timers = timers_meant(asked)
     if not timers:
         return TimerReply(none_running(asked), 0.9)
@@ -244,7 +244,7 @@ def _extend(asked: TimerRequest) -> TimerReply | None:
 def _change(
     asked: TimerRequest, change: Callable[[Timer], tuple[str, Timer]], ended: bool = False
 ) -> TimerReply:
-    """Changes the one timer that is meant, or says why not."""
+    """Change the one timer in question, or say why not."""
     meant = [timer for timer in timers_meant(asked) if ended or timer.left(asked.now) > 0]
     if not meant:
         return TimerReply(none_running(asked), 0.9)
@@ -255,7 +255,7 @@ def _change(
 
 
 def _new_id(request: dict[str, Any], now: dt.datetime) -> str:
-    """The id of a timer set in this turn: the same if the turn is run again."""
+    """Return the id for a timer set in this turn; the same if the turn runs again."""
     utterances = request.get("human_utterances")
     last = utterances[-1] if isinstance(utterances, list) and utterances else None
     utt_id = last.get("utt_id") if isinstance(last, dict) else None

@@ -1,4 +1,4 @@
-"""The ways in which people ask for timers, as patterns."""
+"""The patterns of requests about timers."""
 
 import re
 

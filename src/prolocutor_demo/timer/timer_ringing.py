@@ -1,4 +1,4 @@
-"""When timers ring: what goes on the agenda and comes off it as timers change."""
+"""Schedules the messages of timers, and withdraws them as timers change."""
 
 import datetime as dt
 from typing import Any
@@ -10,7 +10,7 @@ SOUND = "alarm-clock-elapsed"
 
 
 def ringing(before: list[Timer], after: list[Timer], now: dt.datetime) -> dict[str, Any]:
-    """The `schedule` of the timers that run anew, the `unschedule` of those that do no more."""
+    """Return `schedule` for timers that start, and `unschedule` for those that no longer run."""
     schedule = [_ring(one, now) for one in after if one.due is not None and one not in before]
     running = {timer.id for timer in after if timer.due is not None}
     over = [timer.id for timer in before if timer.due is not None and timer.id not in running]

@@ -1,4 +1,4 @@
-"""The words of the timer agent: which timers a request means, and how they are said."""
+"""Finds the timers that a request refers to, and formats them."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from prolocutor_demo.timer.timers import LONGEST_NAME, Timer
 
 
 class TimerReply(NamedTuple):
-    """What the agent says, how sure it is, and the timers from now on."""
+    """The timer agent's reply: text, confidence, and the new timers if they change."""
 
     text: str
     confidence: float
@@ -18,7 +18,7 @@ class TimerReply(NamedTuple):
 
 
 class TimerRequest(NamedTuple):
-    """What was asked: the bare words, the timers at hand, the moment, an id for a new timer."""
+    """A request to the timer agent: bare text, current timers, time, and an id for a new timer."""
 
     text: str
     timers: list[Timer]
@@ -28,7 +28,7 @@ class TimerRequest(NamedTuple):
 
 
 def timers_meant(asked: TimerRequest) -> list[Timer]:
-    """The timers whose names or lengths are said; all if none is said."""
+    """Return the timers with the names or lengths in the text; all if it has none."""
     if name := name_said(asked):
         words = set(name.split())
         return [one for one in asked.timers if words & set(one.name.lower().split())]
@@ -37,7 +37,7 @@ def timers_meant(asked: TimerRequest) -> list[Timer]:
 
 
 def none_running(asked: TimerRequest) -> str:
-    """Says that no such timer runs, and which others do."""
+    """Return that no such timer runs, and which others do."""
     name = name_said(asked)
     others = [timer for timer in asked.timers if timer.left(asked.now) > 0]
     if name and others:
@@ -46,12 +46,12 @@ def none_running(asked: TimerRequest) -> str:
 
 
 def ask_which(timers: list[Timer], asked: TimerRequest) -> TimerReply:
-    """Asks which of several timers is meant."""
+    """Return the question which of several timers is meant."""
     return TimerReply(f"Which one: {', '.join(title_of(timer, asked) for timer in timers)}?", 0.85)
 
 
 def title_of(timer: Timer, asked: TimerRequest) -> str:
-    """What to call a timer: "pasta timer", "timer", of several nameless ones "5 minute timer"."""
+    """Return a timer's title: "pasta timer", "timer", of several unnamed "5 minute timer"."""
     nameless = [one for one in asked.timers if not one.name and one.alarm == timer.alarm]
     if timer.name or len(nameless) < 2:
         return timer.title()
@@ -59,7 +59,7 @@ def title_of(timer: Timer, asked: TimerRequest) -> str:
 
 
 def state_of(timer: Timer, asked: TimerRequest) -> str:
-    """Says of a timer how long is left, or since when it is over."""
+    """Return the time left on a timer, or the time since it ended."""
     title, left = capital(title_of(timer, asked)), timer.left(asked.now)
     if timer.due is None:
         return f"{title}: paused with {say_length(left)} left."
@@ -69,7 +69,7 @@ def state_of(timer: Timer, asked: TimerRequest) -> str:
 
 
 def until(timer: Timer, asked: TimerRequest) -> str:
-    """When it ends: "until 13:05", with the day if it is another, the seconds if they tell."""
+    """Return the end as "until 13:05", with the day or the seconds where needed."""
     if timer.due is None:
         return "paused"
     due = timer.due.astimezone(asked.now.tzinfo)
@@ -79,19 +79,19 @@ def until(timer: Timer, asked: TimerRequest) -> str:
 
 
 def lengths_said(asked: TimerRequest) -> list[Length]:
-    """The lengths of time that are said."""
+    """Return the lengths of time in the text."""
     if seconds := timer_phrases.SECONDS.fullmatch(asked.text):
         return [Length(seconds.start(1), seconds.end(1), float(seconds[1]))]
     return lengths_in(asked.text, clock=True)
 
 
 def lengths_too_long(asked: TimerRequest) -> bool:
-    """Whether a length of time is said that is longer than any timer."""
+    """Return whether the text has a length of time above the limit."""
     return not lengths_said(asked) and bool(lengths_in(asked.text, longest=float("inf")))
 
 
 def name_said(asked: TimerRequest) -> str:
-    """The name by which a timer is meant: "pasta" in "how long is left on the pasta timer"."""
+    """Return the name of the timer in the text: "pasta" in "what is left on the pasta timer"."""
     for pattern in (timer_phrases.NAMED, timer_phrases.NAMED_FOR, timer_phrases.NAMED_BEFORE):
         for found in pattern.finditer(asked.text):
             name = found["name"].lower().strip("'-")
@@ -101,7 +101,7 @@ def name_said(asked: TimerRequest) -> str:
 
 
 def new_name(asked: TimerRequest) -> str:
-    """The name for a new timer, which does not stand within the length of time."""
+    """Return the name for a new timer, read outside the length of time."""
     text = asked.text
     for length in reversed(lengths_said(asked)):
         text = f"{text[: length.start]} {text[length.end :]}"
@@ -109,5 +109,5 @@ def new_name(asked: TimerRequest) -> str:
 
 
 def capital(text: str) -> str:
-    """The text with a capital letter at its start."""
+    """Return the text with its first letter capitalized."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""A person's timers as they are kept in their attributes, read with suspicion.
+"""A user's timers as stored in the attributes, validated when read.
 
 Kept as a list of `{"id", "name", "due", "duration_s"}`: `due` is the instant of ringing (ISO, UTC),
 `duration_s` the seconds it was set for; a paused timer has `"due": null` and `"left_s"`.
@@ -24,24 +24,24 @@ class Timer(NamedTuple):
     alarm: bool = False
 
     def left(self, now: dt.datetime) -> float:
-        """The seconds left at `now`; below zero once it has ended."""
+        """Return the seconds left at `now`; negative after the end."""
         return self.left_s if self.due is None else (self.due - now).total_seconds()
 
     def title(self) -> str:
-        """What to call it: "pasta timer"."""
+        """Return the title: "pasta timer"."""
         noun = "alarm" if self.alarm else "timer"
         return f"{self.name} {noun}" if self.name else noun
 
 
 def read_timers(kept: object, now: dt.datetime) -> list[Timer]:
-    """The timers kept, without the unreadable and those that ended long ago."""
+    """Return the stored timers, without invalid ones and those that ended long ago."""
     raw = kept if isinstance(kept, list) else []
     timers = [timer for one in raw[: 2 * MOST_TIMERS] if (timer := _timer(one)) is not None]
     return [timer for timer in timers if timer.left(now) > -KEPT_AFTER_RINGING.total_seconds()]
 
 
 def keep_timers(timers: list[Timer]) -> list[dict[str, Any]]:
-    """What goes into the person's attributes."""
+    """Return the JSON value for the user's attributes."""
     return [_kept(timer) for timer in timers[-MOST_TIMERS:]]
 
 

@@ -1,4 +1,4 @@
-"""How lists and reminders are cleared, each apart from the other."""
+"""Clears lists and reminders, independently of each other."""
 
 import re
 
@@ -7,7 +7,7 @@ from prolocutor_demo.todo.todo_words import TodoReply, TodoRequest, and_reminder
 
 
 def clear(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    """Clears one list, or the reminders; what else there is stays."""
+    """Clear one list or the reminders, and leave all else."""
     items, what = chosen(asked)
     if todo_phrases.REMINDERS.search(asked.text):
         items = asked.todo.reminders
@@ -26,7 +26,7 @@ def clear(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 
 def clear_all(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    """Clears all lists, and the reminders."""
+    """Clear all lists and the reminders."""
     reminders, count = len(asked.todo.reminders), len(asked.todo.open)
     if not count:
         return TodoReply("There is nothing on your lists, and you have no reminders.", 0.7)

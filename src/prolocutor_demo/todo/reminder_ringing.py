@@ -1,4 +1,4 @@
-"""When reminders ring: what goes on the agenda and comes off it as the list changes."""
+"""Schedules the messages of reminders, and withdraws them as the list changes."""
 
 import datetime as dt
 from typing import Any
@@ -8,7 +8,7 @@ from prolocutor_demo.todo.todo_items import TodoItem, next_time
 
 
 def ringing(before: list[TodoItem], after: list[TodoItem], now: dt.datetime) -> dict[str, Any]:
-    """The `schedule` of the open items that are due at another time, the `unschedule` of the rest.
+    """Return `schedule` for open items with a new due time, and `unschedule` for the rest.
 
     What stands on a list and has a time rings as well as a reminder.
     """

@@ -1,4 +1,4 @@
-"""The todo agent: a list of things to do and reminders, kept in the person's attributes."""
+"""The todo agent: lists of things to do, and reminders, stored in the user's attributes."""
 
 import datetime as dt
 import re
@@ -40,7 +40,7 @@ DECLINE = "That is nothing for your todo list or your reminders."
 
 
 def answer(request: dict[str, Any]) -> Any:
-    """Adds, lists, ticks off, moves and removes todos and reminders; declines all else."""
+    """Add, list, tick off, move and remove todos and reminders; decline all else."""
     if "function" in request:
         return call(request, FUNCTIONS)
     text, said = bare(text_of(request)), _said_before(request)
@@ -60,7 +60,7 @@ def answer(request: dict[str, Any]) -> Any:
 
 
 def _replies(asked: TodoRequest) -> TodoReply | None:
-    """Does two or three things said at once, one after the other, if each is understood."""
+    """Handle two or three requests in one text in order, if each is understood."""
     parts = todo_phrases.AND_THEN.split(asked.text)
     if not 1 < len(parts) <= MOST_AT_ONCE:
         return None
@@ -73,7 +73,7 @@ def _replies(asked: TodoRequest) -> TodoReply | None:
 
 
 def _with_list(parts: list[str]) -> list[str]:
-    """The parts, each with the list that only the last one names."""
+    """Return the parts, each with the list that the last one names."""
     tail = todo_phrases.OF_LIST_AT_END.search(parts[-1])
     if tail is None:
         return parts
@@ -185,7 +185,7 @@ def _shown(asked: TodoRequest, confidence: float) -> TodoReply:
 
 
 def _in_period(asked: TodoRequest, items: list[TodoItem]) -> tuple[list[TodoItem], str]:
-    """The items of the day or week that is asked for, and how to call it; all if none is."""
+    """Return the items of the day or week in the text and its name; all if it has none."""
     now, moment = asked.now, find_moment(asked.text, asked.now)
     if moment is None:
         return items, ""
@@ -200,7 +200,7 @@ def _in_period(asked: TodoRequest, items: list[TodoItem]) -> tuple[list[TodoItem
 
 
 def _next(asked: TodoRequest, items: list[TodoItem]) -> list[TodoItem]:
-    """Of the items that are due, those that the words name, else the first to come."""
+    """Return the due items that the words name, else the next due one."""
     due = sorted((item for item in items if item.due), key=lambda item: item.due or asked.now)
     named = asked.todo.find(without_nouns(asked.text), due)
     coming = [item for item in due if item.due and item.due >= asked.now]
@@ -245,7 +245,7 @@ def _remove_item(asked: TodoRequest, item: TodoItem) -> str:
 def _with_items(
     asked: TodoRequest, words: str, do: Callable[[TodoRequest, TodoItem], str], confidence: float
 ) -> TodoReply:
-    """Does something to the one open item that the words mean, or says why not."""
+    """Apply a change to the one open item in question, or say why not."""
     items, what = chosen(asked)
     if not items:
         return TodoReply(nothing(asked), confidence - 0.03)
@@ -281,7 +281,7 @@ def _move(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 
 def _report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    """Ticks off what the person says to have done, if at least half of its words are there."""
+    """Tick off the item reported as done, if at least half of its words match."""
     wanted = words_of(found["what"])
     hits = [
         item
@@ -294,7 +294,7 @@ def _report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
 
 
 def _follow_up(asked: TodoRequest) -> TodoReply | None:
-    """Takes "tomorrow at 9" as the time of what was just noted, "and eggs" as one more."""
+    """Handle "tomorrow at 9" as the time of the item just added, "and eggs" as another item."""
     todo, moment = asked.todo, find_moment(asked.text, asked.now)
     if asked.before.endswith(WHAT):
         wrapped = todo_phrases.ADD[0].fullmatch(f"remind me {asked.text}")
@@ -316,7 +316,7 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
 
 
 def _said_before(request: dict[str, Any]) -> str:
-    """What this agent said, if it spoke last; else ""."""
+    """Return this agent's last reply if it spoke last; else ""."""
     utterances = request.get("utterances")
     if not isinstance(utterances, list):
         return ""
@@ -326,7 +326,7 @@ def _said_before(request: dict[str, Any]) -> str:
 
 
 def _around(text: str, found: re.Match[str]) -> str:
-    """The request without the new entry, which may speak of lists itself."""
+    """Return the request without the new entry, which may itself mention lists."""
     return f"{text[: found.start('what')]} {text[found.end('what') :]}"
 
 

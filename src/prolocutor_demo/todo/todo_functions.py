@@ -1,4 +1,4 @@
-"""What programs can do with the todo list: read it, and add to it."""
+"""The functions that programs can call on the todo list: read it, and add to it."""
 
 import datetime as dt
 from typing import Any
@@ -11,7 +11,7 @@ NAME = "todo"
 
 
 def items(request: dict[str, Any], _: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is still to do."""
+    """Return the open items."""
     return [
         {
             "item": one.text,
@@ -24,7 +24,7 @@ def items(request: dict[str, Any], _: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def add(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    """Puts an item on the list; with a time it rings."""
+    """Add an item to the list, with a reminder if it has a time."""
     todo, before = _kept(request), _kept(request)
     text = str(parameters["item"]).strip()
     if not text:

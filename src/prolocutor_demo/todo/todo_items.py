@@ -1,4 +1,4 @@
-"""A person's todos and reminders as they are kept in their attributes, read with suspicion."""
+"""A user's todos and reminders as stored in the attributes, validated when read."""
 
 import datetime as dt
 import re
@@ -27,7 +27,7 @@ _STOP = frozenset(
 
 
 class TodoItem(NamedTuple):
-    """One thing to do; `list` is "todo" or a list of its own, as "shopping"."""
+    """One thing to do; `list` is "todo" or another list's name, such as "shopping"."""
 
     id: int
     text: str
@@ -39,7 +39,7 @@ class TodoItem(NamedTuple):
 
 
 class TodoList:
-    """All the items of a person, open ones first in the order in which they were added."""
+    """All items of a user, open ones first, in the order of their addition."""
 
     def __init__(self, kept: object, now: dt.datetime) -> None:
         state = kept if isinstance(kept, dict) else {}
@@ -52,16 +52,16 @@ class TodoList:
 
     @property
     def open(self) -> list[TodoItem]:
-        """What is still to do."""
+        """Return the open items."""
         return [item for item in self.items if not item.done]
 
     @property
     def reminders(self) -> list[TodoItem]:
-        """The open reminders; they stand on no list."""
+        """Return the open reminders; they are on no list."""
         return [item for item in self.open if item.reminder]
 
     def add(self, item: TodoItem) -> TodoItem:
-        """Adds an item under the next free number."""
+        """Add an item under the next free number."""
         number = max((one.id for one in self.items), default=0) + 1 if self.open else 1
         if not self.open:
             self.items = []
@@ -71,11 +71,11 @@ class TodoList:
         return item
 
     def replace(self, item: TodoItem) -> None:
-        """Puts a changed item in the place of the one with its number."""
+        """Replace the item with the same number."""
         self.items = [item if one.id == item.id else one for one in self.items]
 
     def finish(self, item: TodoItem) -> TodoItem:
-        """Ticks an item off; what repeats is moved on to its next time."""
+        """Tick an item off; move a repeated one to its next time."""
         if item.every and item.due:
             item = item._replace(due=next_time(item.due, item.every, max(self.now, item.due)))
         else:
@@ -84,12 +84,12 @@ class TodoList:
         return item
 
     def remove(self, items: list[TodoItem]) -> None:
-        """Removes items for good."""
+        """Remove items permanently."""
         gone = {item.id for item in items}
         self.items = [item for item in self.items if item.id not in gone]
 
     def find(self, words: str, among: list[TodoItem]) -> list[TodoItem]:
-        """The items meant by "number 2", "the last one" or some of their words."""
+        """Return the items for "number 2", "the last one" or some of their words."""
         if words.lower() in {"it", "that", "that one", "this"}:
             return among[-1:]
         if number := _NUMBER.search(words):
@@ -102,7 +102,7 @@ class TodoList:
         return _best(words, among)
 
     def kept(self) -> dict[str, Any]:
-        """What goes into the person's attributes."""
+        """Return the JSON value for the user's attributes."""
         done = [item for item in self.items if item.done][-MOST_DONE:]
         state: dict[str, Any] = {"items": [_kept(item) for item in done + self.open]}
         state |= {"asked": self.asked} if self.asked else {}
@@ -110,7 +110,7 @@ class TodoList:
 
 
 def next_time(due: dt.datetime, every: str, after: dt.datetime) -> dt.datetime:
-    """The first time after `after` of what repeats from `due` on."""
+    """Return the first repetition after `after` of an item due at `due`."""
     if due > after:
         return due
     days = (after.date() - due.date()).days
@@ -130,7 +130,7 @@ def next_time(due: dt.datetime, every: str, after: dt.datetime) -> dt.datetime:
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text that tell one item from another, without their endings."""
+    """Return the words of a text that distinguish items, without endings."""
     words = re.findall(r"[^\W_]+", text.lower())
     return {re.sub(r"(?<=\w\w\w)(?:s|ed|ing)$", "", word) for word in words if word not in _STOP}
 

@@ -1,4 +1,4 @@
-"""The ways in which people ask for their todos and reminders, as patterns."""
+"""The patterns of requests about todos and reminders."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The words of the todo agent: what a request speaks of, and how entries are said."""
+"""Finds the items that a request refers to, and formats them."""
 
 import datetime as dt
 import re
@@ -12,7 +12,7 @@ from prolocutor_demo.todo.todo_items import TodoItem, TodoList, next_time
 
 
 class TodoReply(NamedTuple):
-    """What the agent says, how sure it is, and whether the list is another now."""
+    """The todo agent's reply: text, confidence, and whether the list changed."""
 
     text: str
     confidence: float
@@ -20,7 +20,7 @@ class TodoReply(NamedTuple):
 
 
 class TodoRequest(NamedTuple):
-    """What was asked: the bare words, the person's list, and what this agent said just before."""
+    """A request to the todo agent: bare text, the user's list, and this agent's last reply."""
 
     text: str
     todo: TodoList
@@ -28,12 +28,12 @@ class TodoRequest(NamedTuple):
 
     @property
     def now(self) -> dt.datetime:
-        """The moment of asking, in the person's zone."""
+        """The time of asking, in the user's zone."""
         return self.todo.now
 
 
 def list_named(text: str) -> str | None:
-    """The list that a text speaks of: "shopping" for "my grocery list", "todo" for todo lists."""
+    """Return the list that a text names: "shopping" for "my grocery list"; None if none."""
     for found in todo_phrases.LIST_NAME.finditer(text):
         name = found["list"].lower()
         if name in {"grocery", "groceries", "shop"}:
@@ -46,7 +46,7 @@ def list_named(text: str) -> str | None:
 
 
 def chosen(asked: TodoRequest) -> tuple[list[TodoItem], str]:
-    """The open items that are spoken of, and what to call them."""
+    """Return the open items in question and what to call them."""
     items = asked.todo.open
     if todo_phrases.REMINDERS.search(asked.text):
         return [item for item in items if item.due or item.reminder], "your reminders"
@@ -59,7 +59,7 @@ def chosen(asked: TodoRequest) -> tuple[list[TodoItem], str]:
 
 
 def nothing(asked: TodoRequest, period: str = "") -> str:
-    """Says that there is nothing of what was asked for."""
+    """Return that there is nothing to show."""
     _, what = chosen(asked)
     if what == "your reminders":
         return f"You have no reminders{period}."
@@ -67,19 +67,19 @@ def nothing(asked: TodoRequest, period: str = "") -> str:
 
 
 def staying(asked: TodoRequest) -> str:
-    """Says how many reminders there are besides the lists."""
+    """Return the number of reminders as a sentence."""
     count = len(asked.todo.reminders)
     return f"You have {'1 reminder' if count == 1 else f'{count} reminders'}"
 
 
 def and_reminders(said: str, asked: TodoRequest) -> str:
-    """The reply with a word on the reminders that stay, if there are any."""
+    """Return the reply with a note on the remaining reminders, if any."""
     stay = asked.todo.reminders and not todo_phrases.REMINDERS.search(asked.text)
     return f"{said} {staying(asked)} as before." if stay else said
 
 
 def entries_of(what: str, named: str) -> list[str]:
-    """The entries that are named at once: "eggs and bread", "call Tom, buy milk"."""
+    """Return the entries in one text: "eggs and bread", "call Tom, buy milk"."""
     commas = re.split(r"\s*,\s*(?:and\s+)?", what)
     entries = [each for one in commas for each in re.split(r"\s+and\s+", one)]
     things = all(len(one.split()) < 4 and not todo_phrases.VERB.match(one) for one in entries)
@@ -88,20 +88,20 @@ def entries_of(what: str, named: str) -> list[str]:
 
 
 def listed(items: list[TodoItem], now: dt.datetime) -> str:
-    """A few items in one line: "1. buy milk; 2. call Anna (today at 18:00)"."""
+    """Return a few items in one line: "1. buy milk; 2. call Anna (today at 18:00)"."""
     shown = "; ".join(f"{item.id}. {item.text}{aside(item, now, '')}" for item in items[:8])
     return shown + ("; ..." if len(items) > 8 else "")
 
 
 def aside(item: TodoItem, now: dt.datetime, what: str) -> str:
-    """What stands behind an item in a list: when it is due, of which other list it is."""
+    """Return the note after an item: its due time, and its list if it is another."""
     parts = [when(item, now)] if item.due else []
     parts += [item.list] if item.list != "todo" and item.list not in what else []
     return f" ({', '.join(parts)})" if parts else ""
 
 
 def when(item: TodoItem, now: dt.datetime) -> str:
-    """When an item is due: "tomorrow at 09:00, then every week"."""
+    """Return the due time: "tomorrow at 09:00, then every week"."""
     if item.due is None:
         return "no time set"
     if item.every:
@@ -111,13 +111,13 @@ def when(item: TodoItem, now: dt.datetime) -> str:
 
 
 def clean(text: str) -> str:
-    """An item's text without the little words and signs around it."""
+    """Return an item's text without prepositions and punctuation around it."""
     text = todo_phrases.OPENING.sub("", " ".join(text.split()), count=1)
     return text.strip(" ,.;:!?\"'“”-–")
 
 
 def without_nouns(text: str) -> str:
-    """The words by which an item is meant, without "my reminder about" and the like."""
+    """Return the words that identify an item, without "my reminder about" and the like."""
     text = re.sub(
         r"\b(?:my|the|reminders?|about|from|list|due|when|is|next)\b(?! number)",
         " ",
@@ -128,7 +128,7 @@ def without_nouns(text: str) -> str:
 
 
 def repeated(text: str) -> tuple[str | None, str]:
-    """How often a text says that something repeats, and the text without what says only that."""
+    """Return the period of repetition in a text, and the text without it."""
     found = todo_phrases.EVERY.search(text)
     if found is None:
         return None, text
@@ -143,7 +143,7 @@ def repeated(text: str) -> tuple[str | None, str]:
 
 
 def first_time(every: str, due: dt.datetime | None, now: dt.datetime) -> dt.datetime:
-    """The first time of what repeats: as said, else a period from now at nine."""
+    """Return the first time of a repetition: as given, else one period from now at 9:00."""
     if due is not None:
         return next_time(due - dt.timedelta(seconds=1), every, now) if due <= now else due
     step = {"week": {"weeks": 1}, "month": {"months": 1}, "year": {"years": 1}}.get(

@@ -1,4 +1,4 @@
-"""The unit converter: says a quantity in another unit, or compares two."""
+"""The unit converter: converts a quantity or compares two."""
 
 from prolocutor_demo.units.units_agent import answer
 

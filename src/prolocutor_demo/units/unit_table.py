@@ -1,11 +1,11 @@
-"""The units that people name: kind, exact factor to the kind's own unit, and their spellings."""
+"""The units: kind, exact factor to the kind's base unit, and spellings."""
 
 from fractions import Fraction
 from typing import NamedTuple
 
 
 class Unit(NamedTuple):
-    """A unit of one kind of quantity; a value in it is `value * factor + offset` in the kind's."""
+    """A unit of one kind of quantity; `value * factor + offset` is in the kind's base unit."""
 
     kind: str
     one: str
@@ -14,12 +14,12 @@ class Unit(NamedTuple):
     offset: Fraction = Fraction(0)
 
     def named(self, shown: str) -> str:
-        """The name after a number, as in "1 foot" or "2 feet"."""
+        """Return the name after a number, as in "1 foot" or "2 feet"."""
         return self.one if shown in ("1", "-1") else self.many
 
 
 def _table() -> dict[str, Unit]:
-    """Every spelling, in lower case, to its unit."""
+    """Return every spelling, in lower case, with its unit."""
     spellings: dict[str, Unit] = {}
     kind = ""
     for line in _UNITS.strip().replace("\n+", ",").splitlines():

@@ -1,4 +1,4 @@
-"""The unit converter: an agent that says a quantity in another unit, or compares two."""
+"""The unit converter: an agent that converts a quantity or compares two."""
 
 import difflib
 import re
@@ -55,7 +55,7 @@ class UnitToken(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A number of units, as said ("5 feet 11 inches") and in its kind's own unit."""
+    """A number of units, as text ("5 feet 11 inches") and in the kind's base unit."""
 
     said: str
     unit: Unit
@@ -72,7 +72,7 @@ class ConversionQuestion(NamedTuple):
 
 
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The quantity in the unit asked for; else a decline."""
+    """Return the quantity in the other unit; decline all else."""
     return reply(read_whole_or_parts(text_of(request), _read), DECLINING)
 
 
@@ -119,7 +119,7 @@ def _items(words: str) -> tuple[list[UnitToken], bool]:
 
 
 def _unit_at(tokens: list[str], at: int, before: list[UnitToken]) -> tuple[int, Unit | None]:
-    """How many tokens from `at` on spell a unit, and which; (1, None) if they do not."""
+    """Return the number of tokens of the unit at `at`, and the unit; (1, None) if none."""
     after_number = bool(before) and before[-1].number is not None
     for length in range(min(LONGEST_SPELLING, len(tokens) - at), 0, -1):
         spelling = " ".join(tokens[at : at + length])
@@ -168,7 +168,7 @@ def _question(items: list[UnitToken], guessed: bool) -> ConversionQuestion | Non
 
 
 def _quantity_at(items: list[UnitToken], at: int) -> tuple[int, Quantity | None]:
-    """How many items from `at` on are one quantity, such as "5 km", "half a mile", "a cup"."""
+    """Return the length of the quantity at `at` ("5 km", "half a mile", "a cup"), and it."""
     item, *following = items[at : at + 3]
     number = item.number
     if number is None and item.word in ("a", "an", "per"):
@@ -217,7 +217,7 @@ def _converted(question: ConversionQuestion, words: list[str]) -> str | None:
 
 
 def _as_volume(quantity: Quantity, target: Unit) -> Quantity:
-    """The quantity, its ounces taken for fluid ounces if the target is a volume."""
+    """Return the quantity, with ounces as fluid ounces if the target is a volume."""
     if quantity.unit.one != "ounce" or target.kind != "volume":
         return quantity
     return _quantity(quantity.value / quantity.unit.factor, UNITS["fluid ounce"])

@@ -1,4 +1,4 @@
-"""GeoNames as far as the demo reads it: cities, countries, US states, in tables that lie here.
+"""The GeoNames tables of the demo: cities, countries, US states.
 
 `make demo-data` makes the tables. The data are by GeoNames (https://www.geonames.org), CC BY 4.0.
 """
@@ -22,7 +22,7 @@ class CityRow(NamedTuple):
 
 
 def city_rows() -> Iterator[CityRow]:
-    """Read the cities."""
+    """Yield the cities."""
     for line in _text("cities.tsv").splitlines():
         name, country, state, zone, population, others = line.split("\t")
         yield CityRow(
@@ -32,14 +32,14 @@ def city_rows() -> Iterator[CityRow]:
 
 @cache
 def country_rows() -> dict[str, dict[str, Any]]:
-    """The countries and territories by ISO code, with GeoNames' names of fields."""
+    """Return the countries and territories by ISO code, with GeoNames' field names."""
     rows: dict[str, dict[str, Any]] = json.loads(_text("countries.json"))
     return rows
 
 
 @cache
 def us_states() -> dict[str, str]:
-    """The names of US states by their codes."""
+    """Return the names of US states by their codes."""
     states: dict[str, str] = json.loads(_text("us_states.json"))
     return states
 

@@ -67,7 +67,7 @@ def _read_date(reading: MomentReading, found: re.Match[str]) -> None:
 
 
 def _dated(said: str, year: int) -> dt.date | None:
-    """The date in words or figures, in `year` unless it says its own; None if there is none."""
+    """Return the date in words or digits, by default in `year`; None if it is no date."""
     try:
         return parser.parse(said, dayfirst=True, default=dt.datetime(year, 1, 1)).date()  # noqa: DTZ001
     except (ValueError, OverflowError):

@@ -47,7 +47,7 @@ def _read_noon(reading: MomentReading, found: re.Match[str]) -> None:
 
 
 def read_part(reading: MomentReading, found: re.Match[str]) -> None:
-    """Takes "in the evening" that stands alone."""
+    """Set the hour by "in the evening" without a clock time."""
     reading.time = dt.time(PARTS[found["part"].lower()])
 
 

@@ -1,4 +1,4 @@
-"""Reads lengths of time in words ("an hour and a half", "1h20m", "45 s") and says them."""
+"""Reads and formats lengths of time: "an hour and a half", "1h20m", "45 s"."""
 
 import re
 from typing import NamedTuple
@@ -34,7 +34,7 @@ _BETWEEN = re.compile(r"[\s,]*(?:and\s+)?", re.IGNORECASE)
 
 
 class Length(NamedTuple):
-    """A length of time found in a text: where it stands, and its seconds."""
+    """A length of time in a text: its position and its seconds."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Length(NamedTuple):
 
 
 def number_of(words: str) -> float:
-    """The value of one NUMBER, as in "twenty-five", "2.5" or "half an"."""
+    """Return the value of one NUMBER, such as "twenty-five", "2.5" or "half an"."""
     words = words.lower().strip()
     if words in _WORDS:
         return _WORDS[words]
@@ -53,7 +53,7 @@ def number_of(words: str) -> float:
 
 
 def lengths_in(text: str, clock: bool = False, longest: float = LONGEST) -> list[Length]:
-    """All lengths of time in the text, in order; with `clock` also "1:30" (minutes, seconds)."""
+    """Return all lengths of time in the text, in order; with `clock` also "1:30" (min, s)."""
     found = [_short(match) for match in _SHORT.finditer(text)]
     found = found or _joined(text, [_length(match) for match in _LENGTH.finditer(text)])
     if clock and not found:
@@ -62,7 +62,7 @@ def lengths_in(text: str, clock: bool = False, longest: float = LONGEST) -> list
 
 
 def say_length(seconds: float) -> str:
-    """A length of time in words: "1 hour 30 minutes"."""
+    """Return a length of time in words: "1 hour 30 minutes"."""
     left, parts = max(0, round(seconds)), []
     for name, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, left = divmod(left, size)
@@ -88,7 +88,7 @@ def _clock(match: re.Match[str]) -> Length:
 
 
 def _joined(text: str, lengths: list[Length]) -> list[Length]:
-    """Neighbours such as "two hours and fifteen minutes" made one."""
+    """Return the lengths with adjacent ones joined, as in "two hours and fifteen minutes"."""
     joined: list[Length] = []
     for length in lengths:
         last = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""What has been read of a moment so far, and how a pattern takes its share of the text."""
+"""The state of reading a moment: what is found so far, and the text that remains."""
 
 import datetime as dt
 import re
@@ -10,7 +10,7 @@ PART = rf"(?:\s+(?:in the\s+|at\s+)?(?P<part>{'|'.join(PARTS)})\b)?"
 
 
 class MomentReading:
-    """What has been found so far: the day, the hour, and the text that is left."""
+    """The day and hour found so far, and the text that remains."""
 
     def __init__(self, text: str, now: dt.datetime) -> None:
         self.rest = text
@@ -21,7 +21,7 @@ class MomentReading:
         self.timed = False
 
     def take(self, pattern: re.Pattern[str], read: "MomentReader") -> bool:
-        """Lets `read` take the first match; a taken match is cut out of the text."""
+        """Pass the first match to `read` and cut it out of the text; return whether it was read."""
         found = pattern.search(self.rest)
         if found is None:
             return False
@@ -38,7 +38,7 @@ MomentReaders = tuple[tuple[re.Pattern[str], MomentReader], ...]
 
 
 def note_part(reading: MomentReading, found: re.Match[str]) -> None:
-    """Lets "evening" in "friday evening" fill in or turn the hour."""
+    """Apply "evening" in "friday evening": set a missing hour, or make it p.m."""
     part = found.groupdict().get("part")
     if part and reading.time is None:
         reading.time = dt.time(PARTS[part.lower()])
@@ -47,10 +47,10 @@ def note_part(reading: MomentReading, found: re.Match[str]) -> None:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """A pattern that does not care about upper and lower case."""
+    """Return a pattern that ignores case."""
     return re.compile(text, re.IGNORECASE)
 
 
 def combined(day: dt.date, time: dt.time, now: dt.datetime) -> dt.datetime:
-    """A day and a clock time in the zone of `now`."""
+    """Return a day and a clock time in the zone of `now`."""
     return dt.datetime.combine(day, time, tzinfo=now.tzinfo)

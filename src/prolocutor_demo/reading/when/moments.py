@@ -1,4 +1,4 @@
-"""Reads moments to come ("tomorrow at 9", "in half an hour", "by friday") out of a text."""
+"""Reads future moments in a text: "tomorrow at 9", "in half an hour", "by friday"."""
 
 import datetime as dt
 import re
@@ -15,7 +15,7 @@ _LATER = re.compile(r"\s+(?:from now|later)\b", re.IGNORECASE)
 
 
 class Moment(NamedTuple):
-    """A moment found in a text, whether a clock time was said, and the text without it."""
+    """A moment in a text, whether it has a clock time, and the text without it."""
 
     at: dt.datetime
     timed: bool
@@ -23,7 +23,7 @@ class Moment(NamedTuple):
 
 
 def find_moment(text: str, now: dt.datetime, early: bool = False) -> Moment | None:
-    """The moment to come that the text names, in the zone of `now`; None if it names none.
+    """Return the future moment that the text names, in the zone of `now`; None if none.
 
     An hour without am or pm is the next such hour; with `early` it is in the morning.
     """
@@ -34,12 +34,12 @@ def find_moment(text: str, now: dt.datetime, early: bool = False) -> Moment | No
 
 
 def say_moment(at: dt.datetime, now: dt.datetime) -> str:
-    """A moment in words: "today at 18:00", "Friday 27 November at 09:00"."""
+    """Return a moment in words: "today at 18:00", "Friday 27 November at 09:00"."""
     return f"{say_day(at, now)} at {at:%H:%M}"
 
 
 def say_day(at: dt.datetime, now: dt.datetime) -> str:
-    """A day in words: "today", "Friday 27 November"."""
+    """Return a day in words: "today", "Friday 27 November"."""
     days = (at.date() - now.date()).days
     near = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days)
     year = f" {at.year}" if at.year != now.year else ""
@@ -66,7 +66,7 @@ def _found(text: str, now: dt.datetime, early: bool) -> Moment | None:
 
 
 def _from_now(text: str, now: dt.datetime) -> Moment | None:
-    """Reads "in 20 minutes", "an hour from now", counted in real time, across clock changes too."""
+    """Return the moment of "in 20 minutes", "an hour from now", in elapsed time across DST."""
     for length in lengths_in(text):
         if length.seconds % SECONDS["d"] == 0:
             continue
