@@ -40,7 +40,7 @@ _ANOTHER = re.compile(
     r"(?:and )?(?:another|one more|more|next|again|a(?:nother)? (?:better|different|new) one"
     r"|tell me another)(?: one)?(?: of those)?"
 )
-# Words of requests that speak of jokes and funny things but ask for something else.
+# Words of requests that mention jokes but ask for something else.
 _FOREIGN = re.compile(
     r"\b(?:remind(?:er)?|todo|to-do|list|timer|add|define|definition|meaning|synonyms?"
     r"|antonyms?|word|coin|dice|you're|you are|that was a|not a joke|no jokes?|no more jokes?|stop"

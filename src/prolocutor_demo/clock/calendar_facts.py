@@ -8,21 +8,21 @@ from prolocutor_demo.reading.dates import (
     DATE,
     MONTHS,
     WEEKDAYS,
+    date_text,
     read_date,
-    said,
     weekday_number,
 )
 from prolocutor_demo.reading.wording import question
 
 
 def _date(found: re.Match[str], now: dt.datetime) -> str:
-    return f"Today is {said(now.date())}."
+    return f"Today is {date_text(now.date())}."
 
 
 def _near_date(found: re.Match[str], now: dt.datetime) -> str:
     near = found["near"]
     day = now.date() + dt.timedelta(days=1 if near == "tomorrow" else -1)
-    return f"{near.capitalize()} {'is' if near == 'tomorrow' else 'was'} {said(day)}."
+    return f"{near.capitalize()} {'is' if near == 'tomorrow' else 'was'} {date_text(day)}."
 
 
 def _month(found: re.Match[str], now: dt.datetime) -> str:
@@ -54,19 +54,19 @@ def _weekend(found: re.Match[str], now: dt.datetime) -> str:
 def _is_weekday(found: re.Match[str], now: dt.datetime) -> str | None:
     number = weekday_number(found["weekday"])
     word = "Yes" if number == now.weekday() else "No"
-    return f"{word}, today is {said(now.date())}." if number is not None else None
+    return f"{word}, today is {date_text(now.date())}." if number is not None else None
 
 
 def _was_weekday(found: re.Match[str], now: dt.datetime) -> str | None:
     day, number = read_date(found["date"], now.date()), weekday_number(found["weekday"])
     if day is None or number is None:
         return None
-    return f"{'Yes' if day.weekday() == number else 'No'}, that {_is(day, now)} {said(day)}."
+    return f"{'Yes' if day.weekday() == number else 'No'}, that {_is(day, now)} {date_text(day)}."
 
 
 def _weekday(found: re.Match[str], now: dt.datetime) -> str | None:
     day = read_date(found["date"], now.date())
-    return f"{said(day, weekday=False)} {_is(day, now)} a {day:%A}." if day else None
+    return f"{date_text(day, weekday=False)} {_is(day, now)} a {day:%A}." if day else None
 
 
 def _is(day: dt.date, now: dt.datetime) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from prolocutor_demo.clock.calendar_facts import FACTS
 from prolocutor_demo.clock.clock_functions import FUNCTIONS
 from prolocutor_demo.clock.zones import TimeZonePlace, find_place
-from prolocutor_demo.reading.dates import said
+from prolocutor_demo.reading.dates import date_text
 from prolocutor_demo.reading.function_calls import call
 from prolocutor_demo.reading.request import now_of, text_of
 from prolocutor_demo.reading.wording import (
@@ -68,12 +68,12 @@ def _time(found: re.Match[str], now: dt.datetime) -> str | None:
 def _time_with_date(found: re.Match[str], now: dt.datetime) -> str | None:
     name = found["place"]
     if name is None:
-        return f"It is {now:%H:%M} on {said(now)}."
+        return f"It is {now:%H:%M} on {date_text(now)}."
     place = find_place(name)
     if place is None:
         return None
     there = now.astimezone(place.clock)
-    return f"In {place.name} it is {there:%H:%M} on {said(there)}."
+    return f"In {place.name} it is {there:%H:%M} on {date_text(there)}."
 
 
 def _later(found: re.Match[str], now: dt.datetime) -> str | None:
@@ -83,7 +83,7 @@ def _later(found: re.Match[str], now: dt.datetime) -> str | None:
         found["half"] is not None
     ) / 2
     minutes = int(found["minutes"] or 0)
-    # Through UTC, because hours that are added to a wall clock ignore summer time.
+    # In UTC, because hours added to local time ignore daylight saving time.
     then = now.astimezone(dt.UTC) + dt.timedelta(hours=hours, minutes=minutes)
     return f"It will be {then.astimezone(now.tzinfo):%H:%M}."
 
@@ -95,7 +95,7 @@ def _time_in(place: TimeZonePlace, now: dt.datetime) -> str:
 
 def _date(found: re.Match[str], now: dt.datetime) -> str | None:
     place = find_place(found["place"])
-    return f"In {place.name} it is {said(now.astimezone(place.clock))}." if place else None
+    return f"In {place.name} it is {date_text(now.astimezone(place.clock))}." if place else None
 
 
 def _part_of_day(found: re.Match[str], now: dt.datetime) -> str | None:

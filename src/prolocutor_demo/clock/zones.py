@@ -122,7 +122,7 @@ def _state(name: str) -> TimeZonePlace | None:
 
 @cache
 def _states() -> dict[str, str]:
-    # New York and Washington are cities first.
+    # New York and Washington are read as cities, not states.
     return {name.lower(): code for code, name in us_states().items() if code not in ("NY", "WA")}
 
 

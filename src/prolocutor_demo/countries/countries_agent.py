@@ -11,11 +11,11 @@ from prolocutor_demo.countries.figures import (
     BIG,
     SMALL,
     YES_NO,
+    area_text,
     compared,
-    extent,
     listed,
-    names,
-    people,
+    names_text,
+    population_text,
     ranked,
 )
 from prolocutor_demo.reading.country_facts import (
@@ -95,7 +95,10 @@ def _population(question: CountryQuestion) -> Found:
     if not question.countries:
         return None
     country = countries()[question.countries[0]]
-    return f"{country.title} has {people(country)} ({country.population_year} figures).", ""
+    return (
+        f"{country.title} has {population_text(country)} ({country.population_year} figures).",
+        "",
+    )
 
 
 def _area(question: CountryQuestion) -> Found:
@@ -106,7 +109,7 @@ def _area(question: CountryQuestion) -> Found:
     if not question.countries:
         return None
     country = countries()[question.countries[0]]
-    return f"{country.title} has an area of {extent(country)}.", ""
+    return f"{country.title} has an area of {area_text(country)}.", ""
 
 
 def _currency(question: CountryQuestion) -> Found:
@@ -116,7 +119,7 @@ def _currency(question: CountryQuestion) -> Found:
     wanted = " ".join(words_of(currency_name(next(iter(named))))) + " euros" if named else ""
     if named and question.asks("countr(?:y|ies)|where"):
         users = [one for one in countries().values() if one.currency in named and one.sovereign]
-        return f"It is used in {names(users)}.", question.rest
+        return f"It is used in {names_text(users)}.", question.rest
     if not question.countries:
         return None
     country = countries()[question.countries[0]]
@@ -139,9 +142,12 @@ def _language(question: CountryQuestion) -> Found:
         ]
         if not speakers:
             return f"{language_name(language)} is no country's official language.", words
-        return f"{language_name(language)} is an official language of {names(speakers)}.", words
+        return (
+            f"{language_name(language)} is an official language of {names_text(speakers)}.",
+            words,
+        )
     if language and len(question.countries) > 1:
-        # "Is French spoken in Belgium?" names a language that is an adjective of a country too.
+        # "Is French spoken in Belgium?" names a language that is also a country's adjective.
         country = countries()[question.countries[-1]]
     if country is None:
         return None
@@ -189,7 +195,7 @@ def _members(question: CountryQuestion) -> Found:
     members = [
         one for one in countries().values() if one.sovereign and region in one.continents[:1]
     ]
-    return f"{CONTINENTS[region]} has {len(members)} countries: {names(members)}.", ""
+    return f"{CONTINENTS[region]} has {len(members)} countries: {names_text(members)}.", ""
 
 
 def _code(question: CountryQuestion) -> Found:
@@ -215,8 +221,8 @@ def _facts(question: CountryQuestion) -> Found:
     near = [countries()[code].name for code in country.neighbours if code in countries()]
     return (
         f"{country.title} is in {listed([CONTINENTS[code] for code in country.continents])}. "
-        f"Capital: {country.capital or 'none'}. People: {people(country)}. "
-        f"Area: {extent(country)}. Currency: {currency_name(country.currency)}. "
+        f"Capital: {country.capital or 'none'}. People: {population_text(country)}. "
+        f"Area: {area_text(country)}. Currency: {currency_name(country.currency)}. "
         f"Languages: {listed([language_name(code) for code in country.languages])}. "
         f"Neighbours: {listed(near) if near else 'none'}."
     ), "interesting quick short country"

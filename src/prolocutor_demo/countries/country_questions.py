@@ -9,7 +9,7 @@ from prolocutor_demo.reading.country_names import closest, mentions, words_of
 
 _MOST_WORDS = 25
 _MOST_STRANGE = 4
-# The first topic whose pattern is found counts; what it matches is not a strange word.
+# The first topic with a match counts; words of the match need no other explanation.
 _TOPICS = {
     "capital": r"capitals?",
     "language": r"languages?|spoken|speaks?",

@@ -18,11 +18,11 @@ def compared(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
     first = max(pair, key=lambda one: float(getattr(one, measure)))
     second = pair[1] if first is pair[0] else pair[0]
     if measure == "population":
-        fact = f"{first.title} has more people than {second.name}: {people(first)}"
-        fact += f" against {people(second)}."
+        fact = f"{first.title} has more people than {second.name}: {population_text(first)}"
+        fact += f" against {population_text(second)}."
     else:
-        fact = f"{first.title} is larger than {second.name}: {extent(first)}"
-        fact += f" against {extent(second)}."
+        fact = f"{first.title} is larger than {second.name}: {area_text(first)}"
+        fact += f" against {area_text(second)}."
     if not re.match(YES_NO, question.rest) or question.asks("or"):
         return fact, ""
     less = question.asks("smaller|fewer|less")
@@ -41,7 +41,7 @@ def ranked(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
         return None
     small = question.asks(f"{SMALL}|least|fewest")
     found.sort(key=lambda one: float(getattr(one, measure)), reverse=not small)
-    say = people if measure == "population" else extent
+    say = population_text if measure == "population" else area_text
     kind = {("area", True): "smallest", ("area", False): "largest"}.get(
         (measure, small), "least populous" if small else "most populous"
     )
@@ -51,7 +51,7 @@ def ranked(question: CountryQuestion, measure: str) -> tuple[str, str] | None:
     return f"The {kind} country {where} is {best.name} ({say(best)}), then {after}.", ""
 
 
-def people(country: Country) -> str:
+def population_text(country: Country) -> str:
     """Return the population as "about 126.5 million people"."""
     count = country.population
     if count >= 1_000_000_000:
@@ -61,13 +61,13 @@ def people(country: Country) -> str:
     return f"about {count:,} people"
 
 
-def extent(country: Country) -> str:
+def area_text(country: Country) -> str:
     """Return the area as "357,021 square kilometres"."""
     size = f"{country.area:,.2f}".rstrip("0").rstrip(".")
     return f"{size} square kilometres"
 
 
-def names(found: Iterable[Country]) -> str:
+def names_text(found: Iterable[Country]) -> str:
     """Return the countries' names in alphabetical order."""
     names = sorted((one.name for one in found), key=lambda name: name.removeprefix("the "))
     return listed(names[:_MOST_LISTED])

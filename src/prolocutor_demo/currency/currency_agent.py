@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from currency_converter import CurrencyConverter, RateNotFoundError
 
 from prolocutor_demo.currency.money import Currency, currencies
-from prolocutor_demo.reading.dates import DATE, read_date, said
+from prolocutor_demo.reading.dates import DATE, date_text, read_date
 from prolocutor_demo.reading.number_words import joined_groups, with_digits
 from prolocutor_demo.reading.request import now_of, text_of
 from prolocutor_demo.reading.wording import (
@@ -153,7 +153,7 @@ def _exchange(words: str) -> Exchange:
         elif token not in _FILLER:
             exchange.stray.append(token)
         at += length
-    # A number of nothing: "3 of 50 dollars" is a sum, and no exchange.
+    # A number without a currency: "3 of 50 dollars" is arithmetic, not an exchange.
     return exchange if number is None else Exchange([], [], [], guessed=False)
 
 
@@ -195,7 +195,7 @@ def _conversion(exchange: Exchange, words: str) -> tuple[float, Currency, Curren
         source, target = reversed(bare) if turned else bare
         return 1.0, source, target
     if len(amounts) + len(bare) == 1:
-        # Without a second currency it is the euro, in which the bank quotes.
+        # Without a second currency the target is the euro, in which the bank quotes.
         amount, source = amounts[0] if amounts else (1.0, bare[0])
         euro, dollar = currencies()["euro"], currencies()["dollar"]
         asked = re.search(r"\bworth\b|\brate\b|\bexchange\b|\bvalue of\b", words)
@@ -213,18 +213,18 @@ def _converted(
     first = max(rates.bounds[currency.code].first_date for currency in (source, target))
     wanted = min(day or last, last)
     if wanted < first:
-        return f"My rates for that begin on {said(first, weekday=False)} only."
+        return f"My rates for that begin on {date_text(first, weekday=False)} only."
     for back in range(DAYS_WITHOUT_RATES):
         quoted = wanted - dt.timedelta(days=back)
         try:
             value = rates.convert(amount, source.code, target.code, date=quoted)
         except RateNotFoundError:
-            # No rates on weekends and bank holidays: the day before counts.
+            # No rates on weekends and bank holidays: take the day before.
             continue
         given, got = _shown(amount), _shown(value)
         return (
             f"{given} {source.named(given)} = {got} {target.named(got)}, at the European Central "
-            f"Bank's reference rates of {said(quoted, weekday=False)}."
+            f"Bank's reference rates of {date_text(quoted, weekday=False)}."
         )
     return None
 

@@ -6,7 +6,7 @@ import re
 from dateutil.relativedelta import relativedelta
 
 from prolocutor_demo.days.spans import between, counted
-from prolocutor_demo.reading.dates import DATE, read_date, said
+from prolocutor_demo.reading.dates import DATE, date_text, read_date
 from prolocutor_demo.reading.wording import SURE, Reading
 
 _BORN = re.compile(
@@ -32,18 +32,18 @@ def read_age(words: str, today: dt.date, birthday: str) -> Reading | None:
     if born is None:
         return None
     if turning := _TURNING.search(words):
-        return f"That is on {said(born + relativedelta(years=int(turning[1])))}.", SURE
+        return f"That is on {date_text(born + relativedelta(years=int(turning[1])))}.", SURE
     later = re.search(rf"\b(?:on|in|at|by|died)(?: on| in)? ({DATE})", found["rest"])
     day = (read_date(later[1], today) if later else None) or today
     if "days old" in words:
-        return f"Born on {said(born)}: {counted((day - born).days, 'day')} old.", SURE
+        return f"Born on {date_text(born)}: {counted((day - born).days, 'day')} old.", SURE
     return _age(born, day, today), SURE
 
 
 def _age(born: dt.date, day: dt.date, today: dt.date) -> str:
     if day < born:
-        return f"Not born yet: {said(born)} is still to come."
+        return f"Not born yet: {date_text(born)} is still to come."
     years = relativedelta(day, born).years
     age = counted(years, "year") if years >= 2 else between(born, day)
-    when = "now" if day == today else f"on {said(day, weekday=False)}"
-    return f"Somebody born on {said(born, weekday=False)} is {age} old {when}."
+    when = "now" if day == today else f"on {date_text(day, weekday=False)}"
+    return f"Somebody born on {date_text(born, weekday=False)} is {age} old {when}."

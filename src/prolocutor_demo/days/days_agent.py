@@ -9,7 +9,7 @@ from dateutil.relativedelta import relativedelta
 
 from prolocutor_demo.days.ages import read_age
 from prolocutor_demo.days.spans import Span, counted, length, read_span, shifted
-from prolocutor_demo.reading.dates import DATE, MONTHS, read_date, said
+from prolocutor_demo.reading.dates import DATE, MONTHS, date_text, read_date
 from prolocutor_demo.reading.number_words import with_digits
 from prolocutor_demo.reading.request import attributes_of, now_of, text_of
 from prolocutor_demo.reading.wording import (
@@ -77,27 +77,31 @@ def _until(found: re.Match[str], now: dt.datetime) -> str | None:
     if day is None:
         return None
     if day < today:
-        return f"{said(day)} is past: {counted((today - day).days, 'day')} ago."
+        return f"{date_text(day)} is past: {counted((today - day).days, 'day')} ago."
     unit = _singular(found["unit"])
     if unit == "hour":
         midnight = dt.datetime.combine(day, dt.time(), now.tzinfo)
         hours = max(0, int((midnight - now).total_seconds() // 3600))
-        return f"{counted(hours, 'hour')} until {said(day)} begins."
+        return f"{counted(hours, 'hour')} until {date_text(day)} begins."
     if unit == "working day":
-        return f"{length(today + dt.timedelta(days=1), day, unit)} until {said(day)}{_WORKING}."
-    return f"{length(today, day, unit or 'day')} until {said(day)}."
+        return (
+            f"{length(today + dt.timedelta(days=1), day, unit)} until {date_text(day)}{_WORKING}."
+        )
+    return f"{length(today, day, unit or 'day')} until {date_text(day)}."
 
 
 def _left(found: re.Match[str], now: dt.datetime) -> str | None:
     today = now.date()
     day = dt.date(today.year, 12, 31) if found["whole"] == "year" else today + relativedelta(day=31)
-    return f"{length(today, day, _singular(found['unit']) or 'day')} until {said(day)}."
+    return f"{length(today, day, _singular(found['unit']) or 'day')} until {date_text(day)}."
 
 
 def _then(found: re.Match[str], now: dt.datetime) -> str | None:
     day = read_date(found["event"], now.date(), future=True)
     return (
-        f"{length(now.date(), day, _singular(found['unit']))} until {said(day)}." if day else None
+        f"{length(now.date(), day, _singular(found['unit']))} until {date_text(day)}."
+        if day
+        else None
     )
 
 
@@ -109,10 +113,10 @@ def _since(found: re.Match[str], now: dt.datetime) -> str | None:
     if day > today and not re.search(r"\d{4}", found["event"]):
         day -= relativedelta(years=1)
     if day > today:
-        return f"{said(day)} is still to come, in {counted((day - today).days, 'day')}."
+        return f"{date_text(day)} is still to come, in {counted((day - today).days, 'day')}."
     if re.fullmatch(r"\d{3,4}", found["event"]):
         return f"{counted(today.year - day.year, 'year')} since {day.year}."
-    return f"{length(day, today, _singular(found['unit']))} since {said(day)}."
+    return f"{length(day, today, _singular(found['unit']))} since {date_text(day)}."
 
 
 def _between(found: re.Match[str], now: dt.datetime) -> str | None:
@@ -128,7 +132,7 @@ def _between(found: re.Match[str], now: dt.datetime) -> str | None:
         unit = _singular(found["unit"])
         note = _WORKING if unit == "working day" else ""
         number = length(first, last, unit)
-        return f"{number} from {said(first)} to {said(last)}{note}."
+        return f"{number} from {date_text(first)} to {date_text(last)}{note}."
     return None
 
 
@@ -142,7 +146,9 @@ def _shift(found: re.Match[str], now: dt.datetime) -> str | None:
     past = groups.get("way") in ("ago", "before", "minus", "subtract", "take")
     day = shifted(start, span, past=past)
     note = _WORKING if span.working else ""
-    return f"{_said_span(span, found['span'])} {_way(start, today, past)} is {said(day)}{note}."
+    return (
+        f"{_said_span(span, found['span'])} {_way(start, today, past)} is {date_text(day)}{note}."
+    )
 
 
 def _said_span(span: Span, text: str) -> str:
@@ -153,13 +159,13 @@ def _said_span(span: Span, text: str) -> str:
 def _way(start: dt.date, today: dt.date, past: bool) -> str:
     if start == today:
         return "ago" if past else "from today"
-    return f"{'before' if past else 'after'} {said(start, weekday=False)}"
+    return f"{'before' if past else 'after'} {date_text(start, weekday=False)}"
 
 
 def _named(found: re.Match[str], now: dt.datetime) -> str | None:
     day = read_date(found["event"], now.date())
     event = found["event"]
-    return f"{event[0].upper()}{event[1:]}: {said(day)}." if day else None
+    return f"{event[0].upper()}{event[1:]}: {date_text(day)}." if day else None
 
 
 def _days_in(found: re.Match[str], now: dt.datetime) -> str | None:

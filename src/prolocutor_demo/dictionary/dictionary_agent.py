@@ -86,7 +86,7 @@ def _broader(meaning: wordnet.Sense) -> list[str]:
 def _antonyms(asked: WordQuestion, meanings: list[wordnet.Sense]) -> str:
     opposed = [word for one in meanings for word in wordnet.antonyms(one, asked.word)]
     if not opposed:
-        # The word itself has none: those of the words that share its meaning.
+        # The word itself has none: take those of its synonyms.
         opposed = [
             far for one in meanings for word in one.words for far in wordnet.antonyms(one, word)
         ]

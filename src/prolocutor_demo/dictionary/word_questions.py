@@ -16,7 +16,7 @@ _OTHER = (
     r"(?:another|other|different|shorter|longer|simpler|easier|nicer|fancier|fancy|better|alternative"
     r"|alternate|similar|more|stronger|politer)"
 )
-# Tried in this order; each is to match the whole question.
+# Tried in this order; each must match the whole question.
 _PATTERNS: list[tuple[str, float, str]] = [
     (
         "both",
@@ -145,7 +145,7 @@ _COURTESIES = re.compile(
 )
 _ENDINGS = re.compile(r"(?:[ ,-]+(?:please|pls|plz|thanks|for me|again|in english))+$")
 _CODES = {"noun": "n", "verb": "v", "adjective": "a", "adverb": "r"}
-# "What's up" and the like ask for no definition, nor do questions after the world or oneself.
+# "What's up" and questions about the world or the user ask for no definition.
 _NO_WORDS = frozenset(
     "up new on it that this you your i me my we us they he she next left due today tomorrow wrong "
     "happening going time date day weather there here who what which one life something anything "

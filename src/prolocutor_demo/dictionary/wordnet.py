@@ -134,7 +134,7 @@ def _uses(lemma: str, part: str) -> int:
 @functools.lru_cache(maxsize=4096)
 def _sense(offset: int, part: str) -> Sense:
     data = _file(f"data.{_FILES[part]}")
-    # The package changed the line ends, so offsets name and order the lines but do not lead there.
+    # The package changed line ends: an offset still identifies its line but not its position.
     at = _first_line(data, b"%08d " % offset)
     line = data[at : data.find(b"\n", at)].decode("utf-8", "replace")
     fields, _, gloss = line.partition(" | ")

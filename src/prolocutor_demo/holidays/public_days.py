@@ -42,7 +42,7 @@ _AFTER_EASTER = {
     "pentecost monday": 50,
     "corpus christi": 60,
 }
-# Days on which a place may rest, but for another reason.
+# Days that may be free of work for another reason.
 _NEVER_PUBLIC = frozenset({"april fools", "halloween", "saint nicholas", "valentine"})
 _TOO_COMMON = frozenset({"national"})
 _SPELLED = {
@@ -112,7 +112,7 @@ def public_holidays(country: str, part: str | None, year: int) -> tuple[Holiday,
         language = kind.default_language
     part = part or _LIVED_IN_BY_MOST.get(country)
     with warnings.catch_warnings():
-        # Some countries warn of years that they only know in part.
+        # The library warns of years for which a country's data are incomplete.
         warnings.simplefilter("ignore")
         kept = holidays.country_holidays(country, subdiv=part, years=[year], language=language)
     return tuple(Holiday(day, name) for day in sorted(kept) for name in kept[day].split("; "))

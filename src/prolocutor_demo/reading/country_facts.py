@@ -31,7 +31,7 @@ _NAMES = {
     "PS": "Palestine",
     "VA": "Vatican City",
 }
-# What changed after the library's data: Bulgaria's euro, Astana's name, the two largest peoples.
+# Changes since GeoNames' data: Bulgaria's euro, Astana's name, the two largest populations.
 _CAPITALS = {"BR": "Brasília", "KZ": "Astana", "US": "Washington, D.C.", "MM": "Naypyidaw"}
 _CURRENCIES = {"BG": "EUR"}
 _PEOPLE = {"CN": (1_408_975_000, 2024), "IN": (1_450_935_791, 2024)}

@@ -54,7 +54,7 @@ _ALSO = {
     "usa": "US",
     "vatican city": "VA",
 }
-# Names that hold a country's name; adjectives that mean something else more often.
+# Names that contain a country's name; adjectives that more often mean something else.
 _NO_COUNTRIES = ("south america", "north america", "latin america", "central america")
 _NOT_ADJECTIVES = frozenset(
     {"central african", "christmas island", "gibraltar", "djibouti", "none"}

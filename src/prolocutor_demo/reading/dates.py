@@ -68,7 +68,7 @@ def read_date(words: str, today: dt.date, *, future: bool = False) -> dt.date | 
         return None
 
 
-def said(day: dt.date, *, weekday: bool = True) -> str:
+def date_text(day: dt.date, *, weekday: bool = True) -> str:
     """Return the day in words: "Friday, 20 November 2026"."""
     date = f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
     return f"{WEEKDAYS[day.weekday()].capitalize()}, {date}" if weekday else date

@@ -64,7 +64,7 @@ def with_fractions(text: str) -> str:
     return _FRACTION_WORDS.sub(_fraction_as_digits, text)
 
 
-def shown(value: Fraction | float, places: int = 2) -> str:
+def number_text(value: Fraction | float, places: int = 2) -> str:
     """Return a number with thousands separators and at most `places` decimals, more if small."""
     if not -(2**53) < value < 2**53 or value == int(value):
         return f"{int(value):,}"

@@ -8,12 +8,12 @@ SURE = 0.97
 LIKELY = 0.85
 LOOSE = 0.7
 DECLINED = 0.05
-# A part of an utterance is never as sure a reading as a whole one.
+# The reading of a part of an utterance is less certain than that of the whole.
 OF_A_PART = 0.85
 
 Reading = tuple[str, float]
-Tell = Callable[..., str | None]
-QuestionPattern = tuple[re.Pattern[str], Tell]
+AnswerFunction = Callable[..., str | None]
+QuestionPattern = tuple[re.Pattern[str], AnswerFunction]
 
 _SAME = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2212\u00a0", "''\"\"-- ")
 _SPELLINGS = {
@@ -91,6 +91,6 @@ def reply(reading: Reading | None, declining: str) -> list[dict[str, Any]]:
     return [{"text": text, "confidence": round(confidence, 3)}]
 
 
-def question(tell: Tell, *pieces: str) -> QuestionPattern:
+def question(tell: AnswerFunction, *pieces: str) -> QuestionPattern:
     """Return the pattern of a whole utterance, joined from its pieces, with its answer function."""
     return re.compile("".join(pieces)), tell

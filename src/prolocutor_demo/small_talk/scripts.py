@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-_WORDS = Path(__file__).with_name("small_talk.yaml")
+_FILE = Path(__file__).with_name("small_talk.yaml")
 _TALK_ABOUT = (
     r"(?:(?:let'?s|shall we|can we|could we|i want to|i would like to|i'd like to) )?"
     r"(?:talk|chat|speak|discuss|tell you something)(?: to me| with me)?(?: a bit)?"
@@ -45,7 +45,7 @@ class SmallTalkWords(NamedTuple):
 
     scripts: tuple[Script, ...]
     replies: tuple[PassingRemark, ...]
-    hints: tuple[PassingRemark, ...]  # searched for in short utterances that nothing else fits
+    hints: tuple[PassingRemark, ...]  # searched in short utterances without another reply
     bored: re.Pattern[str]
     named: re.Pattern[str]
     whose_name: re.Pattern[str]
@@ -54,7 +54,7 @@ class SmallTalkWords(NamedTuple):
 def read_words() -> SmallTalkWords:
     """Return the contents of the file with its patterns compiled."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    raw = yaml.load(_WORDS.read_text(encoding="utf-8"), Loader=loader)
+    raw = yaml.load(_FILE.read_text(encoding="utf-8"), Loader=loader)
     return SmallTalkWords(
         tuple(_script(one) for one in raw["scripts"]),
         tuple(_passing(one, 0.92) for one in raw["replies"]),

@@ -249,7 +249,7 @@ _STOP = re.compile(
     r"(?:stop(?: it| that)?|enough|no more|let'?s stop|i (?:don'?t|do not) want to (?:talk|say)\b.*"
     r"|change the subject|something else|never ?mind|leave me alone)"
 )
-# Said to the assistant in the midst of a script: not an answer to its question.
+# Remarks to the assistant within a script, not answers to its question.
 _LEAVING = re.compile(
     r"(?:thanks|thank you|thx|(?:good ?)?bye|good (?:night|morning|evening)|see you|hello|hi|hey)\b"
 )

@@ -40,7 +40,7 @@ SET = _pattern(
     r"|pomodoro\b.+|put .+ on the clock|start the clock (?:for|at) .+"
     r"|give me [^?]{1,14} (?:minutes?|mins?)"
 )
-# without a noun only a length of time makes these a timer
+# Without a noun, only a length of time makes these a timer.
 START = _pattern(
     rf"(?:.*\b(?:set|start|begin|put|give|make|create|run|need|want|have|new|add|launch)\b.*)?{_TIMER}"
     r".*"
@@ -49,9 +49,9 @@ QUESTION = _pattern(r"(?:how|when|what|which|is|are|has|do|does|did|any)\b")
 NOUN = _pattern(_TIMER)
 ALARM = _pattern(r"\b(?:alarm|wake)\b|\b(?:until|till|til)\b|\bat \d")
 FOR_HOUR = _pattern(r"\b(?:for|to) (?=\d{1,2}(?!\d|[ -]?[hms]))")
-# understood while a timer runs
+# Valid while a timer runs.
 MORE = _pattern(r"(?:add|take off|and|give (?:it|me)|plus) [^?]{1,30}")
-# understood right after this agent spoke
+# Valid directly after this agent's reply.
 JUST = {
     "cancel": _pattern(r"(?:cancel|stop|delete|remove|kill)(?: it| that| them)?"),
     "pause": _pattern(r"(?:pause|hold)(?: it| that)?"),

@@ -14,7 +14,7 @@ class TimerReply(NamedTuple):
 
     text: str
     confidence: float
-    timers: list[Timer] | None = None  # None if they stay
+    timers: list[Timer] | None = None  # None if unchanged
 
 
 class TimerRequest(NamedTuple):
@@ -24,7 +24,7 @@ class TimerRequest(NamedTuple):
     timers: list[Timer]
     now: dt.datetime
     new_id: str
-    before: str  # what this agent said just before; "" if another spoke last
+    before: str  # this agent's last reply; "" if another agent spoke last
 
 
 def timers_meant(asked: TimerRequest) -> list[Timer]:

@@ -1,6 +1,6 @@
 """A user's timers as stored in the attributes, validated when read.
 
-Kept as a list of `{"id", "name", "due", "duration_s"}`: `due` is the instant of ringing (ISO, UTC),
+Stored as a list of `{"id", "name", "due", "duration_s"}`: `due` is when it rings (ISO, UTC),
 `duration_s` the seconds it was set for; a paused timer has `"due": null` and `"left_s"`.
 """
 

@@ -193,7 +193,7 @@ def _in_period(asked: TodoRequest, items: list[TodoItem]) -> tuple[list[TodoItem
     if re.search(r"\b(?:week|month|year|weekend)\b", asked.text, re.IGNORECASE):
         period = f" until {say_day(moment.at, now)}"
         return [item for item in items if item.due and today <= item.due.date() <= end], period
-    if end == today:  # what has no day, or is late, is also for today
+    if end == today:  # items without a day and late ones count as today's
         return [item for item in items if not item.due or item.due.date() <= today], " for today"
     on_day = [item for item in items if item.due and item.due.date() == end]
     return on_day, f" for {say_day(moment.at, now)}"

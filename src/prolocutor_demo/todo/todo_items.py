@@ -46,8 +46,8 @@ class TodoList:
         raw = state.get("items")
         read = [_item(one, now) for one in raw[:200]] if isinstance(raw, list) else []
         self.items = [item for item in read if item is not None]
-        self.asked = _number(state.get("asked"))  # the item that waits for a time
-        self.last = _name(state.get("last"))  # the list that was spoken of last
+        self.asked = _number(state.get("asked"))  # the number of the item that awaits a time
+        self.last = _name(state.get("last"))  # the list mentioned last
         self.now = now
 
     @property

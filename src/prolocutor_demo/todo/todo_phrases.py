@@ -120,7 +120,7 @@ SHOW_LOOSELY = _patterns(
     r"|are|is|do|did|have|how many|when|let me|can i|am i|how)(?:'s|s|'re)?\b)"
     rf".*{_MINE}.*"
 )
-# "I've called Anna", "the laundry is done": only if that is on a list
+# "I've called Anna", "the laundry is done": only if the item is on a list.
 REPORT = _patterns(
     r"i(?:'ve| have)(?: just| already| finally)? (?P<what>[a-z]+ .+)",
     r"i(?: just| already| finally)? (?P<what>(?!need)(?:[a-z]+ed|bought|paid|sent|wrote|took|made"
@@ -128,7 +128,7 @@ REPORT = _patterns(
     r"(?P<what>.+?) (?:is|are) (?:done|finished|completed?|bought|sorted)",
     r"(?:i'?m )?(?:done|finished) (?:with )?(?P<what>.+)",
 )
-# no more than the name of a list: shown with less confidence
+# Only the name of a list: shown with less confidence.
 MENTION = _patterns(
     rf".*(?:(?:my|our) (?:[a-z-]+ )?(?:list|to-?dos|tasks|reminders)\b|{_ITEM} \d+\b).*"
 )
@@ -162,7 +162,7 @@ OF_LIST_AT_END = re.compile(
     re.IGNORECASE,
 )
 OF_LISTS = re.compile(r"\b(?:lists?|to-?dos?|tasks?)\b", re.IGNORECASE)
-# Words that begin something to do: "call mum and dad" is one thing, "eggs and bread" are two.
+# Verbs that begin an item: "call mum and dad" is one thing, "eggs and bread" are two.
 VERB = re.compile(
     r"(?:ask|bake|book|bring|buy|call|check|clean|collect|cook|do|email|feed|fetch|find|finish|fix"
     r"|get|give|go|invite|learn|mail|make|meet|message|order|pack|paint|pay|phone|pick|plan|play"

@@ -136,7 +136,7 @@ def repeated(text: str) -> tuple[str | None, str]:
     period = {"daily": "day", "weekly": "week", "monthly": "month"}.get(word, word)
     period = "year" if period in {"yearly", "annually"} else period
     if period in {"morning", "afternoon", "evening", "night"}:
-        return "day", text  # the part of the day is still to be read
+        return "day", text  # the part of the day remains to be read
     if period == "weekday" or (period in {"day", "week", "month", "year"} and not found["day"]):
         return period, f"{text[: found.start()]} {text[found.end() :]}"
     return ("week", text) if found["day"] else (None, text)

@@ -5,7 +5,7 @@ import re
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from prolocutor_demo.reading.number_words import shown, with_digits, with_fractions
+from prolocutor_demo.reading.number_words import number_text, with_digits, with_fractions
 from prolocutor_demo.reading.request import text_of
 from prolocutor_demo.reading.wording import (
     LIKELY,
@@ -197,7 +197,7 @@ def _joined(whole: Quantity, part: Quantity) -> Quantity:
 
 
 def _quantity(number: Fraction, unit: Unit) -> Quantity:
-    text = shown(number)
+    text = number_text(number)
     return Quantity(f"{text} {unit.named(text)}", unit, number * unit.factor + unit.offset)
 
 
@@ -224,7 +224,7 @@ def _as_volume(quantity: Quantity, target: Unit) -> Quantity:
 
 
 def _in(quantity: Quantity, unit: Unit) -> str:
-    text = shown((quantity.value - unit.offset) / unit.factor)
+    text = number_text((quantity.value - unit.offset) / unit.factor)
     return f"{text} {unit.named(text)}"
 
 
@@ -234,7 +234,7 @@ def _in_two(quantity: Quantity, first: Unit, second: Unit) -> str:
         return f"{_in(quantity, first)} = {_in(quantity, second)}"
     whole = quantity.value // large.factor
     rest = Quantity("", small, quantity.value - whole * large.factor)
-    return f"{shown(whole)} {large.named(shown(whole))} {_in(rest, small)}"
+    return f"{number_text(whole)} {large.named(number_text(whole))} {_in(rest, small)}"
 
 
 def _compared(question: ConversionQuestion, items: list[UnitToken]) -> str | None:

@@ -58,7 +58,7 @@ def _read_date(reading: MomentReading, found: re.Match[str]) -> None:
     if re.search(r"\d{4}", said):
         reading.day = _dated(said, today.year)
     else:
-        years = range(today.year, today.year + 9)  # the 29th of February comes seldom
+        years = range(today.year, today.year + 9)  # 29 February is up to eight years away
         days = (day for year in years if (day := _dated(said, year)) is not None)
         reading.day = next((day for day in days if day >= today), None)
     if reading.day is None:
