@@ -1,0 +1,30 @@
+"""The environment variables that DREAM's Python code reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class DreamEnvironment(msgspec.Struct, frozen=True):
+    """What the variables say, by DREAM's defaults where they are not set."""
+
+    high_priority_intents: bool = True
+    all_skills: bool = False
+    language: str = "EN"
+    fallback_file: str = ""
+
+    @classmethod
+    def read(cls, variables: Mapping[str, str]) -> DreamEnvironment:
+        """Read the variables; a switch is off where it is empty, 0 or false."""
+        return cls(
+            high_priority_intents=_is_on(variables.get("HIGH_PRIORITY_INTENTS", "1")),
+            all_skills=_is_on(variables.get("ALWAYS_TURN_ON_ALL_SKILLS", "0")),
+            language=variables.get("LANGUAGE", "EN"),
+            fallback_file=variables.get("FALLBACK_FILE", ""),
+        )
+
+
+def _is_on(switch: str) -> bool:
+    return switch.strip().lower() not in ("", "0", "false")
