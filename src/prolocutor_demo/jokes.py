@@ -136,9 +136,9 @@ def _pick(fitting: list[int], told: list[int], seed: str) -> int:
 
 
 def _told(request: dict[str, Any]) -> list[int]:
-    kept = attributes_of(request).get(_TOLD)
+    stored = attributes_of(request).get(_TOLD)
     count = len(_jokes())
-    listed = kept if isinstance(kept, list) else []
+    listed = stored if isinstance(stored, list) else []
     return [one for one in listed if type(one) is int and 0 <= one < count]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from prolocutor.pipeline import schedule
 from prolocutor_demo import timer, todo
-from tests.demo.requests_of_people import NOW, request
+from tests.demo.agent_requests import NOW, request
 
 AGENTS = {"timer": timer.answer, "todo": todo.answer}
 

@@ -4,7 +4,7 @@ import importlib
 import re
 from pathlib import Path
 
-from tests.demo.requests_of_people import request
+from tests.demo.agent_requests import request
 
 LINES = [
     line.split("\t")

@@ -198,9 +198,9 @@ def _told(question: HolidayQuestion, place: HolidayRegion, found: list[Holiday])
         besides = _but_in(place, first.day, plain_name(first.name))
         return f"No, {first.name} ({when}) is not a public holiday in {place.name}{besides}."
     where = f" in {place.name}" if first.public or question.placed else ""
-    kept = "" if first.public or not question.placed else ", but it is no public holiday"
+    note = "" if first.public or not question.placed else ", but it is no public holiday"
     verb = "was" if last.day < question.today else "is"
-    return f"{first.name} {verb} on {when}{where}{kept}."
+    return f"{first.name} {verb} on {when}{where}{note}."
 
 
 def _but_in(place: HolidayRegion, day: dt.date, name: str = "") -> str:
@@ -216,17 +216,19 @@ def _listed(question: HolidayQuestion) -> Found:
     text, today, place = question.text, question.today, question.place
     span = span_of(text, today)
     if span is not None:
-        kept = coming(place, span[0] - dt.timedelta(days=1), span[1])
+        found = coming(place, span[0] - dt.timedelta(days=1), span[1])
         when = f"from {_date(span[0])} to {_date(span[1])}"
-        if not kept:
+        if not found:
             return f"No, there is no public holiday in {place.name} {when}.", 0.92
-        return f"Public holidays in {place.name} {when}: {_lines(kept)}.", 0.92
+        return f"Public holidays in {place.name} {when}: {_lines(found)}.", 0.92
     year = year_of(text, today)
     if year is None and _NEXT.search(text):
         return _coming(question)
     if year is None and _LAST.search(text):
-        kept = coming(place, today - dt.timedelta(days=366), today)[-1:]
-        return (f"The last public holiday in {place.name}: {_lines(kept)}.", 0.93) if kept else None
+        found = coming(place, today - dt.timedelta(days=366), today)[-1:]
+        return (
+            (f"The last public holiday in {place.name}: {_lines(found)}.", 0.93) if found else None
+        )
     if not re.search(r"\bholidays\b|\b(?:public|bank) holiday|holiday calendar|days off", text):
         return None
     return _whole_year(question, year or today.year)
@@ -234,22 +236,22 @@ def _listed(question: HolidayQuestion) -> Found:
 
 def _coming(question: HolidayQuestion) -> Found:
     until = question.today + dt.timedelta(days=400)
-    kept = [one for one in coming(question.place, question.today, until) if not is_substitute(one)]
+    found = [one for one in coming(question.place, question.today, until) if not is_substitute(one)]
     asked = re.search(r"\bnext (\w+) ", question.text)
     count = _COUNTS.get(asked.group(1), 1) if asked else 1
     if re.search(r"holidays\b|hoildays\b|days off", question.text):
         count = max(count, 3)
-    if not kept:
+    if not found:
         return None
     lead = "The next public holiday" + ("s" if count > 1 else "")
-    return f"{lead} in {question.place.name}: {_lines(kept[:count])}.", 0.95
+    return f"{lead} in {question.place.name}: {_lines(found[:count])}.", 0.95
 
 
 def _whole_year(question: HolidayQuestion, year: int) -> Found:
     if not FIRST_YEAR <= year <= LAST_YEAR:
         return None
-    kept = public_holidays(question.place.country, question.place.part, year)
-    real = [one for one in kept if not is_substitute(one)]
+    found = public_holidays(question.place.country, question.place.part, year)
+    real = [one for one in found if not is_substitute(one)]
     if not real:
         return None
     if re.search(r"how many|number of", question.text):
@@ -260,8 +262,8 @@ def _whole_year(question: HolidayQuestion, year: int) -> Found:
     return f"Public holidays in {question.place.name} in {year}: {_lines(real)}.", sure
 
 
-def _lines(kept: list[Holiday]) -> str:
-    return "; ".join(f"{one.name}, {_date(one.day)}" for one in kept)
+def _lines(found: list[Holiday]) -> str:
+    return "; ".join(f"{one.name}, {_date(one.day)}" for one in found)
 
 
 def _date(day: dt.date) -> str:

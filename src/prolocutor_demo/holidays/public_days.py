@@ -11,7 +11,7 @@ import msgspec
 
 FIRST_YEAR, LAST_YEAR = 1900, 2099
 _CLOSE = 0.84
-_LIVED_IN_BY_MOST = {"GB": "ENG"}
+_MOST_POPULOUS_PART = {"GB": "ENG"}
 _FIXED = {
     "new year": (1, 1),
     "epiphany": (1, 6),
@@ -110,12 +110,12 @@ def public_holidays(country: str, part: str | None, year: int) -> tuple[Holiday,
         return ()
     if language not in (kind.supported_languages or ()):
         language = kind.default_language
-    part = part or _LIVED_IN_BY_MOST.get(country)
+    part = part or _MOST_POPULOUS_PART.get(country)
     with warnings.catch_warnings():
         # The library warns of years for which a country's data are incomplete.
         warnings.simplefilter("ignore")
-        kept = holidays.country_holidays(country, subdiv=part, years=[year], language=language)
-    return tuple(Holiday(day, name) for day in sorted(kept) for name in kept[day].split("; "))
+        found = holidays.country_holidays(country, subdiv=part, years=[year], language=language)
+    return tuple(Holiday(day, name) for day in sorted(found) for name in found[day].split("; "))
 
 
 def on_day(place: HolidayRegion, day: dt.date) -> list[Holiday]:
@@ -129,7 +129,7 @@ def parts_on(country: str, day: dt.date, name: str = "") -> list[str]:
 
     kind = getattr(holidays, country)
     titles = {part: title for title, part in kind.subdivisions_aliases.items()}
-    kept = []
+    found = []
     for part in kind.subdivisions:
         place = HolidayRegion(country, part, titles.get(part, part))
         if name:
@@ -137,15 +137,15 @@ def parts_on(country: str, day: dt.date, name: str = "") -> list[str]:
         else:
             rests = bool(on_day(place, day))
         if rests:
-            kept.append(place.name)
-    return sorted(kept)
+            found.append(place.name)
+    return sorted(found)
 
 
 def coming(place: HolidayRegion, after: dt.date, until: dt.date) -> list[Holiday]:
     """Return the public holidays of a region after one day, up to and including another."""
     years = range(after.year, min(until.year, LAST_YEAR) + 1)
-    kept = [one for year in years for one in public_holidays(place.country, place.part, year)]
-    return [one for one in kept if after < one.day <= until]
+    found = [one for year in years for one in public_holidays(place.country, place.part, year)]
+    return [one for one in found if after < one.day <= until]
 
 
 def by_name(place: HolidayRegion, name: str, year: int) -> list[Holiday]:
@@ -153,14 +153,14 @@ def by_name(place: HolidayRegion, name: str, year: int) -> list[Holiday]:
     wanted = plain_name(name)
     if not wanted:
         return []
-    kept = public_holidays(place.country, place.part, year)
-    named = [(plain_name(one.name), one) for one in kept]
+    found = public_holidays(place.country, place.part, year)
+    named = [(plain_name(one.name), one) for one in found]
     exact = [one for plain, one in named if plain == wanted and not is_substitute(one)]
     known = _observance(wanted, year)
     if exact:
         return exact
     if known is not None:
-        same = [one for one in kept if one.day == known.day and not is_substitute(one)]
+        same = [one for one in found if one.day == known.day and not is_substitute(one)]
         return [msgspec.structs.replace(known, public=bool(same) and wanted not in _NEVER_PUBLIC)]
     words = set(wanted.split())
     part = [
@@ -173,7 +173,7 @@ def by_name(place: HolidayRegion, name: str, year: int) -> list[Holiday]:
     near = difflib.get_close_matches(wanted, [plain for plain, _ in named], n=1, cutoff=_CLOSE)
     if near:
         return [one for plain, one in named if plain == near[0] and not is_substitute(one)]
-    return [one for one in _kept_besides(place.country, year) if plain_name(one.name) == wanted]
+    return [one for one in _unofficial_days(place.country, year) if plain_name(one.name) == wanted]
 
 
 def is_substitute(holiday: Holiday) -> bool:
@@ -193,7 +193,7 @@ def plain_name(name: str) -> str:
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_besides(country: str, year: int) -> tuple[Holiday, ...]:
+def _unofficial_days(country: str, year: int) -> tuple[Holiday, ...]:
     """Return the days that a country observes without a day off: Mother's Day, Groundhog Day."""
     import holidays
 
@@ -203,9 +203,9 @@ def _kept_besides(country: str, year: int) -> tuple[Holiday, ...]:
         return ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kept = holidays.country_holidays(country, years=[year], categories=tuple(sorted(kinds)))
+        found = holidays.country_holidays(country, years=[year], categories=tuple(sorted(kinds)))
     return tuple(
-        Holiday(day, name, public=False) for day in sorted(kept) for name in kept[day].split("; ")
+        Holiday(day, name, public=False) for day in sorted(found) for name in found[day].split("; ")
     )
 
 

@@ -33,7 +33,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
             "text": reply.text,
             "confidence": reply.confidence,
             "can_continue": reply.can_continue,
-            "human_attributes": {NAME: state.kept()},
+            "human_attributes": {NAME: state.to_json()},
         }
     ]
 

@@ -28,11 +28,11 @@ _EMPTY = re.compile(
 class SmallTalkState:
     """The current script, the step of each script, and the user's answers.
 
-    `asked` tells that the last thing said was a step of the script, which waits for an answer.
+    `asked` is true while the last step of the script awaits an answer.
     """
 
-    def __init__(self, kept: object, scripts: Iterable[Script]) -> None:
-        state = kept if isinstance(kept, dict) else {}
+    def __init__(self, stored: object, scripts: Iterable[Script]) -> None:
+        state = stored if isinstance(stored, dict) else {}
         names = {script.name: script for script in scripts}
         current, steps, said = state.get("script"), state.get("steps"), state.get("said")
         steps = steps if isinstance(steps, dict) else {}
@@ -44,12 +44,12 @@ class SmallTalkState:
         self.asked = state.get("asked") is True and self.script is not None
         self.turns = _number(state.get("turns"), 10**6)
 
-    def kept(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the JSON value for the user's attributes."""
         steps = {name: step for name, step in self.steps.items() if step}
         script = self.script.name if self.script else None
-        kept: dict[str, Any] = {"script": script, "steps": steps, "said": self.said}
-        return kept | {"asked": self.asked, "turns": self.turns}
+        value: dict[str, Any] = {"script": script, "steps": steps, "said": self.said}
+        return value | {"asked": self.asked, "turns": self.turns}
 
     def over(self, script: Script) -> bool:
         """Return whether all steps of a script are done."""

@@ -25,7 +25,7 @@ from prolocutor_demo.timer.timer_words import (
     title_of,
     until,
 )
-from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, keep_timers, read_timers
+from prolocutor_demo.timer.timers import MOST_TIMERS, Timer, read_timers, timers_to_json
 
 NAME = "timers"
 SKILL = "timer"
@@ -43,7 +43,7 @@ def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     reply = _reply(asked) or TimerReply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.timers is not None:
-        hypothesis["human_attributes"] = {NAME: keep_timers(reply.timers)}
+        hypothesis["human_attributes"] = {NAME: timers_to_json(reply.timers)}
         hypothesis |= ringing(timers, reply.timers, now)
     return [hypothesis]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 MOST_TIMERS = 20
 LONGEST_NAME = 30
 LONGEST_S = 366 * 86_400
-KEPT_AFTER_RINGING = dt.timedelta(hours=12)
+SHOWN_AFTER_RINGING = dt.timedelta(hours=12)
 
 
 class Timer(NamedTuple):
@@ -33,16 +33,16 @@ class Timer(NamedTuple):
         return f"{self.name} {noun}" if self.name else noun
 
 
-def read_timers(kept: object, now: dt.datetime) -> list[Timer]:
+def read_timers(stored: object, now: dt.datetime) -> list[Timer]:
     """Return the stored timers, without invalid ones and those that ended long ago."""
-    raw = kept if isinstance(kept, list) else []
+    raw = stored if isinstance(stored, list) else []
     timers = [timer for one in raw[: 2 * MOST_TIMERS] if (timer := _timer(one)) is not None]
-    return [timer for timer in timers if timer.left(now) > -KEPT_AFTER_RINGING.total_seconds()]
+    return [timer for timer in timers if timer.left(now) > -SHOWN_AFTER_RINGING.total_seconds()]
 
 
-def keep_timers(timers: list[Timer]) -> list[dict[str, Any]]:
+def timers_to_json(timers: list[Timer]) -> list[dict[str, Any]]:
     """Return the JSON value for the user's attributes."""
-    return [_kept(timer) for timer in timers[-MOST_TIMERS:]]
+    return [_timer_to_json(timer) for timer in timers[-MOST_TIMERS:]]
 
 
 def _timer(raw: object) -> Timer | None:
@@ -59,12 +59,12 @@ def _timer(raw: object) -> Timer | None:
     return Timer(number, name, due, duration, left_s, raw.get("alarm") is True)
 
 
-def _kept(timer: Timer) -> dict[str, Any]:
+def _timer_to_json(timer: Timer) -> dict[str, Any]:
     due = timer.due.astimezone(dt.UTC).isoformat(timespec="seconds") if timer.due else None
-    kept: dict[str, Any] = {"id": timer.id, "name": timer.name, "due": due}
-    kept["duration_s"] = round(timer.duration_s)
-    kept |= {"left_s": round(timer.left_s)} if timer.due is None else {}
-    return kept | ({"alarm": True} if timer.alarm else {})
+    row: dict[str, Any] = {"id": timer.id, "name": timer.name, "due": due}
+    row["duration_s"] = round(timer.duration_s)
+    row |= {"left_s": round(timer.left_s)} if timer.due is None else {}
+    return row | ({"alarm": True} if timer.alarm else {})
 
 
 def _due(raw: object) -> dt.datetime | None:

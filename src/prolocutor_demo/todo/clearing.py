@@ -32,5 +32,5 @@ def clear_all(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         return TodoReply("There is nothing on your lists, and you have no reminders.", 0.7)
     asked.todo.remove(asked.todo.open)
     entries = "1 entry" if count - reminders == 1 else f"{count - reminders} entries"
-    kept = "1 reminder" if reminders == 1 else f"{reminders} reminders"
-    return TodoReply(f"Done: {entries} and {kept} removed.", 0.93, changed=True)
+    removed = "1 reminder" if reminders == 1 else f"{reminders} reminders"
+    return TodoReply(f"Done: {entries} and {removed} removed.", 0.93, changed=True)

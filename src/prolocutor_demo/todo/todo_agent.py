@@ -53,7 +53,7 @@ def answer(request: dict[str, Any]) -> Any:
         reply = TodoReply(DECLINE, 0.05)
     hypothesis: dict[str, Any] = {"text": reply.text, "confidence": reply.confidence}
     if reply.changed:
-        hypothesis["human_attributes"] = {NAME: todo.kept()}
+        hypothesis["human_attributes"] = {NAME: todo.to_json()}
         before = TodoList(attributes_of(request).get(NAME), todo.now)
         hypothesis |= ringing(before.open, todo.open, todo.now)
     return [hypothesis]

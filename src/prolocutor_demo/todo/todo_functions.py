@@ -19,13 +19,13 @@ def items(request: dict[str, Any], _: dict[str, Any]) -> list[dict[str, Any]]:
             "done": one.done,
             "due": one.due.isoformat(timespec="seconds") if one.due else None,
         }
-        for one in _kept(request).open
+        for one in _stored_list(request).open
     ]
 
 
 def add(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
     """Add an item to the list, with a reminder if it has a time."""
-    todo, before = _kept(request), _kept(request)
+    todo, before = _stored_list(request), _stored_list(request)
     text = str(parameters["item"]).strip()
     if not text:
         return {"error": "there is nothing to put on the list"}
@@ -34,13 +34,13 @@ def add(request: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
     due = _moment(parameters.get("due"), todo.now)
     todo.add(TodoItem(0, text, due=due))
     rings = ringing(before.open, todo.open, todo.now)
-    return {"results": [], "human_attributes": {NAME: todo.kept()}, **rings}
+    return {"results": [], "human_attributes": {NAME: todo.to_json()}, **rings}
 
 
 FUNCTIONS = {"items": items, "add": add}
 
 
-def _kept(request: dict[str, Any]) -> TodoList:
+def _stored_list(request: dict[str, Any]) -> TodoList:
     return TodoList(attributes_of(request).get(NAME), now_of(request))
 
 

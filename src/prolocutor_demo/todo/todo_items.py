@@ -41,8 +41,8 @@ class TodoItem(NamedTuple):
 class TodoList:
     """All items of a user, open ones first, in the order of their addition."""
 
-    def __init__(self, kept: object, now: dt.datetime) -> None:
-        state = kept if isinstance(kept, dict) else {}
+    def __init__(self, stored: object, now: dt.datetime) -> None:
+        state = stored if isinstance(stored, dict) else {}
         raw = state.get("items")
         read = [_item(one, now) for one in raw[:200]] if isinstance(raw, list) else []
         self.items = [item for item in read if item is not None]
@@ -101,10 +101,10 @@ class TodoList:
             return among[index:][:1] if -len(among) <= index < len(among) else []
         return _best(words, among)
 
-    def kept(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the JSON value for the user's attributes."""
         done = [item for item in self.items if item.done][-MOST_DONE:]
-        state: dict[str, Any] = {"items": [_kept(item) for item in done + self.open]}
+        state: dict[str, Any] = {"items": [_item_to_json(item) for item in done + self.open]}
         state |= {"asked": self.asked} if self.asked else {}
         return state | ({"last": self.last} if self.last != "todo" else {})
 
@@ -161,11 +161,11 @@ def _item(raw: object, now: dt.datetime) -> TodoItem | None:
     )
 
 
-def _kept(item: TodoItem) -> dict[str, Any]:
-    kept: dict[str, Any] = {"id": item.id, "text": item.text, "list": item.list, "done": item.done}
-    kept["due"] = item.due.isoformat(timespec="seconds") if item.due else None
-    kept |= {"every": item.every} if item.every else {}
-    return kept | ({"reminder": True} if item.reminder else {})
+def _item_to_json(item: TodoItem) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": item.id, "text": item.text, "list": item.list, "done": item.done}
+    row["due"] = item.due.isoformat(timespec="seconds") if item.due else None
+    row |= {"every": item.every} if item.every else {}
+    return row | ({"reminder": True} if item.reminder else {})
 
 
 def _due(raw: object, now: dt.datetime) -> dt.datetime | None:

@@ -1,7 +1,7 @@
 import pytest
 
 from prolocutor.services.together.clauses import ask_each, clauses_of
-from tests.demo.requests_of_people import agents_with_phrasings, phrasings
+from tests.demo.agent_requests import agents_with_phrasings, phrasings
 
 
 @pytest.mark.parametrize(

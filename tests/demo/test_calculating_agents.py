@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.requests_of_people import agents_with_phrasings, phrasings, request
+from tests.demo.agent_requests import agents_with_phrasings, phrasings, request
 
 currency_converter = pytest.importorskip("currency_converter")
 

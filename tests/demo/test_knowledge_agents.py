@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.requests_of_people import agents_with_phrasings, phrasings, request
+from tests.demo.agent_requests import agents_with_phrasings, phrasings, request
 
 AGENTS = ("countries", "dictionary", "holidays", "jokes")
 STRANGERS = [(name, other) for name in AGENTS for other in agents_with_phrasings() if name != other]

@@ -1,10 +1,10 @@
-"""Answers that were wrong or missing once: each agent asked by itself."""
+"""Requests that an agent once answered wrongly or not at all, one agent at a time."""
 
 from typing import Any
 
 import pytest
 
-from tests.demo.test_agents_c import Talk, reply_of
+from tests.demo.test_personal_agents import Talk, reply_of
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.demo.requests_of_people import NOW, agents_with_phrasings, phrasings, request
+from tests.demo.agent_requests import NOW, agents_with_phrasings, phrasings, request
 
 pytest.importorskip("dateutil")
 
