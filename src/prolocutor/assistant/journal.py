@@ -125,6 +125,7 @@ class Journal:
             round=effects.round,
             entries=effects.entries,
             struck=effects.struck,
+            previous_reply=draft.previous_reply,
         )
         try:
             await self._store.close_turn(closing)

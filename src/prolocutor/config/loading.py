@@ -68,12 +68,13 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     values = _FILE.values(document.root, findings)
     if not isinstance(values, dict):
         raise ConfigFaults(findings.faults)
+    snapshot = values.pop("user_snapshot", Pipeline().user_snapshot)
     stages = {stage: values.pop(stage.value, []) for stage in Stage}
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
     settings = Settings(
         **_at_home(_limited(values), folder),
-        pipeline=_pipeline(stages),
+        pipeline=msgspec.structs.replace(_pipeline(stages), user_snapshot=snapshot),
         file=document.file,
         folder=folder,
     )

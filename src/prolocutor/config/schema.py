@@ -26,7 +26,7 @@ from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.pairing.abstention import AbstentionRule
-from prolocutor.pipeline.plan import Breaker, Service
+from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
 
@@ -100,6 +100,14 @@ SERVICE: Final = TableField(
         "card": JsonField(),
         "icon": TextField(what="a file or URL"),
         "context": ChoiceField(words_of(Service, "context")),
+        "formatter_options": JsonField(what="a map of arguments"),
+        "label": TextField(what="the name of an annotation"),
+        "writes": ChoiceField(words_of(Service, "writes")),
+        "selects": FlagField(),
+        "always": FlagField(),
+        "first_turn_attributes": JsonField(what="a map of attributes"),
+        "mismatch": ChoiceField(words_of(Service, "mismatch")),
+        "carries": ChoiceField(words_of(Service, "carries")),
     },
     synonyms={
         "target": "call",
@@ -234,5 +242,6 @@ TOP: Final[dict[str, FieldKind]] = {
         name=TextField(what="a name of letters, digits, _ and -", pattern=r"[\w-]+"),
     ),
     "doors": DoorsField(),
+    "user_snapshot": ChoiceField(words_of(Pipeline, "user_snapshot")),
 }
-"""The top of a file without its stages; the keys are `Settings`' fields."""
+"""The top of a file without its stages; the keys are `Settings`' fields, or its pipeline's."""

@@ -100,7 +100,8 @@ class HumanInput:
 class Draft:
     """One turn's additions to a dialog, as far as they have come.
 
-    `speakers` are the hypotheses that the reply was made of.
+    `speakers` are the hypotheses that the reply was made of, `previous_reply` the body of the bot
+    utterance before this turn, where this turn has annotated it.
     """
 
     def __init__(
@@ -109,6 +110,8 @@ class Draft:
         order: Order,
         skills: list[str],
         heard: str | None = None,
+        *,
+        shows_user_before: bool = False,
     ) -> None:
         said = opened.opening
         self.opened = opened
@@ -117,7 +120,9 @@ class Draft:
         self.bot: NewProfileVersion | None = None
         self.speakers: list[DraftHypothesis] = []
         self.abstained = False
+        self.previous_reply: bytes | None = None
         self._order = order
+        self._shows_user_before = shows_user_before
         self._annotations: Slots = {}
         self._hypotheses: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
         self._cached_head: SnapshotHead | None = None
@@ -198,6 +203,23 @@ class Draft:
         self._annotations = filled(self._annotations, name, reply, self._order)
         self._snapshots = {}
 
+    def annotate_previous_reply(self, name: str, reply: Plain) -> None:
+        """Fill an annotator's slot of the bot utterance before this turn, if there is one."""
+        window = self.opened.window
+        places = [place for place, one in enumerate(window) if one.by_bot]
+        if not places:
+            return
+        place = places[-1]
+        body = decode(window[place].body)
+        body["annotations"] = {**body["annotations"], name: reply.value}
+        self.previous_reply = encode(body)
+        changed = msgspec.structs.replace(window[place], body=self.previous_reply)
+        window = [*window[:place], changed, *window[place + 1 :]]
+        self.opened = msgspec.structs.replace(self.opened, window=window)
+        self._earlier = {}
+        self._cached_head = None
+        self._snapshots = {}
+
     def hypothesize(self, skill: str, given: list[SkillReply]) -> None:
         """Fill a skill's slot."""
         self._hypotheses[skill] = [
@@ -219,15 +241,18 @@ class Draft:
             each[hypothesis.position] = now.annotated(name, reply, self._order)
             self._snapshots = {}
 
-    def choose(self, choice: SelectorChoice, max_attributes: int, fault: Fault) -> None:
+    def choose(
+        self, choice: SelectorChoice, max_attributes: int, fault: Fault, *, carries: bool = True
+    ) -> None:
         """Take a response selector's choice for the reply.
 
         The chosen hypothesis is the one that was named; else the first whose skill and text are
         equal; else the most confident of that skill. The attributes of all that were named update
-        the profiles in that order, then the selector's own.
+        the profiles in that order, then the selector's own. Unless the choice `carries` what the
+        hypotheses bring, the selector's own words alone count.
         """
         self.speakers = chosen = self.chosen(choice)
-        first = chosen[0].value if chosen else {}
+        first = chosen[0].value if chosen and carries else {}
         attributes = first.get("attributes") if choice.attributes is None else choice.attributes
         messages = choice.messages
         if messages is None:
@@ -238,13 +263,13 @@ class Draft:
         annotations: Slots = {}
         if choice.annotations is not None:
             annotations = slots_of(choice.annotations)
-        elif len(chosen) == 1:
+        elif len(chosen) == 1 and carries:
             annotations = chosen[0].slots
         own = {
             "human_attributes": choice.human_attributes,
             "bot_attributes": choice.bot_attributes,
         }
-        values = [one.value for one in chosen]
+        values = [one.value for one in chosen] if carries else []
         self._learn([*self._learned, *values, own], max_attributes, fault)
         self._speak(
             DraftReply(
@@ -345,6 +370,12 @@ class Draft:
         self._known = attributes
         self._learn([], max_attributes, fault)
 
+    def reset_attributes(self, defaults: dict[str, Any], max_attributes: int, fault: Fault) -> None:
+        """Leave the person these attributes only; `defaults` are for those who had none."""
+        known = decode((self.human or self.opened.human).state)["attributes"]
+        attributes = {key: known.get(key) or default for key, default in defaults.items()}
+        self.learn({"human_attributes": {"attributes": attributes}}, max_attributes, fault)
+
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Let attributes of a skill that does not speak count as well, after all others."""
         self._learn([*self._learned, value], max_attributes, fault)
@@ -368,7 +399,7 @@ class Draft:
                 by_bot=False,
                 date_time=said.date_time,
                 body=_human_body(self._input, self._annotations),
-                user_version=(self.human or self.opened.human).number,
+                user_version=self._shown_human().number,
                 hypotheses=_encoded_hypotheses(self.drafted()),
             ),
             NewUtterance(
@@ -416,8 +447,13 @@ class Draft:
             "hypotheses": [one.template for one in hypotheses],
         }
         template = Template(said.flat, inner)
-        user = (self.human or self.opened.human).state
-        return CurrentUtterance(template, partial(_human_parts, said, slots, user, hypotheses))
+        user = self._shown_human().state
+        parts = partial(_human_parts, said, slots, user, hypotheses)
+        return CurrentUtterance(template, parts, user)
+
+    def _shown_human(self) -> ProfileVersion | NewProfileVersion:
+        """Return the profile that the human utterance shows."""
+        return self.opened.human if self._shows_user_before else self.human or self.opened.human
 
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
         inner = {
@@ -427,7 +463,7 @@ class Draft:
         flat = {**self._bot_front(reply), **dict.fromkeys(inner), "user": None}
         template = Template(flat, inner)
         parts = self._bot_parts()
-        return CurrentUtterance(template, lambda: parts)
+        return CurrentUtterance(template, lambda: parts, parts.user)
 
     def _bot_front(self, reply: DraftReply) -> State:
         return {

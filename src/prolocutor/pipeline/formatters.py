@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from prolocutor.errors import ConfigError
@@ -29,6 +30,20 @@ def resolve_formatter(
     if not _takes_mode(function):
         return function
     return lambda payload: function(payload, mode=mode)
+
+
+def request_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Formatter | None:
+    """Find what formats a service's requests, with its `formatter_options`.
+
+    What a formatter says of itself by attributes (`hypotheses`, `counts`, `fan_out`) stays.
+    """
+    formatter = resolve_formatter(service.formatter, "in", resolve)
+    if formatter is None or not service.formatter_options:
+        return formatter
+    given = partial(formatter, **service.formatter_options)
+    for name in ("hypotheses", "counts", "fan_out"):
+        setattr(given, name, getattr(formatter, name, False))
+    return given
 
 
 def reply_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Formatter | None:

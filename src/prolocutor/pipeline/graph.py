@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -103,6 +104,7 @@ def compile_graph(pipeline: Pipeline) -> Graph:
         check_bounds(node.service, path=node.path)
         check_bounds(node.service.breaker, path=f"{node.path}.breaker")
         _check_together(node)
+        _check_stage(node)
         for other in _predecessors(node, stages):
             if other is not node and other not in node.before:
                 node.before.append(other)
@@ -133,6 +135,28 @@ def _check_together(node: PlanNode) -> None:
         raise ConfigError("only a candidate annotator is asked about hypotheses", key=key)
     if node.service.fan_out:
         raise ConfigError("together makes one call, fan_out one for each: not both", key=key)
+
+
+_ONLY_IN: Final[dict[str, tuple[Stage, ...]]] = {
+    "writes": (Stage.ANNOTATOR,),
+    "first_turn_attributes": (Stage.ANNOTATOR,),
+    "selects": (Stage.ANNOTATOR, Stage.SKILL_SELECTOR),
+    "always": (Stage.SKILL,),
+    "mismatch": (Stage.CANDIDATE_ANNOTATOR,),
+    "carries": (Stage.RESPONSE_SELECTOR,),
+}
+
+
+def _check_stage(node: PlanNode) -> None:
+    """Refuse a setting that means nothing in the service's stage."""
+    for setting, stages in _ONLY_IN.items():
+        default = Service.__struct_defaults__[Service.__struct_fields__.index(setting) - _REQUIRED]
+        if getattr(node.service, setting) != default and node.stage not in stages:
+            what = f"only for {' and '.join(stages)}"
+            raise ConfigError(what, key=f"{node.path}.{setting}")
+
+
+_REQUIRED: Final = len(Service.__struct_fields__) - len(Service.__struct_defaults__)
 
 
 def _predecessors(node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> Iterator[PlanNode]:
@@ -177,12 +201,7 @@ def _named(
         found = _find(name, node, stages)
         if isinstance(found, str):
             raise ConfigError(found, key=f"{node.path}.{key}")
-        for other in found:
-            if ORDER.index(other.stage) > ORDER.index(node.stage):
-                raise ConfigError(
-                    f"'{name}' comes later in the turn than {node.stage}", key=f"{node.path}.{key}"
-                )
-            yield other
+        yield from found
 
 
 def _find(name: str, node: PlanNode, stages: dict[Stage, list[PlanNode]]) -> list[PlanNode] | str:

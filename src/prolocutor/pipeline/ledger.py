@@ -8,7 +8,7 @@ the records and adds what follows from it to `ready` (services that wait for not
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import Enum, auto
 from typing import Final, Literal
 
@@ -175,6 +175,17 @@ class Ledger:
             if not self._reply_missing:
                 self.due.append(_REPLY)
 
+    def skip_others(self, entry: LedgerEntry, labels: Collection[str], now: float) -> None:
+        """A selector has named whom to ask: skip its other direct successors."""
+        for index in entry.step.then:
+            other = self.entries[index]
+            if other.step.service.after is None:
+                continue  # waits for the whole stage before, not for this selector
+            selectable = other.step.stage is _SKILL and entry.step.is_skill_selector
+            if not selectable and other.step.label not in labels:
+                self.settle(other, "skipped", now)
+                self.due.append(_ANNOTATE)
+
     def select(self, names: Iterable[str]) -> bool:
         """Open a wave of the named skills that were not selected before; False where none is."""
         self.selecting = False
@@ -299,7 +310,7 @@ class Ledger:
         for index in entry.step.before:
             other = self.entries[index]
             if other.step.stage is Stage.CANDIDATE_ANNOTATOR:
-                if wave.notes.get(index) is None:
+                if wave.notes.get(index) is None and other.outcome is None:
                     return False
             elif other.step.stage is not Stage.SKILL and other.outcome is None:
                 return False

@@ -91,6 +91,19 @@ class Service(msgspec.Struct, frozen=True):
     plain function is quick, run it in the event loop itself. `together`: a candidate annotator is
     asked once a wave, with all its hypotheses in `request["hypotheses"]`, and gives a list.
     `process`: run the function in a child process of its own.
+
+    `formatter_options`: further arguments of the formatter, by name. `label`: the name of the
+    annotation that it writes, and by which selectors name it (None: its own name). `writes`: what
+    becomes of an annotator's reply: an `annotation` of what the person said, an annotation of the
+    `previous_reply`, changed `attributes` (`{"human_attributes", "bot_attributes"}`, which later
+    services of the turn see), or `nothing`. `selects`: the reply of this annotator or skill
+    selector names, by label, those that are asked of the services whose own `after` names it; null
+    or an empty list leaves nobody out. `always`: a skill that is asked whatever the skill
+    selectors say. `first_turn_attributes`: once this annotator is through in the first turn of a
+    dialog, the person has these attributes only; the value is the one for those who had none.
+    `mismatch`: a `together` reply with another number of items `fails`, or is `empty` for each.
+    `carries`: of the chosen hypothesis `all` that it brings goes with the reply (attributes,
+    annotations, messages), or `nothing`, only what the response selector says itself.
     """
 
     name: str
@@ -115,6 +128,14 @@ class Service(msgspec.Struct, frozen=True):
     connector: str | None = None
     breaker: Breaker = Breaker()
     context: Literal["own", "all", "none"] = "all"
+    formatter_options: JsonObject | None = None
+    label: str | None = None
+    writes: Literal["annotation", "previous_reply", "attributes", "nothing"] = "annotation"
+    selects: bool = False
+    always: bool = False
+    first_turn_attributes: JsonObject | None = None
+    mismatch: Literal["fails", "empty"] = "fails"
+    carries: Literal["all", "nothing"] = "all"
 
     @property
     def card_members(self) -> JsonObject:
@@ -134,6 +155,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """Services by stage, in declared order. A single one may stand for a list of one.
 
     A function stands for a service of its name, with the settings of its `@service` if it has one.
+    `user_snapshot`: a human utterance's `user` is the person's profile `before` the turn changed
+    it, or `after`.
     """
 
     annotators: Sequence[Service | Function] = ()
@@ -144,6 +167,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     postprocessors: Sequence[Service | Function] = ()
     response_annotators: Sequence[Service | Function] = ()
     last_chance: Service | Function | None = None
+    user_snapshot: Literal["before", "after"] = "after"
 
     def of(self, stage: Stage) -> tuple[Service, ...]:
         """Return the services of one stage, in declared order."""
@@ -196,6 +220,14 @@ class ServiceOptions(TypedDict, total=False):
     fan_out: bool
     breaker: Breaker
     context: Literal["own", "all", "none"]
+    formatter_options: JsonObject | None
+    label: str | None
+    writes: Literal["annotation", "previous_reply", "attributes", "nothing"]
+    selects: bool
+    always: bool
+    first_turn_attributes: JsonObject | None
+    mismatch: Literal["fails", "empty"]
+    carries: Literal["all", "nothing"]
 
 
 @overload

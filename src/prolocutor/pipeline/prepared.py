@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
-from prolocutor.pipeline.formatters import reply_formatter, resolve_formatter, wants_hypotheses
+from prolocutor.pipeline.formatters import reply_formatter, request_formatter, wants_hypotheses
 from prolocutor.pipeline.graph import Graph, PlanNode, compile_graph
 from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
@@ -67,6 +67,7 @@ class ServiceStep:
         "before_candidates",
         "before_reply",
         "conditional",
+        "counts",
         "end",
         "fan_out",
         "format_reply",
@@ -75,11 +76,13 @@ class ServiceStep:
         "index",
         "is_last_chance",
         "is_skill_selector",
+        "label",
         "name",
         "only",
         "requires",
         "rerun",
         "selecting",
+        "selects",
         "service",
         "stage",
         "then",
@@ -87,6 +90,7 @@ class ServiceStep:
         "together",
         "wants_hypotheses",
         "window",
+        "writes",
     )
 
     def __init__(
@@ -107,10 +111,14 @@ class ServiceStep:
         self.format_reply = format_reply and guard.watched(format_reply)
         self.fan_out = service.fan_out or bool(getattr(format_request, "fan_out", False))
         self.wants_hypotheses = wants_hypotheses(format_request)
+        self.counts = bool(getattr(format_request, "counts", False))
         self.together = service.together
         self.timeout = service.timeout
         self.rerun = service.rerun
         self.end = limits.end_of(node.stage)
+        self.label = service.label or node.name
+        self.writes = service.writes
+        self.selects = service.selects
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
@@ -144,6 +152,7 @@ class PreparedPipeline:
         breaker_changed: Callable[[str, BreakerState], None],
     ) -> None:
         self.graph: Graph = compile_graph(pipeline)
+        self.shows_user_before = pipeline.user_snapshot == "before"
         self.limits = limits
         self.fallback = fallback
         self.max_attributes = max_attributes
@@ -153,18 +162,22 @@ class PreparedPipeline:
         def step(node: PlanNode) -> ServiceStep:
             service = node.service
             guard = Guard(service, connect(service), breaker_changed, self.running)
-            before = resolve_formatter(service.formatter, "in", resolve)
+            before = request_formatter(service, resolve)
             after = reply_formatter(service, resolve)
             return ServiceStep(node, guard, before, after, limits)
 
         self.steps = [step(node) for node in self.graph.nodes]
         self.last_chance = step(self.graph.last_chance) if self.graph.last_chance else None
+        for one in self.steps:  # what waits for a later stage has as long as that
+            one.end = max([one.end, *(self.steps[index].end for index in one.before)])
         self._plan_selection()
         self._plan_reply()
         self.waiting = [(one, self._missing(one)) for one in self.every()]
         self.roots = [one.index for one, missing in self.waiting if missing == 0]
-        self.declared = [service.name for _, service in pipeline.services()]
-        self.order = {name: place for place, name in reversed(list(enumerate(self.declared)))}
+        services = list(pipeline.services())
+        self.declared = [f"{stage}.{one.label or one.name}" for stage, one in services]
+        labels = [one.label or one.name for _, one in services]
+        self.order = {name: place for place, name in reversed(list(enumerate(labels)))}
 
     @property
     def window(self) -> int | None:
@@ -193,6 +206,7 @@ class PreparedPipeline:
     def _plan_selection(self) -> None:
         self.skill_steps = {one.name: one for one in self.of(Stage.SKILL)}
         self.skills = list(self.skill_steps)
+        self.always = [name for name, one in self.skill_steps.items() if one.service.always]
         self.selectors = len(self.of(Stage.SKILL_SELECTOR))
         self.candidate_steps = sorted(self.of(Stage.CANDIDATE_ANNOTATOR), key=lambda s: s.index)
         self.skill_indices = [one.index for one in self.skill_steps.values()]

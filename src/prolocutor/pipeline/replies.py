@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.messages import checked_ask, checked_messages
-from prolocutor.dialog.plain import Plain, PlainItems
+from prolocutor.dialog.plain import Plain, PlainItems, encode
 from prolocutor.dialog.profile_changes import Fault
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply, ServiceError
@@ -94,8 +94,32 @@ def hypotheses(reply: Plain, fault: Fault) -> list[SkillReply]:
 _split: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-def notes(reply: Plain, number: int, fault: Fault) -> list[Plain | None]:
-    """Read a reply about so many hypotheses at once: a list, None for an item that is bad."""
+def labels(value: Any) -> list[str]:
+    """Read the reply of a selector: labels; empty where nobody is left out."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise BadReply(f"expected a list of names, found {_kind(value)}")
+    return value
+
+
+def changed_attributes(value: Any) -> dict[str, Any]:
+    """Read a reply that changes attributes: `human_attributes` and `bot_attributes`, if any."""
+    if not isinstance(value, dict):
+        return {}
+    both = ("human_attributes", "bot_attributes")
+    return {key: value[key] for key in both if isinstance(value.get(key), dict)}
+
+
+def notes(reply: Plain, number: int, fault: Fault, mismatch: str = "fails") -> list[Plain | None]:
+    """Read a reply about so many hypotheses at once: a list, None for an item that is bad.
+
+    `mismatch`: another number of items `fails`, or makes each of them an `empty` object.
+    """
+    if isinstance(reply.value, dict) and isinstance(reply.value.get("batch"), list):
+        reply = Plain(reply.value["batch"], encode(reply.value["batch"]))
+    if mismatch == "empty" and isinstance(reply.value, list) and len(reply.value) != number:
+        return [Plain({}, b"{}") for _ in range(number)]
     if not isinstance(reply.value, list):
         raise BadReply(f"expected a list of {number} items, found {_kind(reply.value)}")
     if len(reply.value) != number:

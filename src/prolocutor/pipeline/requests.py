@@ -28,7 +28,8 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 
     A candidate annotator sees `about`, one hypothesis or (`together`) several. A response selector
     finds those of the last human utterance a second time on top. `number` tells the calls of one
-    service apart, None where there is one.
+    service apart, None where there is one. A formatter with a true attribute `counts` finds the
+    numbers of utterances of the whole dialog in `counts`, whatever the window shows.
     """
 
     step: ServiceStep
@@ -63,6 +64,8 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         state = self.snapshot.copy(own)
         if self.step.selecting:
             state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
+        if self.step.counts:
+            state["counts"] = self.snapshot.utterance_counts()
         return state
 
     def body(self) -> bytes:

@@ -136,11 +136,12 @@ _bot_body: Final = msgspec.json.Decoder(_BotBody).decode
 class SnapshotHead:
     """The agent state of a dialog without its utterances: ids, dates, both profiles."""
 
-    __slots__ = ("_encoded", "_front", "_opened", "_template", "bot", "human")
+    __slots__ = ("_encoded", "_front", "_opened", "_template", "bot", "human", "length")
 
     def __init__(self, opened: OpenedTurn, human: bytes, bot: bytes) -> None:
         self.human = human
         self.bot = bot
+        self.length = opened.length
         self._opened = opened
         last = next((one for one in reversed(opened.window) if one.by_bot), None)
         self._front = {
@@ -262,13 +263,19 @@ def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
 
 
 class CurrentUtterance:
-    """An utterance of this turn as far as it has come: as a template, and as bytes if wanted."""
+    """An utterance of this turn as far as it has come: as a template, and as bytes if wanted.
 
-    __slots__ = ("parts", "template")
+    `user` is the profile (JSON) that it shows.
+    """
 
-    def __init__(self, template: Template, parts: Callable[[], UtteranceParts]) -> None:
+    __slots__ = ("parts", "template", "user")
+
+    def __init__(
+        self, template: Template, parts: Callable[[], UtteranceParts], user: bytes
+    ) -> None:
         self.template = template
         self.parts = parts
+        self.user = user
 
 
 class SplicedState(msgspec.Struct, frozen=True):
@@ -311,6 +318,14 @@ class DialogSnapshot:
         self._other_users: list[int] = []
         self._spliced: SplicedState | None = None
 
+    def utterance_counts(self) -> State:
+        """Return how many utterances the whole dialog has, and how many of them are human."""
+        length = self._head.length
+        return {
+            "utterances": length + len(self._current),
+            "human_utterances": (length + 1) // 2 + 1,
+        }
+
     def copy(self, own: State) -> State:
         """Return a copy with members of one request's `own`, and the split lists.
 
@@ -342,10 +357,15 @@ class DialogSnapshot:
         """Work out once what all copies have in common."""
         earlier, (human, *bots) = self._earlier.templates(self._head), self._current
         self._flat = [*earlier.flat, human.template.flat]
-        self._inner = [*earlier.inner, human.template.inner]
+        inner = human.template.inner
+        if human.user != self._head.human:
+            inner = {**inner, "user": decode(human.user)}
         self._humans = [*earlier.humans, len(earlier.flat)]
         self._bots = earlier.bots
         self._other_users = earlier.other_users
+        if "user" in inner:
+            self._other_users = [*earlier.other_users, len(earlier.flat)]
+        self._inner = [*earlier.inner, inner]
         for bot in bots:
             self._bots = [*earlier.bots, len(self._flat)]
             self._flat.append(bot.template.flat)

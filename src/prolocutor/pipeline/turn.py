@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from prolocutor.contracts.observer import Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
@@ -44,7 +44,13 @@ class Turn:
     def __init__(
         self, prepared: PreparedPipeline, opened: OpenedTurn, start: TurnStart, started: float
     ) -> None:
-        self.draft = Draft(opened, prepared.order, prepared.skills, start.heard)
+        self.draft = Draft(
+            opened,
+            prepared.order,
+            prepared.skills,
+            start.heard,
+            shows_user_before=prepared.shows_user_before,
+        )
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []
         self._prepared = prepared
@@ -55,7 +61,7 @@ class Turn:
         self._forced = forced if forced in prepared.skill_steps else None
         self._directed = self._forced is not None or start.preferred is not None
         self._ledger = Ledger(prepared, start.excluded)
-        self._selection = SkillSelection(prepared.skills)
+        self._selection = SkillSelection(prepared.skills, prepared.always)
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays
         )
@@ -77,6 +83,7 @@ class Turn:
         """Take the turn to its end: every service settled, and something said."""
         ledger, calls = self._ledger, self._calls
         if self._forced is not None:
+            self._selection = SkillSelection(self._prepared.skills)
             self._selection.propose("", Selection([self._forced]), lambda what: None)
             self._select(None)
         end = self._started + self._prepared.limits.deadline
@@ -234,7 +241,7 @@ class Turn:
             self._over(entry, group.wave, "late" if late else "failed", failures[0])
             return
         try:
-            self._write(group)
+            self._write(entry, group)
         except Exception as error:
             if not isinstance(error, BadReply):
                 error = ServiceRaised(f"its reply is of no use: {type(error).__name__}: {error}")
@@ -353,7 +360,7 @@ class Turn:
 
     # -- from replies to slots, by stage ----------------------------------------------------
 
-    def _write(self, group: CallGroup) -> None:
+    def _write(self, entry: LedgerEntry, group: CallGroup) -> None:
         """Write the replies of a service to its slot; `BadReply` where they cannot be read."""
         name, draft = group.step.name, self.draft
         stage = group.step.stage
@@ -362,20 +369,45 @@ class Turn:
             return
         match stage:
             case Stage.ANNOTATOR:
-                draft.annotate(name, group.joined())
+                self._annotate_input(entry, group)
             case Stage.CANDIDATE_ANNOTATOR:
                 self._annotations(group)
             case Stage.SKILL_SELECTOR:
-                self._propose(group)
+                self._propose(entry, group)
             case Stage.RESPONSE_SELECTOR:
                 self._choose(group)
             case Stage.POSTPROCESSOR:
                 draft.rewrite(replies.rewritten(group.only().value))
             case Stage.RESPONSE_ANNOTATOR:
-                draft.annotate_reply(name, group.joined())
+                draft.annotate_reply(group.step.label, group.joined())
             case Stage.LAST_CHANCE:
                 text, annotations = replies.last_words(group.only().value)
                 draft.say("last_chance", name, text, annotations)
+
+    def _annotate_input(self, entry: LedgerEntry, group: CallGroup) -> None:
+        """Write an annotator's reply where its `writes` says."""
+        step, draft, reply = group.step, self.draft, group.joined()
+        if step.selects:
+            self._skip_others(entry, reply.value)
+        match step.writes:
+            case "annotation":
+                draft.annotate(step.label, reply)
+            case "previous_reply":
+                draft.annotate_previous_reply(step.label, reply)
+            case "attributes":
+                changes = replies.changed_attributes(reply.value)
+                draft.learn(changes, self.max_attributes, self._fault_of(step.name))
+            case "nothing":
+                pass
+        defaults = step.service.first_turn_attributes
+        if defaults is not None and not draft.opened.length:
+            draft.reset_attributes(defaults, self.max_attributes, self._fault_of(step.name))
+
+    def _skip_others(self, entry: LedgerEntry, named: Any) -> None:
+        """Skip those successors of a selector that it does not name."""
+        labels = replies.labels(named)
+        if labels:
+            self._ledger.skip_others(entry, labels, monotonic())
 
     def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
         step, fault = group.step, self._fault_of(group.step.name)
@@ -400,16 +432,19 @@ class Turn:
         step, about = group.step, group.about or []
         noted: list[Plain | ServiceError | None] = [*group.replies]
         if step.together:
-            noted = [*replies.notes(group.only(), len(about), self._fault_of(step.name))]
+            fault, mismatch = self._fault_of(step.name), step.service.mismatch
+            noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
         for one, reply in zip(about, noted, strict=True):
             if isinstance(reply, Plain):
-                self.draft.annotate_hypothesis(one, step.name, reply)
+                self.draft.annotate_hypothesis(one, step.label, reply)
 
-    def _propose(self, group: CallGroup) -> None:
+    def _propose(self, entry: LedgerEntry, group: CallGroup) -> None:
         step, fault = group.step, self._fault_of(group.step.name)
         value = group.only().value
         if value == [] and step.service.wire == "deeppavlov":
             value = None
+        if step.selects:
+            self._skip_others(entry, value)
         selection = replies.selected(value, self._prepared.skills, fault)
         self._selection.propose(step.name, selection, fault)
 
@@ -419,10 +454,12 @@ class Turn:
             draft.abstain()
             return
         choice = replies.choice(value, lambda one: draft.find(one) is not None)
+        carries = group.step.service.carries == "all"
         if choice.skill_name:
-            if not draft.chosen(choice):
+            if carries and not draft.chosen(choice):
                 raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
-            draft.choose(choice, self.max_attributes, self._fault_of(group.step.name))
+            fault = self._fault_of(group.step.name)
+            draft.choose(choice, self.max_attributes, fault, carries=carries)
         elif self._start.least is not None:
             draft.abstain()  # there are words for when no hypothesis is sure enough
         else:

@@ -6,7 +6,7 @@ annotators look at its hypotheses. A plain list of names is one wave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from inspect import iscoroutine, signature
 from typing import Any
 
@@ -32,11 +32,15 @@ class _WaveChooser:
 
 
 class SkillSelection:
-    """The answers of the skill selectors of one turn; `reasons` are those that they gave."""
+    """The answers of the skill selectors of one turn; `reasons` are those that they gave.
 
-    def __init__(self, known: list[str]) -> None:
+    `known` are all skills, `always` those that are asked whatever the selectors say.
+    """
+
+    def __init__(self, known: list[str], always: Sequence[str] = ()) -> None:
         self.reasons: list[Reason] = []
         self._known = known
+        self._always = always
         self._names: list[str] | None = None
         self._choosers: list[_WaveChooser] = []
 
@@ -56,7 +60,8 @@ class SkillSelection:
         """Return whom to ask first; without a proposal all skills."""
         if self._names is None:
             return self._known
-        return [*self._names, preferred] if preferred else self._names
+        names = [*self._names, *self._always] if self._always else self._names
+        return [*names, preferred] if preferred else names
 
     def more(
         self, hypotheses: Callable[[], list[State]], settled: list[str], seconds_left: float

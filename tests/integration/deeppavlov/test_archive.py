@@ -19,7 +19,7 @@ async def test_a_dialog_is_found_by_either_id() -> None:
     assert dialog == same
     assert [u["text"] for u in dialog["utterances"]] == ["hello", "1: hello"]
     assert dialog["human"]["user_external_id"] == "ann"
-    assert (dialog["_active"], dialog["attributes"]) == ("True", {"pipeline": ["gate"]})
+    assert (dialog["_active"], dialog["attributes"]) == ("True", {"pipeline": ["skills.gate"]})
 
 
 @pytest.mark.parametrize(("id_", "status"), [(UNKNOWN, 404), ("ab" * 12, 404), ("main", 400)])

@@ -40,7 +40,11 @@ def test_the_full_file_has_no_fault() -> None:
     report = check(FOLDER / "full.yaml", environ={})
 
     assert report.ok
-    assert [planned.name for planned in report.levels()[0]] == ["spelling", "emotion"]
+    assert [planned.name for planned in report.levels()[0]] == [
+        "spelling",
+        "tone_before",
+        "emotion",
+    ]
     assert report.services[-1].stage == "response_annotators"
     assert report.last_chance == "last_chance"
 

@@ -58,6 +58,7 @@ class Talk:
         await self.store.close_turn(
             TurnClosing(
                 opened=begun,
+                previous_reply=turn.draft.previous_reply,
                 utterances=turn.draft.utterances(),
                 human=turn.draft.human,
                 bot=turn.draft.bot,

@@ -65,7 +65,7 @@ def test_a_node_is_placed_after_all_that_it_waits_for() -> None:
         ),
         (
             Pipeline(annotators=[says("a", None, after=["skills"])], skills=[skill()]),
-            "annotators.a.after: 'skills' comes later in the turn than annotators",
+            "a circle: a waits for chat waits for a",
         ),
         (Pipeline(skills=[says("a", 0, timeout=0)]), "a.timeout: expected more than 0, found 0"),
         (Pipeline(skills=[says("a", 0, window=0)]), "a.window: expected 1 or more, or all"),

@@ -142,6 +142,8 @@ class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
     `outcome` (JSON) becomes `AnsweredRequest.reply` for a client that sends the request again.
     `round` replaces the dialog's round (None: it stays). This person's agenda entries named in
     `struck` (skill, key) are removed, then `entries` are written as by `AgendaStore.schedule`.
+    `previous_reply` replaces the body of the dialog's last utterance before this turn (None: it
+    stays), which is a bot's.
     """
 
     opened: OpenedTurn
@@ -154,6 +156,7 @@ class TurnClosing(msgspec.Struct, frozen=True, kw_only=True):
     round: bytes | None = None
     entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
+    previous_reply: bytes | None = None
 
 
 class UnfinishedTurn(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from operator import attrgetter
 
+from msgspec import structs
+
 from prolocutor.contracts.store import (
     NO_ROUND,
     AnsweredRequest,
@@ -74,6 +76,9 @@ class MemoryTurnStore:
         ]
         del state.open_turns[opening.turn_id]
         person.human, dialog.bot = human, bot
+        if closing.previous_reply is not None:
+            last = dialog.utterances[opened.length - 1]
+            last.parts = structs.replace(last.parts, body=closing.previous_reply)
         dialog.utterances += utterances
         for utterance in utterances:
             state.utterances[utterance.utt_id] = (dialog, utterance)

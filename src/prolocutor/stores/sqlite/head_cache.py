@@ -65,6 +65,12 @@ class DialogHead:
         self.length += 1
         self.recent.append((parts, utterance))
 
+    def replace_last(self, body: bytes) -> None:
+        """Give the last utterance another body."""
+        if self.recent:
+            parts, utterance = self.recent[-1]
+            self.recent[-1] = (structs.replace(parts, body=body), utterance)
+
     def trim(self) -> None:
         """Drop the oldest of the last utterances where they are too many or too large.
 

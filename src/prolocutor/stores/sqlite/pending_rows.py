@@ -10,6 +10,7 @@ from prolocutor.stores.sqlite.queries import for_rows, named
 
 _REMOVE_OPEN_TURNS: Final = named("remove_open_turns")
 _SET_ROUND: Final = named("set_round")
+_SET_BODY: Final = named("set_body")
 
 
 class PendingRows:
@@ -18,8 +19,8 @@ class PendingRows:
     A statement for many rows takes such a list as it is, so a turn makes no object for each row.
     """
 
-    __slots__ = ("closed", "dialog_names", "dialogs", "feed", "hypotheses", "open_turns", "people",
-                 "requests", "rounds", "spoke", "utterances", "versions")  # fmt: skip
+    __slots__ = ("bodies", "closed", "dialog_names", "dialogs", "feed", "hypotheses", "open_turns",
+                 "people", "requests", "rounds", "spoke", "utterances", "versions")  # fmt: skip
 
     def __init__(self) -> None:
         self.clear()
@@ -31,6 +32,8 @@ class PendingRows:
         self.dialogs: list[Any] = []
         self.rounds: dict[int, bytes] = {}
         """The newest round of a dialog, by its number."""
+        self.bodies: dict[tuple[int, int], bytes] = {}
+        """The newest body of an utterance, by the number of its dialog and its position."""
         self.versions: list[Any] = []
         self.open_turns: list[Any] = []
         self.closed: list[Any] = []
@@ -51,6 +54,10 @@ class PendingRows:
         if self.rounds:
             connection.executemany(_SET_ROUND, [(round_, i) for i, round_ in self.rounds.items()])
             self.rounds.clear()
+        if self.bodies:
+            rows = [(body, *place) for place, body in self.bodies.items()]
+            connection.executemany(_SET_BODY, rows)
+            self.bodies.clear()
         if self.closed:
             for many, part in for_rows(_REMOVE_OPEN_TURNS, self.closed):
                 if connection.execute(many, part).rowcount != len(part) // 2:

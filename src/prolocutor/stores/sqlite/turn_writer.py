@@ -125,6 +125,10 @@ class TurnWriter:
         bot_id = dialog.bot_id if dialog else self._bot_id(opened.dialog)
         bot = self._newest(bot_id, opened.bot, closing.bot)
         position = opened.length
+        if closing.previous_reply is not None and position:
+            self._rows.bodies[opened.dialog, position - 1] = closing.previous_reply
+            if dialog is not None:
+                dialog.replace_last(closing.previous_reply)
         for spoken in closing.utterances:
             versions = (bot, opened.bot) if spoken.by_bot else (human, opened.human)
             self._add_utterance(opened.dialog, dialog, position, spoken, versions)

@@ -13,6 +13,9 @@ INSERT INTO dialog_names (dialog_name, person, name) VALUES (?, ?, ?);
 -- name: set_round
 UPDATE dialogs SET round = ? WHERE dialog = ?;
 
+-- name: set_body
+UPDATE utterances SET body = ? WHERE dialog = ? AND position = ?;
+
 -- name: add_open_turns
 INSERT INTO open_turns VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?);
 

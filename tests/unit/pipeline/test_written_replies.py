@@ -1,0 +1,158 @@
+"""What becomes of a service's reply, said by the service itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.graph import compile_graph
+from prolocutor.pipeline.plan import Pipeline
+from tests.unit.pipeline.talk import Talk, asked, hypothesis, outcomes, says, skill
+
+
+async def test_an_annotation_of_the_previous_reply_is_seen_by_later_services_and_stored() -> None:
+    note = says("bot_note", "polite", writes="previous_reply", label="tone")
+    chat = says("chat", [hypothesis()])
+    talk = Talk(Pipeline(annotators=[note], skills=[chat]))
+    await talk.turn()
+    await talk.turn()
+
+    shown = [one["annotations"] for one in asked(chat)[1]["bot_utterances"]]
+    state = await talk.state()
+
+    assert shown == [{"tone": "polite"}]
+    assert [one["annotations"] for one in state["bot_utterances"]] == [{"tone": "polite"}, {}]
+    assert all(one["annotations"] == {} for one in state["human_utterances"])
+
+
+async def test_attributes_count_in_mid_turn_and_are_no_annotation() -> None:
+    goals = says("goals", {"human_attributes": {"goal": 1}, "other": 2}, writes="attributes")
+    chat = skill()
+    talk = Talk(Pipeline(annotators=[goals], skills=[chat], user_snapshot="before"))
+    await talk.turn()
+
+    (request,) = asked(chat)
+
+    assert request["human"]["attributes"] == {"goal": 1}
+    assert request["utterances"][-1]["user"]["attributes"] == {}
+    assert request["utterances"][-1]["annotations"] == {}
+
+
+async def test_a_snapshot_of_the_user_before_the_turn_is_what_is_stored() -> None:
+    chat = says("chat", [hypothesis(human_attributes={"n": 1})])
+    talk = Talk(Pipeline(skills=[chat], user_snapshot="before"))
+    await talk.turn()
+    await talk.turn()
+
+    state = await talk.state()
+
+    users = [one["user"]["attributes"] for one in state["human_utterances"]]
+    assert users == [{}, {"n": 1}]
+
+
+async def test_a_selector_of_annotators_skips_those_that_it_does_not_name() -> None:
+    picker = says("picker", ["tone"], selects=True, writes="nothing")
+    tone = says("bot_tone", 1, after=["picker"], label="tone")
+    mood = says("mood", 2, after=["picker"])
+    talk = Talk(Pipeline(annotators=[picker, tone, mood], skills=[skill()]))
+
+    turn = await talk.turn()
+
+    assert outcomes(turn) == {
+        "picker": "done",
+        "bot_tone": "done",
+        "mood": "skipped",
+        "chat": "done",
+    }
+    assert turn.draft.annotations() == {"tone": 1}
+
+
+@pytest.mark.parametrize("nobody", [None, []])
+async def test_a_selector_that_names_nobody_leaves_nobody_out(nobody: object) -> None:
+    picker = says("picker", nobody, selects=True, writes="nothing")
+    tone = says("tone", 1, after=["picker"])
+    talk = Talk(Pipeline(annotators=[picker, tone], skills=[skill()]))
+
+    turn = await talk.turn()
+
+    assert outcomes(turn)["tone"] == "done"
+
+
+async def test_a_skill_that_is_always_asked_needs_no_selector() -> None:
+    always = says("always", [hypothesis("me too")], after=[], always=True)
+    other = says("other", [hypothesis("not me")])
+    chooser = says("chooser", ["chat"])
+    talk = Talk(Pipeline(skill_selector=chooser, skills=[skill(), always, other]))
+
+    turn = await talk.turn()
+
+    assert turn.asked_skills() == ["chat", "always"]
+
+
+async def test_the_first_turn_of_a_dialog_resets_attributes_but_for_those_that_are_named() -> None:
+    clean = says("clean", "ok", first_turn_attributes={"disliked": []})
+    chat = says("chat", [hypothesis(human_attributes={"n": 1})])
+    talk = Talk(Pipeline(annotators=[clean], skills=[chat]))
+    await talk.turn()
+    await talk.turn()
+
+    first, second = asked(chat)
+
+    assert first["human"]["attributes"] == {"disliked": []}
+    assert second["human"]["attributes"] == {"disliked": [], "n": 1}
+
+
+async def test_a_reply_about_another_number_of_hypotheses_may_be_empty_for_each() -> None:
+    rank = says("rank", {"batch": [1, 2]}, together=True, mismatch="empty")
+    talk = Talk(Pipeline(skills=[skill()], candidate_annotators=[rank]))
+
+    turn = await talk.turn()
+
+    assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"rank": {}}]
+
+
+async def test_a_batch_is_a_reply_about_all_hypotheses() -> None:
+    rank = says("rank", {"batch": [7]}, together=True)
+    talk = Talk(Pipeline(skills=[skill()], candidate_annotators=[rank]))
+
+    turn = await talk.turn()
+
+    assert [one["annotations"] for one in turn.draft.hypotheses()] == [{"rank": 7}]
+
+
+async def test_a_choice_that_carries_nothing_says_what_the_selector_says() -> None:
+    chat = skill(human_attributes={"n": 1}, attributes={"a": 1})
+    note = says("note", 1)
+    choice = {"skill_name": "chat", "text": "hello", "confidence": 0.5}
+    bare = says("selector", choice, carries="nothing")
+    talk = Talk(Pipeline(skills=[chat], candidate_annotators=[note], response_selector=bare))
+    await talk.turn()
+
+    state = await talk.state()
+
+    bot = state["bot_utterances"][-1]
+    assert (bot["annotations"], bot["attributes"], state["human"]["attributes"]) == ({}, {}, {})
+
+
+async def test_an_annotator_may_wait_for_a_skill() -> None:
+    late = says("late", "noted", after=["chat"])
+    chat = says("chat", [hypothesis()], after=["early"])
+
+    turn = await Talk(Pipeline(annotators=[says("early", 1), late], skills=[chat])).turn()
+
+    assert turn.draft.annotations() == {"early": 1, "late": "noted"}
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "fault"),
+    [
+        (Pipeline(skills=[says("chat", None, writes="attributes")]), "writes: only for annotators"),
+        (Pipeline(skills=[says("chat", None, carries="nothing")]), "only for response_selector"),
+        (Pipeline(annotators=[says("a", 1, always=True)], skills=[skill()]), "only for skills"),
+    ],
+)
+def test_a_setting_that_means_nothing_in_its_stage_is_refused(
+    pipeline: Pipeline, fault: str
+) -> None:
+    with pytest.raises(ConfigError, match=fault):
+        compile_graph(pipeline)
