@@ -176,20 +176,20 @@ def _agreement(asked: QuestionTraits, seen: list[AnswerTraits]) -> list[float]:
 
     Of very many answers only the first ones that are no refusals are compared.
     """
-    told: list[frozenset[str]] = []
+    new_stems: list[frozenset[str]] = []
     compared = 0
     for traits in seen:
-        heard = traits.refusal < _REFUSES and compared < _MOST_COMPARED
-        compared += heard
-        told.append(frozenset(traits.stems) - asked.stems if heard else frozenset())
-    found = [0.0] * len(told)
-    for first, mine in enumerate(told):
+        is_compared = traits.refusal < _REFUSES and compared < _MOST_COMPARED
+        compared += is_compared
+        new_stems.append(frozenset(traits.stems) - asked.stems if is_compared else frozenset())
+    found = [0.0] * len(new_stems)
+    for first, mine in enumerate(new_stems):
         if not mine:
             continue
-        for second in range(first + 1, len(told)):
-            both = len(mine & told[second])
+        for second in range(first + 1, len(new_stems)):
+            both = len(mine & new_stems[second])
             if both:
-                share = both / (len(mine) + len(told[second]) - both)
+                share = both / (len(mine) + len(new_stems[second]) - both)
                 found[first] = max(found[first], share)
                 found[second] = max(found[second], share)
     return found

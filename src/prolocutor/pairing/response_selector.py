@@ -21,7 +21,7 @@ from prolocutor.pairing.turn_routing import (
 
 Reply = dict[str, Any]
 
-_NOBODY: Final = "no answer is likely to be right"
+_NO_RIGHT_ANSWER: Final = "no answer is likely to be right"
 
 PREFERENCE: Final = 0.15
 """By how much another answer must be likelier than that of the preferred skill."""
@@ -57,20 +57,20 @@ class RankedSelector:
         known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
         ranked = await awaited(ranker.method.rank(question, answers_of(known), routed.prior))
         ranked = _preferring(request.get("preferred"), ranked)
-        told = _Told(ranked, routed, ranker.version)
+        details = _ChoiceDetails(ranked, routed, ranker.version)
         sure = bool(ranked) and ranked[0].probability >= self._unsure.below
         if ranked and (sure or "forced" in request):
             best = ranked[0]
-            return _reply(_meant(best, known), best.probability, told.because(best.reason))
+            return _reply(_meant(best, known), best.probability, details.because(best.reason))
         own = next((one for one in hypotheses if slot_of(one) == self._unsure.skill), None)
         if own is not None:
-            return _reply(own, own["confidence"], told.because(_NOBODY))
-        asking = self._clarifying(question, told) if self._unsure.then == CLARIFY else None
+            return _reply(own, own["confidence"], details.because(_NO_RIGHT_ANSWER))
+        asking = self._clarifying(question, details) if self._unsure.then == CLARIFY else None
         return asking or {"abstain": True}
 
-    def _clarifying(self, question: UserQuestion, told: _Told) -> Reply | None:
+    def _clarifying(self, question: UserQuestion, details: _ChoiceDetails) -> Reply | None:
         """Ask who should answer, if there is more than one to choose from."""
-        likely = told.routed.pairings or told.ranked
+        likely = details.routed.pairings or details.ranked
         messages = clarifying_messages(self._unsure, likely, self._cards, question.text)
         if len(messages) <= 2:
             return None
@@ -80,7 +80,7 @@ class RankedSelector:
             "confidence": 0.0,
             "messages": messages,
             "ask": "choice",
-            "attributes": {"pairing": told.because(_NOBODY)},
+            "attributes": {"pairing": details.because(_NO_RIGHT_ANSWER)},
         }
 
     async def _routed(self, request: Mapping[str, Any]) -> RoutingResult:
@@ -90,7 +90,7 @@ class RankedSelector:
         return await self._routing.of(request)
 
 
-class _Told(msgspec.Struct, frozen=True):
+class _ChoiceDetails(msgspec.Struct, frozen=True):
     """What is recorded of a choice beside its reason."""
 
     ranked: Sequence[Pairing]
@@ -105,13 +105,13 @@ class _Told(msgspec.Struct, frozen=True):
         return {**named, "reason": reason, "ranked": order}
 
 
-def _reply(hypothesis: Mapping[str, Any], confidence: float, told: dict[str, Any]) -> Reply:
+def _reply(hypothesis: Mapping[str, Any], confidence: float, details: dict[str, Any]) -> Reply:
     return {
         "skill_name": slot_of(hypothesis),
         "hypothesis": hypothesis["hypothesis_id"],
         "text": hypothesis["text"],
         "confidence": confidence,
-        "attributes": {**(hypothesis.get("attributes") or {}), "pairing": told},
+        "attributes": {**(hypothesis.get("attributes") or {}), "pairing": details},
     }
 
 

@@ -1,6 +1,6 @@
-"""Message: what agents say and observe, ParlAI's class in behaviour.
+"""Message: ParlAI's class in behaviour, and a typed, read-only view of its standard fields.
 
-Source: ParlAI 1.7.2, `parlai.core.message`, and its documentation of the class.
+Source: ParlAI 1.7.2, `parlai.core.message`, and its documentation of messages.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ class LearnedRanker:
 
 def with_style(rows: Sequence[Sequence[float]], wording: Sequence[float]) -> Floats:
     """Add the style scores of one question's answers to their features, and the lead of each."""
-    told = np.asarray(wording, dtype=float)
-    return np.column_stack([np.asarray(rows, dtype=float), told, told - told.max()])
+    styles = np.asarray(wording, dtype=float)
+    return np.column_stack([np.asarray(rows, dtype=float), styles, styles - styles.max()])
 
 
 def blended(blend: LearnedBlend, rows: Floats, terms: Floats) -> Floats:

@@ -146,13 +146,13 @@ def _answer_table(
     start = 0
     for one, prior in taught:
         answers = [AgentAnswer(agent=agent, text=text) for agent, text in one.answers.items()]
-        everybody = list(range(len(answers)))
+        everything = list(range(len(answers)))
         unknown = rng.sample(sorted(prior), min(_HIDDEN, len(prior)))
         fewer = {agent: value for agent, value in prior.items() if agent not in unknown}
         chosen = _likely(answers, prior, rng)
         for copy, known, kept in (
-            (plain, prior, everybody),
-            (hidden, fewer, everybody),
+            (plain, prior, everything),
+            (hidden, fewer, everything),
             (few, prior, chosen),
         ):
             shown = [answers[place] for place in kept]

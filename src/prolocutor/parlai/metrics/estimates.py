@@ -1,7 +1,18 @@
-"""Estimates: a figure with its standard error and the interval that it lies in.
+"""Estimates: a figure with its standard error and its interval; and the figures of turn records.
 
 Sources: Wilson 1927 for shares; Efron and Tibshirani 1993, chapter 13, for the percentile
 bootstrap, which is seeded and so the same in every run; the normal interval for the rest.
+
+`measure_rows` reads rows of one turn each, such as the lines of an evaluation's JSONL file. Fields,
+each read where it is present and not None:
+
+| field | what |
+|---|---|
+| `seconds` | from the input to the reply |
+| `cost` | in the unit of the agents' costs |
+| `calls` | calls of services in the turn |
+| `text` | the reply; null or blank means that the assistant abstained |
+| `error` | what failed; such a row counts for `errors` and for nothing else |
 """
 
 from __future__ import annotations

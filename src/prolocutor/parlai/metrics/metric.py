@@ -24,7 +24,7 @@ class Metric(ABC):
 
     @property
     def is_global(self) -> bool:
-        """Whether it belongs to the whole run, so that the first task's is everybody's."""
+        """Whether it belongs to the whole run, so that the first task's figure counts for all."""
         return False
 
     @property

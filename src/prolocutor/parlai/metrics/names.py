@@ -1,8 +1,8 @@
 """The names of metrics, and what a list of names asks for.
 
 ParlAI's names are those of ParlAI 1.7.2, where `default`, `bleu`, `distinct`, `rouge` and `all`
-stand for groups. Ours are `mrr`, the scores of published packages (`published.py`), and functions
-by dotted name, `package.module:function` or `package.module.function`.
+stand for groups. Ours are `mrr`, the scores of published packages (`score_functions.py`), and
+functions by dotted name, `package.module:function` or `package.module.function`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RequestedMetrics(msgspec.Struct, frozen=True):
     functions: tuple[tuple[str, ScoreFunction], ...]
     """Name in the report, and a function of guess and labels."""
     rouge: bool
-    """Whether ParlAI's own rouge is asked for by name: it is not computed (see `published.py`)."""
+    """Whether ParlAI's own rouge is named; it is not computed (see `score_functions.py`)."""
     unknown: tuple[str, ...]
 
 

@@ -1,6 +1,7 @@
-"""Reports of several tasks, or several parts of one, made into one.
+"""Reports, name -> metric: metrics of agents converted to ours, and several reports made into one.
 
-Source: ParlAI 1.7.2's aggregation. A report is a dictionary: name -> metric.
+Source: ParlAI 1.7.2's aggregation. ParlAI's own metric objects are read by their parts, so that an
+agent written for it reports here without a change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,19 @@
-"""A user's metric: a function `(guess, labels) -> number`, found by its dotted name.
+"""Score functions `(guess, labels) -> number`: a user's by dotted name, and those of packages.
 
-It may give None where it does not apply. What it raises, or gives that is no number, is counted
-as a failure and stays out of its mean; it never ends an evaluation.
+A user's function may return None where it does not apply. If it raises, or returns what is no
+number, this counts as a failure and stays out of its mean; it never ends an evaluation.
+
+Scores of published packages (extra `eval`), for texts as they are:
+
+| name | scale | what |
+|---|---|---|
+| `sacrebleu` | 0-100 | sentence BLEU of sacrebleu (Post 2018) with effective order: orders that the
+  guess is too short for are left out, so a perfect answer is 100 whatever its length |
+| `chrf` | 0-100 | chrF2 of sacrebleu (Popović 2015), characters up to 6 |
+| `rouge1` `rouge2` `rougeL` | 0-1 | F of rouge-score (Lin 2004), stemmed, best over the labels |
+
+ParlAI's own `rouge_1`, `rouge_2`, `rouge_L` (py-rouge's recall, which needs a model of nltk to
+split sentences and is left out by ParlAI where that is absent) are not computed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,17 @@
-"""Normal text: what ParlAI compares in the place of a text.
+"""Scores of texts: normal form, shared words, BLEU, rank; numbers equal to those of ParlAI 1.7.2.
 
-Source: ParlAI 1.7.2's `normalize_answer`, which is that of SQuAD's evaluation (Rajpurkar et al.
-2016) save that punctuation becomes space: lower case, each ASCII punctuation mark to a space, the
-articles a, an, the as whole words to a space, white space to single spaces.
+- Normal form, `normalize_answer`: that of SQuAD's evaluation (Rajpurkar et al. 2016) save that
+  punctuation becomes space: lower case, each ASCII punctuation mark to a space, the articles a, an,
+  the as whole words to a space, white space to single spaces.
+- Shared words (the same source): counted with their repetitions; over several labels precision,
+  recall and F1 each take their best value.
+- BLEU of one sentence, as nltk computes it (Papineni et al. 2002: clipped precisions, closest
+  reference, brevity penalty), with smoothing method 1 of Chen and Cherry 2014: a precision without
+  a match counts epsilon = 1e-12 matches. The weights are uniform, a missing order counts as 0 of 1,
+  and an empty text is one empty word. So a perfect answer of fewer words than the highest order
+  scores next to nothing; `sacrebleu` (`score_functions.py`) does not have this defect.
+- The rank of the first right candidate, for ParlAI's hits@k and for the mean reciprocal rank of
+  TREC-8 (Voorhees 1999).
 """
 
 from __future__ import annotations

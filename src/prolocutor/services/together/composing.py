@@ -35,8 +35,10 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     if not answers:
         return _alone(max(wholes, key=_confidence))
     sure = min(map(_confidence, answers))
-    told = [one for each in clauses for one in each]
-    rival = max((one for one in wholes if not _echoes(one, told)), key=_confidence, default=None)
+    answered = [one for each in clauses for one in each]
+    rival = max(
+        (one for one in wholes if not _echoes(one, answered)), key=_confidence, default=None
+    )
     if rival and (_wins(rival, answers, len(done) - len(answers), bool(undone))):
         return _alone(rival)
     return _named(answers, " ".join([_joined(answers), *_left_out(request, done, undone)]), sure)
@@ -91,16 +93,16 @@ def _without_conflicts(
     return [None if place in undone else one for place, one in enumerate(best)], undone
 
 
-def _echoes(whole: Hypothesis, told: list[Hypothesis]) -> bool:
+def _echoes(whole: Hypothesis, answered: list[Hypothesis]) -> bool:
     """Whether an answer to the whole says no more than the same agent's answer to one clause."""
     text, skill = whole["text"].strip(" .!"), whole["skill_name"]
-    return any(text == one["text"].strip(" .!") for one in told if one["skill_name"] == skill)
+    return any(text == one["text"].strip(" .!") for one in answered if one["skill_name"] == skill)
 
 
 def _left_out(
     request: dict[str, Any], done: list[Hypothesis | None], undone: set[int]
 ) -> list[str]:
-    """Name the clauses that nobody answers, and those that have to wait."""
+    """Name the clauses without an answer, and those that have to wait."""
     said = _clauses(request)
     unknown = [place for place, one in enumerate(done) if one is None and place not in undone]
     return [
