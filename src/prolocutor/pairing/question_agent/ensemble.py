@@ -22,7 +22,7 @@ def fit(training: TrainingData) -> EnsembleRouter:
     linear = fit_linear(training)
     labels = [router_label_of(one) for one in training.labelled if one.agents]
     index = fit_latent_index(linear, [one.text for one in labels])
-    neighbours = KnnRouter(training.cards, nearness=index)
+    neighbours = KnnRouter(training.cards, index=index)
     neighbours.learn_all(labels)
     return EnsembleRouter(linear, neighbours, index)
 
@@ -101,4 +101,4 @@ class EnsembleRouter:
         known = model.settings.get("linear_agents", model.agents)
         linear = LinearRouter.of_model(msgspec.structs.replace(model, agents=known))
         index = LatentIndex.of_model(model, linear, len(model.parts.get("lessons", ())))
-        return cls(linear, KnnRouter.of_model(model, cards, keep=keep, nearness=index), index)
+        return cls(linear, KnnRouter.of_model(model, cards, keep=keep, index=index), index)

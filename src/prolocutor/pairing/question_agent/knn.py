@@ -56,7 +56,7 @@ class KnnRouter:
     """Routes as the most similar questions were labelled.
 
     `keep` is called with each online label before it is learned, such as the `write` of a journal.
-    `nearness` finds the neighbours; it is given all labels in order. Agents are those of the cards,
+    `index` finds the neighbours; it is given all labels in order. Agents are those of the cards,
     and those that labels name.
     """
 
@@ -65,13 +65,13 @@ class KnnRouter:
         cards: Sequence[Card] = (),
         *,
         keep: Callable[[RouterLabel], Any] | None = None,
-        nearness: SimilarityIndex | None = None,
+        index: SimilarityIndex | None = None,
     ) -> None:
         self._agents: list[str] = [card.name for card in checked(cards)] if cards else []
         self._cards = CardsRouter(cards) if cards else None
         self._keep = keep
         self._lessons: list[RouterLabel] = []
-        self._index: SimilarityIndex = nearness or WordIndex()
+        self._index: SimilarityIndex = index or WordIndex()
         self._right: dict[str, float] = {}
         self._weight = 0.0
         self._latest: tuple[str, int, Neighbours] = ("", 0, [])
@@ -149,10 +149,10 @@ class KnnRouter:
         cards: Sequence[Card] = (),
         *,
         keep: Callable[[RouterLabel], Any] | None = None,
-        nearness: SimilarityIndex | None = None,
+        index: SimilarityIndex | None = None,
     ) -> KnnRouter:
         """Make the router of a model, for the agents that have cards and those that it knows."""
-        router = cls(cards, keep=keep, nearness=nearness)
+        router = cls(cards, keep=keep, index=index)
         try:
             router.learn_all(msgspec.convert(model.parts["lessons"], list[RouterLabel]))
         except (KeyError, msgspec.ValidationError) as error:
