@@ -1,12 +1,12 @@
-"""Scores the demo assistant: how often a right agent's answer wins, over all phrasings mixed.
+"""Scores the demo assistant: how often a correct agent's answer wins, over all phrasings mixed.
 
-Every line of `tests/demo/phrasings/*.txt` is said by a person of its own to the real
-assistant, its processes included, in a random but repeatable order. A reply is right if it is by
-the agent whose file has the line, by another one whose file has it too, or if it shows what the
-line expects. A few double questions have to get one reply from all agents concerned.
+Each line of `tests/demo/phrasings/*.txt` is sent by its own user to the real assistant, including
+its processes, in a random but repeatable order. A reply is right if it comes from an agent whose
+file has the line, or if it matches the pattern of the line. Each double question must get one reply
+from all its agents.
 
-The demo asks every agent and composes. Beside it stand other ways to choose, without a label: the
-surest agent alone, the ranker, and a router that goes on asking until an answer is likely right.
+The demo asks every agent and composes. For comparison, other selections without labels: the most
+confident agent alone, the ranker, and a router that asks until an answer is likely right.
 
     python bench/demo_score.py [--seed 1] [--wrong] [--alone] [--json FILE]
 """
@@ -37,7 +37,7 @@ from prolocutor.pipeline.plan import Service
 
 PHRASINGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "phrasings"
 GOAL: Final = 0.9
-AT_ONCE: Final = 8
+CONCURRENCY: Final = 8
 
 DOUBLES: Final = (
     ("what's 15% of 80 and what time is it in Tokyo?", "calculator clock", "12.*Tokyo"),
@@ -96,11 +96,11 @@ OTHERS: Final[dict[str, dict[str, Any]]] = {
         )
     },
 }
-"""Other ways to choose, as changes of the demo's pipeline; none of them knows a label."""
+"""Other selections, as changes to the demo's pipeline; none uses labels."""
 
 
-class Said(msgspec.Struct, frozen=True):
-    """One line to be said: whose it is, and the pattern that a right reply may show."""
+class Phrase(msgspec.Struct, frozen=True):
+    """One line: its agents, its text, and an optional pattern of a right reply."""
 
     agent: str
     text: str
@@ -108,7 +108,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What came of one line."""
+    """The outcome of one line."""
 
     agent: str
     text: str
@@ -119,8 +119,8 @@ class Verdict(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Way(msgspec.Struct, frozen=True):
-    """How well one way to choose does, and how many agents it asks a turn."""
+class SelectionScore(msgspec.Struct, frozen=True):
+    """The score of one selection, and the number of agents that it asks per turn."""
 
     name: str
     right: int
@@ -130,7 +130,7 @@ class Way(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """How often a right agent won; `agents`: name -> [right, said]; `others`: other ways."""
+    """How often a correct agent won; `agents`: name -> [right, said]."""
 
     seed: int
     right: int
@@ -140,11 +140,11 @@ class Score(msgspec.Struct, frozen=True):
     doubles: tuple[int, int]
     calls: float
     wrong: list[Verdict]
-    others: list[Way] = []
+    others: list[SelectionScore] = []
 
 
-class Heard(msgspec.Struct, frozen=True):
-    """All that was said to one assistant: a verdict for each line, calls and seconds a turn."""
+class RunOutcome(msgspec.Struct, frozen=True):
+    """A run over all lines: the verdicts, calls per turn, and seconds of the single questions."""
 
     singles: list[Verdict]
     doubles: list[Verdict]
@@ -153,7 +153,7 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class _Calls:
-    """Counts who is asked."""
+    """Counts the agents asked."""
 
     def __init__(self) -> None:
         self.turns = self.asked = 0
@@ -182,7 +182,7 @@ async def _run(seed: int, *, alone: bool) -> tuple[Score, float]:
     lines = _lines()
     random.Random(seed).shuffle(lines)
     settings = load(demo_file())
-    heard = await _hear(settings, lines)
+    heard = await _run_phrases(settings, lines)
     agents = {
         name: (
             sum(v.right for v in heard.singles if v.agent == name),
@@ -206,16 +206,18 @@ async def _run(seed: int, *, alone: bool) -> tuple[Score, float]:
     return score, heard.seconds
 
 
-async def _other(settings: Settings, lines: list[Said], name: str) -> Way:
-    """Say the same to a demo that chooses in another way."""
+async def _other(settings: Settings, lines: list[Phrase], name: str) -> SelectionScore:
+    """Run the same lines with another selection."""
     pipeline = msgspec.structs.replace(settings.pipeline, **OTHERS[name])
-    heard = await _hear(msgspec.structs.replace(settings, pipeline=pipeline), lines)
+    heard = await _run_phrases(msgspec.structs.replace(settings, pipeline=pipeline), lines)
     doubles = sum(v.right for v in heard.doubles)
-    return Way(name, sum(v.right for v in heard.singles), len(lines), doubles, heard.calls)
+    return SelectionScore(
+        name, sum(v.right for v in heard.singles), len(lines), doubles, heard.calls
+    )
 
 
-async def _hear(settings: Settings, lines: list[Said]) -> Heard:
-    doubles = [Said(agents, text, expected) for text, agents, expected in DOUBLES]
+async def _run_phrases(settings: Settings, lines: list[Phrase]) -> RunOutcome:
+    doubles = [Phrase(agents, text, expected) for text, agents, expected in DOUBLES]
     owners: dict[str, set[str]] = {}
     for line in lines:
         owners.setdefault(line.text, set()).add(line.agent)
@@ -224,11 +226,11 @@ async def _hear(settings: Settings, lines: list[Said]) -> Heard:
         settings, store="memory:", observers=[RecordRequest(), calls]
     ) as assistant:
         began = time.perf_counter()
-        heard = await _say_all(assistant, lines)
+        heard = await _send_all(assistant, lines)
         seconds = time.perf_counter() - began
         asked = round(calls.asked / calls.turns, 2)
-        doubly = await _say_all(assistant, doubles)
-    return Heard(
+        doubly = await _send_all(assistant, doubles)
+    return RunOutcome(
         [_judged(one, line, owners[line.text]) for one, line in zip(heard, lines, strict=True)],
         [_judged_double(one, line) for one, line in zip(doubly, doubles, strict=True)],
         asked,
@@ -236,22 +238,22 @@ async def _hear(settings: Settings, lines: list[Said]) -> Heard:
     )
 
 
-def _lines() -> list[Said]:
+def _lines() -> list[Phrase]:
     lines = []
     for file in sorted(PHRASINGS.glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
             text, _, expected = line.partition("\t")
             if text.strip():
-                lines.append(Said(file.stem, text.strip(), expected.strip() or None))
+                lines.append(Phrase(file.stem, text.strip(), expected.strip() or None))
     return lines
 
 
-async def _say_all(assistant: Assistant, lines: Iterable[Said]) -> list[Verdict]:
-    """Say every line, some at once, each to a dialog of its own."""
-    places = asyncio.Semaphore(AT_ONCE)
+async def _send_all(assistant: Assistant, lines: Iterable[Phrase]) -> list[Verdict]:
+    """Send every line, a few concurrently, each in its own dialog."""
+    slots = asyncio.Semaphore(CONCURRENCY)
 
-    async def say(number: int, line: Said) -> Verdict:
-        async with places:
+    async def say(number: int, line: Phrase) -> Verdict:
+        async with slots:
             result = await assistant.turn(line.text, user=f"{line.agent} {number}")
         record = result.record
         assert record is not None
@@ -265,14 +267,14 @@ async def _say_all(assistant: Assistant, lines: Iterable[Said]) -> list[Verdict]
     return [task.result() for task in tasks]
 
 
-def _judged(heard: Verdict, line: Said, owners: set[str]) -> Verdict:
+def _judged(heard: Verdict, line: Phrase, owners: set[str]) -> Verdict:
     right = bool(owners & set(heard.by)) or (
         line.expected is not None and _shows(heard.reply, line.expected)
     )
     return msgspec.structs.replace(heard, right=right)
 
 
-def _judged_double(heard: Verdict, line: Said) -> Verdict:
+def _judged_double(heard: Verdict, line: Phrase) -> Verdict:
     right = set(heard.by) >= set(line.agent.split()) and _shows(heard.reply, line.expected or "")
     return msgspec.structs.replace(heard, right=right)
 
@@ -292,7 +294,7 @@ def _show(score: Score, seconds: float) -> None:
         print(f"{name:<14}{right:>6}{said:>6}{right / said:>8.1%}")
     print(f"{'all':<14}{score.right:>6}{score.said:>6}{score.share:>8.1%}   (goal {GOAL:.0%})")
     print(f"{'doubles':<14}{score.doubles[0]:>6}{score.doubles[1]:>6}")
-    own = Way("the demo", score.right, score.said, score.doubles[0], score.calls)
+    own = SelectionScore("the demo", score.right, score.said, score.doubles[0], score.calls)
     print(f"\n{'':<32}{'right':>6}{'share':>8}{'doubles':>9}{'calls':>7}")
     for way in (own, *score.others):
         share = way.right / way.said
@@ -303,7 +305,7 @@ def _show(score: Score, seconds: float) -> None:
 def _show_wrong(wrong: list[Verdict]) -> None:
     print()
     for one in wrong:
-        by = ", ".join(one.by) or "nobody"
+        by = ", ".join(one.by) or "no agent"
         print(f"{one.agent}: {one.text!r} -> {by} ({one.confidence:g}): {one.reply[:90]!r}")
 
 
@@ -312,8 +314,8 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=1, help="the order (default 1)")
-    parser.add_argument("--wrong", action="store_true", help="list what was not answered rightly")
-    parser.add_argument("--alone", action="store_true", help="leave out other ways to choose")
+    parser.add_argument("--wrong", action="store_true", help="list the lines with a wrong reply")
+    parser.add_argument("--alone", action="store_true", help="leave out the other selections")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
     return parser.parse_args()
 

@@ -130,3 +130,13 @@ def test_currencies_are_converted_at_the_newest_rate_of_the_shipped_file() -> No
     text = reply_of("currency", "1000 euros in dollars")["text"]
     assert f"= {1000 * float(newest['USD']):,.2f}".rstrip("0").rstrip(".") in text
     assert f"{date.day} {date:%B} {date.year}" in text
+
+
+@pytest.mark.parametrize("spelling", ["square metres", "sq meters", "metres squared", "m²"])
+def test_a_unit_is_read_in_every_spelling(spelling: str) -> None:
+    assert "50,000 square meters" in reply_of("units", f"5 hectares in {spelling}")["text"]
+
+
+def test_every_spelling_of_a_currency_is_read() -> None:
+    for spelling in ("polish złoty", "zlotys", "PLN", "zł"):
+        assert "Polish zlotys" in reply_of("currency", f"100 euros in {spelling}")["text"]

@@ -1,5 +1,6 @@
 """The units: kind, exact factor to the kind's base unit, and spellings."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -30,86 +31,96 @@ def _table() -> dict[str, Unit]:
         one, _, many = names.partition("/")
         factor, _, offset = numbers.partition(" ")
         unit = Unit(kind, one, many or f"{one}s", Fraction(factor), Fraction(offset or 0))
-        for spelling in [unit.one, unit.many, *map(str.strip, others.split(","))]:
-            spellings.setdefault(spelling.lower(), unit)
-    spellings.pop("", None)
+        for spelling in [unit.one, unit.many, *filter(None, others.split(", "))]:
+            for variant in _variants(spelling.lower()):
+                spellings.setdefault(variant, unit)
     return spellings
 
 
-# A kind, then its units: "one/many | factor offset | other spellings", "+ more of them".
-# Factors are exact where the unit is.
+def _variants(spelling: str) -> Iterator[str]:
+    """Yield a spelling, also in British English, with "sq" for "square", and in the plural."""
+    british = spelling.replace("meter", "metre").replace("liter", "litre")
+    for one in (spelling, british):
+        for name in (one, one.replace("square ", "sq ")):
+            yield name
+            if len(name) >= _SHORTEST_WITH_PLURAL and name[-1].isalpha() and name[-1] != "s":
+                yield f"{name}s"
+
+
+_SHORTEST_WITH_PLURAL = 4
+# A kind, then its units: "one/many | factor offset | other spellings"; "+" continues a line, and
+# variants are added to the spellings. Factors are exact where the definition is. Why not pint: it
+# reads 342 of 579 spellings, and others as another unit ("gr" as grain, "mbit" as
+# millibit, "acre" as the survey acre).
 _UNITS = """
 length:
-meter | 1 | m, metre, metres
-kilometer | 1000 | km, kms, kilometre, kilometres, kilometers, klick, klicks, k m
-centimeter | 1/100 | cm, cms, centimetre, centimetres
-millimeter | 1/1000 | mm, millimetre, millimetres
-micrometer | 1/1000000 | micron, microns, µm, um, micrometre, micrometres
-nanometer | 1/1000000000 | nm, nanometre, nanometres
-mile | 1609.344 | mi, statute mile, statute miles
+meter | 1 | m
+kilometer | 1000 | km, kms, klick, k m
+centimeter | 1/100 | cm, cms
+millimeter | 1/1000 | mm
+micrometer | 1/1000000 | micron, µm, um
+nanometer | 1/1000000000 | nm
+mile | 1609.344 | mi, statute mile
 yard | 0.9144 | yd, yds
-foot/feet | 0.3048 | ft, foots, feets, '
-inch/inches | 0.0254 | in, ins, inchs, "
-nautical mile | 1852 | nmi, sea mile, sea miles
+foot/feet | 0.3048 | ft, '
+inch/inches | 0.0254 | in, ins, "
+nautical mile | 1852 | nmi, sea mile
 furlong | 201.168 |
 fathom | 1.8288 |
-light year | 9460730472580800 | lightyear, lightyears, ly, light-year, light-years
+light year | 9460730472580800 | lightyear, ly, light-year
 astronomical unit | 149597870700 | au
 mass:
-kilogram | 1 | kg, kgs, kilo, kilos, kilogramme, kilogrammes
-gram | 1/1000 | g, gr, gramme, grammes, gm, gms
-milligram | 1/1000000 | mg, milligramme, milligrammes
-metric ton | 1000 | tonne, tonnes, t, metric tonne, metric tonnes
-short ton | 907.18474 | us ton, us tons, ton, tons
-long ton | 1016.0469088 | imperial ton, imperial tons
+kilogram | 1 | kg, kgs, kilo, kilogramme
+gram | 1/1000 | g, gr, gramme, gm, gms
+milligram | 1/1000000 | mg, milligramme
+metric ton | 1000 | tonne, t, metric tonne
+short ton | 907.18474 | us ton, ton, tons
+long ton | 1016.0469088 | imperial ton
 pound | 0.45359237 | lb, lbs, pounds weight
 ounce | 0.028349523125 | oz, ozs
-stone/stone | 6.35029318 | st, stones
+stone/stone | 6.35029318 | st
 carat | 0.0002 | ct
 volume:
-liter | 1 | l, litre, litres, ltr, ltrs
-milliliter | 1/1000 | ml, mls, millilitre, millilitres, cc, ccs
-centiliter | 1/100 | cl, centilitre, centilitres
-deciliter | 1/10 | dl, decilitre, decilitres
-hectoliter | 100 | hl, hectolitre, hectolitres
-cubic meter | 1000 | m3, m³, cubic metre, cubic metres, cu m
-cubic centimeter | 1/1000 | cm3, cm³, cubic centimetre, cubic centimetres
+liter | 1 | l, ltr, ltrs
+milliliter | 1/1000 | ml, mls, cc, ccs
+centiliter | 1/100 | cl
+deciliter | 1/10 | dl
+hectoliter | 100 | hl
+cubic meter | 1000 | m3, m³, cu m
+cubic centimeter | 1/1000 | cm3, cm³
 cubic foot/cubic feet | 28.316846592 | ft3, ft³, cu ft
 cubic inch/cubic inches | 0.016387064 | in3, in³, cu in
-US gallon | 3.785411784 | gallon, gallons, gal, gals
-US quart | 0.946352946 | quart, quarts, qt, qts
-US pint | 0.473176473 | pint, pints, pt, pts
+US gallon | 3.785411784 | gallon, gal, gals
+US quart | 0.946352946 | quart, qt, qts
+US pint | 0.473176473 | pint, pt, pts
 US cup | 0.2365882365 | cup, cups
-US fluid ounce | 0.0295735295625 | fluid ounce, fluid ounces, fl oz, floz, fl. oz, fl ounces
-tablespoon | 0.01478676478125 | tbsp, tbsps, table spoon, table spoons, tbs
-teaspoon | 0.00492892159375 | tsp, tsps, tea spoon, tea spoons
-imperial gallon | 4.54609 | uk gallon, uk gallons, british gallon, british gallons
-imperial pint | 0.56826125 | uk pint, uk pints, british pint, british pints
-oil barrel | 158.987294928 | barrel, barrels, barrel of oil, barrels of oil, bbl
+US fluid ounce | 0.0295735295625 | fluid ounce, fl oz, floz, fl. oz, fl ounces
+tablespoon | 0.01478676478125 | tbsp, table spoon, tbs
+teaspoon | 0.00492892159375 | tsp, tsps, tea spoon
+imperial gallon | 4.54609 | uk gallon, british gallon
+imperial pint | 0.56826125 | uk pint, british pint
+oil barrel | 158.987294928 | barrel, barrel of oil, barrels of oil, bbl
 temperature:
 degree Celsius/degrees Celsius | 1 | celsius, c, °c, ° c, degree c, degrees c, centigrade
 + degrees centigrade, celcius, degrees celcius
 degree Fahrenheit/degrees Fahrenheit | 5/9 -160/9 | fahrenheit, f, °f, ° f, degree f, degrees f
-+ farenheit, fahrenheits, farhenheit, degrees farenheit
-kelvin/kelvin | 1 -273.15 | k, kelvins, °k, degrees kelvin
++ farenheit, farhenheit, degrees farenheit
+kelvin/kelvin | 1 -273.15 | k, °k, degrees kelvin
 speed:
-meter per second/meters per second | 1 | m/s, mps, metres per second, metre per second
-+ meters a second
-kilometer per hour/kilometers per hour | 5/18 | km/h, kmh, kph, kmph, kilometres per hour
-+ kilometre per hour, kilometers an hour, kilometres an hour, km per hour
+meter per second/meters per second | 1 | m/s, mps, meters a second
+kilometer per hour/kilometers per hour | 5/18 | km/h, kmh, kph, kmph, kilometers an hour
++ km per hour
 mile per hour/miles per hour | 0.44704 | mph, mi/h, miles an hour
 knot | 463/900 | kn, kt, kts
 foot per second/feet per second | 0.3048 | ft/s, fps
 area:
-square meter | 1 | m2, m², sq m, sqm, square metre, square metres, sq meter, sq meters, sq metres
-+ meters squared
-square kilometer | 1000000 | km2, km², sq km, square km, square kilometre, square kilometres
-+ sq kilometers
-square centimeter | 1/10000 | cm2, cm², sq cm, square cm, square centimetre, square centimetres
-square foot/square feet | 0.09290304 | ft2, ft², sq ft, sqft, square ft, sq feet, sq foot
-square inch/square inches | 0.00064516 | in2, in², sq in, sq inches
-square yard | 0.83612736 | yd2, yd², sq yd, sq yards
-square mile | 2589988.110336 | mi2, mi², sq mi, sq miles, sq mile
+square meter | 1 | m2, m², sq m, sqm, meters squared
+square kilometer | 1000000 | km2, km², square km
+square centimeter | 1/10000 | cm2, cm², square cm
+square foot/square feet | 0.09290304 | ft2, ft², sqft, square ft
+square inch/square inches | 0.00064516 | in2, in², sq in
+square yard | 0.83612736 | yd2, yd², sq yd
+square mile | 2589988.110336 | mi2, mi², sq mi
 acre | 4046.8564224 | ac
 hectare | 10000 | ha
 time:
@@ -138,9 +149,9 @@ kibibyte | 8192 | kib
 mebibyte | 8388608 | mib
 gibibyte | 8589934592 | gib
 tebibyte | 8796093022208 | tib
-kilobit | 1000 | kbit, kbits
-megabit | 1000000 | mbit, mbits
-gigabit | 1000000000 | gbit, gbits
+kilobit | 1000 | kbit
+megabit | 1000000 | mbit
+gigabit | 1000000000 | gbit
 data rate:
 bit per second/bits per second | 1 | bps
 kilobit per second/kilobits per second | 1000 | kbps, kbit/s
@@ -166,11 +177,11 @@ joule | 1 | j
 kilojoule | 1000 | kj
 megajoule | 1000000 | mj
 calorie | 4.184 | cal
-kilocalorie | 4184 | kcal, kcals, food calorie, food calories
-watt hour | 3600 | wh, watt-hour, watt-hours
-kilowatt hour | 3600000 | kwh, kilowatt-hour, kilowatt-hours, kilowatthour, kilowatthours
+kilocalorie | 4184 | kcal, food calorie
+watt hour | 3600 | wh, watt-hour
+kilowatt hour | 3600000 | kwh, kilowatt-hour, kilowatthour
 British thermal unit | 1055.05585262 | btu, btus
-electronvolt | 1.602176634e-19 | ev, electron volt, electron volts
+electronvolt | 1.602176634e-19 | ev, electron volt
 power:
 watt | 1 | w
 kilowatt | 1000 | kw
