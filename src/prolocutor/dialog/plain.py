@@ -13,7 +13,7 @@ import operator
 import re
 from gc import get_referents
 from operator import length_hint
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import msgspec
 
@@ -205,9 +205,9 @@ def _measure(value: Any, max_bytes: int, max_depth: int, *, structs: bool = Fals
             return
     except Exception:  # a part whose length cannot be told
         size = 0
-    size = _expanded(value, max_depth)
+    size = _expanded(value, max_bytes, max_depth)
     if size > 4 * max_bytes:  # what is a little too large is written, and refused by its length
-        raise BadReply(f"{size:,} bytes or more, more than the {max_bytes:,} allowed")
+        _refuse(size, max_bytes)
 
 
 _FEW: Final = 50
@@ -217,9 +217,17 @@ _ORDINARY: Final = 4_000
 """Parts and characters up to which a value is measured by walking through all of it."""
 
 
-def _expanded(value: Any, max_depth: int) -> int:
-    """Return about how many bytes a value has as JSON, and never more than it has."""
+def _refuse(size: int, max_bytes: int) -> NoReturn:
+    raise BadReply(f"{size:,} bytes or more, more than the {max_bytes:,} allowed")
+
+
+def _expanded(value: Any, max_bytes: int, max_depth: int) -> int:
+    """Return about how many bytes a value has as JSON, and never more than it has.
+
+    Raise `BadReply` as soon as the parts that were seen, each counted once, are too many.
+    """
     sizes: dict[int, int] = {}
+    least = 0  # brackets and commas of what was seen
     stack: list[tuple[Any, int, list[Any] | None]] = [(value, 1, None)]
     while stack:
         item, depth, parts = stack.pop()
@@ -228,15 +236,19 @@ def _expanded(value: Any, max_depth: int) -> int:
         elif isinstance(item, _CONTAINERS) and id(item) not in sizes:
             if depth > 2 * max_depth:
                 _explain(value, max_depth)
+            least += 2 if isinstance(item, msgspec.Struct) else len(item) + 1
+            if least > max_bytes:
+                _refuse(least, max_bytes)
             inner = _parts(item)
             stack.append((item, depth, inner))
-            stack += [(part, depth + 1, None) for part in inner if not isinstance(part, str)]
+            stack += [(part, depth + 1, None) for part in inner if type(part) not in _LEAVES]
         elif not isinstance(item, _PLAIN):
             _explain(value, max_depth)
     return _size(value, sizes)
 
 
 _CONTAINERS: Final = (dict, list, tuple, msgspec.Struct)
+_LEAVES: Final = frozenset({str, int, float, bool, type(None)})
 _PLAIN: Final = (*_CONTAINERS, str, int, float, type(None), msgspec.UnsetType)
 
 

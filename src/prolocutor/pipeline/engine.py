@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
@@ -19,6 +20,9 @@ from prolocutor.pipeline.requests import PayloadRequest, checked_payload, reques
 from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
+
+CLOSE_SECONDS: Final = 10.0
+"""How long the connector of a service may take to close."""
 
 
 class Engine:
@@ -114,12 +118,13 @@ class Engine:
         return reply.value
 
     async def aclose(self) -> None:
-        """Let go of every service."""
+        """Let go of every service; one that does not end within `CLOSE_SECONDS` is left."""
         for step in self.prepared.every():
-            try:
-                await step.guard.aclose()
-            except Exception:
-                log.exception("service %s could not be let go", step.name)
+            closing = asyncio.create_task(_let_go(step))
+            done, _ = await asyncio.wait([closing], timeout=CLOSE_SECONDS)
+            if not done:
+                closing.cancel()
+                log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
 
     def _step_of(self, service: str, stage: str | None) -> ServiceStep:
         """Return the service of this name: of the stage, else the skill, else any."""
@@ -130,6 +135,16 @@ class Engine:
             where = f" in {stage}" if stage else ""
             raise NotFound(f"no service is called '{service}'{where}", field="service")
         return next((one for one in found if one.stage is Stage.SKILL), found[0])
+
+
+async def _let_go(step: ServiceStep) -> None:
+    """Close the connector of a service; whatever it raises ends here."""
+    try:
+        await step.guard.aclose()
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
+        log.exception("service %s could not be let go", step.name)
 
 
 def _formatted(step: ServiceStep, state: dict[str, Any]) -> Any:

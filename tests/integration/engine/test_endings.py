@@ -1,12 +1,18 @@
 """Nothing that a service does delays another service, the next turn, or the exit."""
 
+import asyncio
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from prolocutor import Assistant, Pipeline, Service
+from prolocutor.contracts.connector import Replies, Request
+from prolocutor.dialog import plain
 
 START = """
 import asyncio, threading
@@ -163,3 +169,32 @@ def test_the_exit_takes_no_longer_than_it_must(tmp_path: Path) -> None:
     ended = script("prolocutor.run(asyncio.sleep(0))", tmp_path)
     assert ended.returncode == 0
     assert time.monotonic() - start < 60
+
+
+class ClosesBadly:
+    """A connector that answers nothing and hangs or exits when it is closed."""
+
+    def __init__(self, *, exits: bool) -> None:
+        self._exits = exits
+
+    async def send(self, requests: Sequence[Request]) -> Replies:
+        return [plain.check([]) for _ in requests]
+
+    async def aclose(self) -> None:
+        if self._exits:
+            raise SystemExit(3)
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("exits", [False, True])
+async def test_a_service_that_cannot_be_closed_does_not_keep_the_assistant_from_closing(
+    exits: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("prolocutor.pipeline.engine.CLOSE_SECONDS", 0.01)
+    bad = Service("bad", ClosesBadly(exits=exits))
+
+    async with asyncio.timeout(60), Assistant(Pipeline(skills=[bad]), store="memory:") as assistant:
+        await assistant.reply("hello", user="ann")
+
+    assert "service bad" in caplog.text
+    assert "let go" in caplog.text

@@ -274,6 +274,12 @@ def test_a_value_that_is_small_in_memory_and_endless_as_json_is_refused(value: A
         plain.check(value)
 
 
+@pytest.mark.parametrize("value", [[0] * 3_000_000, [[0] * 500_000 for _ in range(6)]])
+def test_a_value_of_millions_of_parts_is_refused_by_their_number_alone(value: Any) -> None:
+    with pytest.raises(BadReply, match=r"^\$: (1|3),\d{3},\d{3} bytes or more"):
+        plain.check(value)
+
+
 @pytest.mark.parametrize("wrong", [math.nan, {1: 2}, object(), "\ud800"])
 def test_what_is_wrong_deep_in_an_endless_value_is_found_at_once(wrong: Any) -> None:
     value: Any = [wrong]
