@@ -19,6 +19,7 @@ SHARED_NAMES: dict[str, str] = {}
 LONG = 350
 LONG_FILES = {
     "prolocutor/pipeline/draft.py": "the only file that writes to a dialog",
+    "prolocutor/pipeline/snapshot.py": "what services see of a dialog at one moment",
     "prolocutor/pipeline/turn.py": "one turn through the graph",
 }
 """Files of more lines than that, and why each is one thing."""

@@ -66,7 +66,7 @@ class DialogHead:
         self.recent.append((parts, utterance))
 
     def replace_last(self, body: bytes) -> None:
-        """Give the last utterance another body."""
+        """Replace the body of the last utterance."""
         if self.recent:
             parts, utterance = self.recent[-1]
             self.recent[-1] = (structs.replace(parts, body=body), utterance)
