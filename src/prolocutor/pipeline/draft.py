@@ -8,6 +8,7 @@ store keeps and what the next turn's window splices.
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -138,7 +139,7 @@ class Draft:
 
     def drafted(self) -> list[DraftHypothesis]:
         """Return all hypotheses, in declared order of the skills."""
-        return [one for each in self._hypotheses.values() for one in each]
+        return list(chain.from_iterable(self._hypotheses.values()))
 
     def drafted_by(self, skill: str) -> list[DraftHypothesis]:
         """Return the hypotheses of one skill."""
@@ -195,6 +196,15 @@ class Draft:
             snapshot = DialogSnapshot(self._head(), earlier, current)
             self._snapshots[size, only] = snapshot
         return snapshot
+
+    def drop_snapshots(self) -> None:
+        """Drop what was made for services, which can be made again.
+
+        A turn that waits for the store is alive, so the garbage collector looks at all it holds.
+        """
+        self._cached_head = None
+        self._earlier = {}
+        self._snapshots = {}
 
     # -- slots ------------------------------------------------------------------------------
 
@@ -379,7 +389,6 @@ class Draft:
     def learn(self, value: dict[str, Any], max_attributes: int, fault: Fault) -> None:
         """Let attributes of a skill that does not speak count as well, after all others."""
         self._learn([*self._learned, value], max_attributes, fault)
-        self._cached_head = None
         self._bot_changed()
 
     def annotate_reply(self, name: str, reply: Plain) -> None:
@@ -426,7 +435,6 @@ class Draft:
     def _speak(self, reply: DraftReply) -> None:
         self.reply = reply
         self._replied_at = timestamp()
-        self._cached_head = None
         self._bot_changed()
 
     def _bot_changed(self) -> None:
@@ -489,12 +497,14 @@ class Draft:
     def _learn(self, every: list[dict[str, Any]], max_attributes: int, fault: Fault) -> None:
         """Change both profiles by what these say of human and bot, one after the other."""
         self._learned = every
-        for_human = [self._known, *(one.get("human_attributes") for one in every)]
+        for_human = [self._known, *[one.get("human_attributes") for one in every]]
         if any(for_human):
             self.human = _next_version(self.opened.human, for_human, max_attributes, fault)
+            self._cached_head = None
         for_bot = [one.get("bot_attributes") for one in every]
         if any(for_bot):
             self.bot = _next_version(self.opened.bot, for_bot, max_attributes, fault)
+            self._cached_head = None
 
 
 def _next_version(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from operator import or_
 from typing import Any, Final
 
 import msgspec
@@ -239,7 +240,7 @@ class EarlierUtterances:
         self.parts = window if only is None else _turns_of(only, window)
         self._bodies: list[State] | None = None
         self._head: SnapshotHead | None = None
-        self._templates = EarlierTemplates()
+        self._templates: EarlierTemplates
 
     def templates(self, head: SnapshotHead) -> EarlierTemplates:
         """Return the utterances under this head."""
@@ -247,9 +248,9 @@ class EarlierUtterances:
             if self._bodies is None:
                 self._bodies = [decode(one.body) for one in self.parts]
             self._head = head
-            self._templates = EarlierTemplates()
+            self._templates = templates = EarlierTemplates()
             for body, parts in zip(self._bodies, self.parts, strict=True):
-                self._templates.add(body, parts, head)
+                templates.add(body, parts, head)
         return self._templates
 
 
@@ -299,6 +300,7 @@ class DialogSnapshot:
         "_earlier",
         "_flat",
         "_head",
+        "_head_flat",
         "_humans",
         "_inner",
         "_other_users",
@@ -312,10 +314,11 @@ class DialogSnapshot:
         self._earlier = earlier
         self._current = current
         self._flat: list[State] = []
-        self._inner: list[State] = []
-        self._humans: list[int] = []
-        self._bots: list[int] = []
-        self._other_users: list[int] = []
+        self._head_flat: State
+        self._inner: list[State]
+        self._humans: list[int]
+        self._bots: list[int]
+        self._other_users: list[int]
         self._spliced: SplicedState | None = None
 
     def utterance_counts(self) -> State:
@@ -335,12 +338,10 @@ class DialogSnapshot:
         if not self._flat:
             self._prepare()
         *inner, head = copied(self._inner)
-        state: State = self._head.template.flat | head
-        state["utterances"] = utterances = [
-            flat | parts for flat, parts in zip(self._flat, inner, strict=True)
-        ]
-        humans = [utterances[place] for place in self._humans]
-        bots = [utterances[place] for place in self._bots]
+        state: State = self._head_flat | head
+        state["utterances"] = utterances = list(map(or_, self._flat, inner))
+        humans = list(map(utterances.__getitem__, self._humans))
+        bots = list(map(utterances.__getitem__, self._bots))
         human, bot = state["human"], state["bot"]
         for utterance in humans:
             utterance["user"] = human
@@ -356,6 +357,8 @@ class DialogSnapshot:
     def _prepare(self) -> None:
         """Work out once what all copies have in common."""
         earlier, (human, *bots) = self._earlier.templates(self._head), self._current
+        head = self._head.template
+        self._head_flat = head.flat
         self._flat = [*earlier.flat, human.template.flat]
         inner = human.template.inner
         if human.user != self._head.human:
@@ -370,7 +373,7 @@ class DialogSnapshot:
             self._bots = [*earlier.bots, len(self._flat)]
             self._flat.append(bot.template.flat)
             self._inner.append(bot.template.inner)
-        self._inner.append(self._head.template.inner)
+        self._inner.append(head.inner)
 
     def spliced(self) -> SplicedState:
         """Return the same as JSON, joined from the bytes of its parts."""

@@ -99,6 +99,8 @@ class Turn:
                 calls.apart(self._work)
         finally:
             calls.close()
+            self._groups.clear()
+            self.draft.drop_snapshots()
 
     def records(self) -> list[ServiceRecord]:
         """Return what became of every service; the last chance only if it was asked."""
