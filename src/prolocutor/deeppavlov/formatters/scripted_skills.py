@@ -114,7 +114,10 @@ def _shown(utterance: State, keys: tuple[str, ...], only: tuple[str, ...] | None
 
 
 def _clarified(dialog: State, index: int, state: State) -> bool:
-    """Return whether since the skill's last turn exactly one clarification was asked for."""
+    """Return whether since the skill's last turn exactly one clarification was asked for.
+
+    As in DREAM each human utterance is paired with the reply before it, not the one after it.
+    """
     spoke = state.get("previous_human_utter_index", -1)
     pause = index - spoke
     if spoke == -1 or not 1 < pause <= LONGEST_PAUSE:
