@@ -18,6 +18,8 @@ STORE: Final = "store"
 MESSAGES: Final = "messages"
 _STORED: Final = "prolocutor.evaluation.dialog_source:dialogs_of"
 
+_WANTED: Final = "data are KIND:PATH, several of these, or messages"
+
 DataInput = str | Sequence[str] | Iterable[Message]
 """`KIND:PATH`, several of these, or messages with `text` and `labels` or `eval_labels`.
 
@@ -47,10 +49,16 @@ class EvaluationData:
             raise BadInput(what, field="datatype")
         self.content: str | None = None
         self._stored = False
+        if not isinstance(data, Iterable):
+            raise BadInput(_WANTED, field="data")
         given: list[Any] = [data] if isinstance(data, str) else list(data)
         specs = [one for one in given if isinstance(one, str)]
         if len(specs) < len(given):
             self._hold(given)
+            changed = {"mutators": mutators, "candidates": candidates, "data_options": options}
+            if given_for_files := [name for name, value in changed.items() if value]:
+                what = f"{given_for_files[0]} is for data KIND:PATH, not for messages"
+                raise BadInput(what, field=given_for_files[0])
             return
         parts = [split(spec) for spec in specs]
         self.specs = " ".join(specs)
@@ -90,7 +98,7 @@ class EvaluationData:
 
     def _hold(self, messages: list[Any]) -> None:
         if not all(isinstance(one, Mapping) for one in messages):
-            raise BadInput("data are KIND:PATH, several of these, or messages", field="data")
+            raise BadInput(_WANTED, field="data")
         self.specs = self.kinds = self.name = MESSAGES
         self.tasks = [MESSAGES]
         self._sets = [[{"episode_done": True, **one} for one in messages]]

@@ -56,7 +56,7 @@ class RunDescription(msgspec.Struct, kw_only=True):
 class RunFolder:
     """The folder of a run that is under way, owned by this process alone.
 
-    Raise `Conflict` if it holds a run of another configuration.
+    Raise `Conflict` if it holds rows of another configuration.
     """
 
     def __init__(
@@ -149,12 +149,15 @@ def _begin(path: Path, configuration: Configuration, options: Mapping[str, Any])
     wanted = msgspec.json.decode(msgspec.json.encode(configuration))
     if (path / RUN).exists():
         run = load_run(path)
-        if changes := _changes(run.configuration, wanted):
+        if not (changes := _changes(run.configuration, wanted)):
+            run.complete, run.ended = False, None
+        elif not _has_rows(path):  # it failed before the first answer, say at a fault in the data
+            run = RunDescription(configuration=wanted, started=timestamp())
+        else:
             raise Conflict(
                 f"{path} holds a run of another configuration: {'; '.join(changes)}; "
                 "choose another folder with --out"
             )
-        run.complete, run.ended = False, None
     else:
         check_new(path)
         run = RunDescription(configuration=wanted, started=timestamp())
@@ -166,6 +169,11 @@ def _begin(path: Path, configuration: Configuration, options: Mapping[str, Any])
     }
     write_json(path / RUN, run)
     return run
+
+
+def _has_rows(path: Path) -> bool:
+    file = path / ROWS
+    return file.exists() and file.stat().st_size > 0
 
 
 def _changes(before: Configuration, now: Configuration) -> list[str]:

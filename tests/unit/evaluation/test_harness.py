@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prolocutor import Assistant, Pipeline, Service
-from prolocutor.errors import BadInput, ConfigError, Conflict
+from prolocutor.errors import BadData, BadInput, ConfigError, Conflict
 from prolocutor.evaluation import EvaluationResult, evaluate, evaluate_async
 from prolocutor.parlai.agents import RepeatLabelAgent
 
@@ -139,6 +139,18 @@ def test_a_run_in_a_folder_goes_on_from_there(tmp_path: Path) -> None:
         evaluate(function, DATA, out=tmp_path / "run", seed=7)
 
 
+def test_a_folder_without_an_answer_is_free_for_another_configuration(tmp_path: Path) -> None:
+    data, out = tmp_path / "data.jsonl", tmp_path / "run"
+    data.write_text("no JSON")
+    with pytest.raises(BadData):
+        evaluate(timer, f"jsonl:{data}", out=out)
+
+    data.write_text('{"text": "how long does green tea take?", "labels": ["3 minutes"]}')
+    result = evaluate(timer, f"jsonl:{data}", out=out)
+
+    assert accuracy(result) == 1.0
+
+
 def test_what_raises_is_a_row_with_an_error() -> None:
     def broken(text: str) -> str:
         raise LookupError(text)
@@ -158,6 +170,10 @@ def test_what_raises_is_a_row_with_an_error() -> None:
         ({"datatype": "train"}, "never ends"),
         ({"subject": 42}, "type int is no assistant"),
         ({"subject": "no_such_agent"}, "neither an assistant's file"),
+        ({"data": None}, "data are KIND:PATH"),
+        ({"mutators": "word_reverse"}, "mutators is for data KIND:PATH, not for messages"),
+        ({"candidates": "labels"}, "candidates is for data KIND:PATH"),
+        ({"data_options": {"a": 1}}, "data_options is for data KIND:PATH"),
         ({"data": ["jsonl:a.jsonl", {"text": "mixed"}]}, "KIND:PATH"),
     ],
 )
