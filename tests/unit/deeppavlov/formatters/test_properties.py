@@ -55,7 +55,9 @@ ANNOTATIONS = st.fixed_dictionaries(
         "midas_classification": st.sampled_from([{"yes": 0.5}, [{"yes": 0.5}, {"no": 0.7}]]),
         "speech_function_classifier": st.sampled_from([["React"], ["Open", "Ask"]]),
         "cobot_topics": st.sampled_from([{}, {"text": ["Food"]}]),
-        "bot_emotion_classifier": st.sampled_from([{}, {"bot_mood": [1, 1, 1]}]),
+        "bot_emotion_classifier": st.sampled_from(
+            [{}, {"bot_mood": [1, 1, 1], "bot_mood_label": "glad"}]
+        ),
     },
 )
 HYPOTHESES = st.lists(
