@@ -19,7 +19,7 @@ def labelled(utterance: State) -> list[State]:
 def noun_phrases(utterance: State) -> list[Any]:
     """Return the texts of the entities or noun phrases."""
     if "entity_detection" in utterance["annotations"]:
-        return [one["text"] for one in labelled(utterance)]
+        return [one["text"] for one in labelled(utterance) if "text" in one]
     return _nouns(utterance["annotations"])
 
 

@@ -143,7 +143,7 @@ def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for any fact about the linked entities."""
     newest = _newest(punctuated(crop(dialog, 1)))
-    names = [one["entity_substr"] for one in linked(newest, "entity_pages")]
+    names = [one["entity_substr"] for one in linked(newest, "entity_substr", "entity_pages")]
     return [{"text": newest["text"], "entities": names}]
 
 
@@ -151,16 +151,16 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities that fit the last texts."""
     shown = punctuated(crop(dialog, 1))
     newest = _newest(shown)
-    found = linked(newest, "pages_titles")
+    found = linked(newest, "entity_substr", "pages_titles")
     return [
         {
             "human_sentences": [newest["text"]],
             "dialog_history": [" ".join(texts(shown["utterances"][-3:]))],
             "nounphrases": [noun_phrases(newest)],
-            "entity_substr": [[one["entity_substr"] for one in found]],
-            "entity_pages": [[one["first_paragraphs"] for one in found]],
-            "entity_ids": [[one["entity_ids"] for one in found]],
-            "entity_pages_titles": [[one["pages_titles"] for one in found]],
+            "entity_substr": _column(found, "entity_substr"),
+            "entity_pages": _column(found, "first_paragraphs"),
+            "entity_ids": _column(found, "entity_ids"),
+            "entity_pages_titles": _column(found, "pages_titles"),
         }
     ]
 
@@ -168,13 +168,13 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
 def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities, in Russian."""
     shown = punctuated(crop(dialog, 1))
-    found = linked(_newest(shown), "entity_pages")
+    found = linked(_newest(shown), "entity_substr", "entity_pages")
     return [
         {
             "dialog_history": [[" ".join(texts(shown["utterances"][-2:]))]],
-            "entity_substr": [[one["entity_substr"] for one in found]],
-            "entity_tags": [[one["entity_tags"] for one in found]],
-            "entity_pages": [[one["entity_pages"] for one in found]],
+            "entity_substr": _column(found, "entity_substr"),
+            "entity_tags": _column(found, "entity_tags"),
+            "entity_pages": _column(found, "entity_pages"),
         }
     ]
 
@@ -267,6 +267,11 @@ def _attribute(utterance: State, key: str, default: Any = None) -> Any:
 
 def _context(dialog: State) -> list[Any]:
     return texts(punctuated(crop(dialog, 1))["utterances"][-2:])
+
+
+def _column(entities: list[State], key: str) -> list[list[Any]]:
+    """Return one value of each entity, as the only row of a batch."""
+    return [[one.get(key, []) for one in entities]]
 
 
 def _midas(annotations: State) -> dict[str, float]:

@@ -548,6 +548,15 @@ def test_nouns_stand_in_for_entities() -> None:
     assert request["entity_tags"] == [[[["misc", 1.0]]]]
 
 
+def test_linked_entities_may_lack_what_is_known_of_others() -> None:
+    found = [{"entity_substr": "Paris", "pages_titles": ["Paris"], "entity_pages": ["Paris"]}]
+    state = dialog(human("paris", entity_linking=found))
+    [facts] = FORMATTERS["fact_retrieval_formatter_dialog"].format(state)
+    [russian] = FORMATTERS["fact_retrieval_rus_formatter_dialog"].format(state)
+    assert (facts["entity_substr"], facts["entity_pages"]) == ([["Paris"]], [[[]]])
+    assert (russian["entity_substr"], russian["entity_tags"]) == ([["Paris"]], [[[]]])
+
+
 def test_a_prompted_skill_is_asked_by_its_own_name() -> None:
     [request] = FORMATTERS["dff_prompted_skill_formatter"].format(DIALOG, skill_name="tea")
     assert "tea_state_batch" in request
