@@ -48,9 +48,10 @@ def recent(dialog: State, turns: int = 5) -> State:
     return drop_clarifications(crop(dialog, turns))
 
 
-def without_keys(utterance: State, keys: Collection[str]) -> State:
-    """Return an utterance without some of its keys."""
-    return {key: value for key, value in utterance.items() if key not in keys}
+def newest_of(dialog: State) -> State:
+    """Return the last human utterance."""
+    newest: State = dialog["human_utterances"][-1]
+    return newest
 
 
 def only_keys(utterance: State, keys: Collection[str]) -> State:

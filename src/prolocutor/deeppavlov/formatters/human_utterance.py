@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prolocutor.deeppavlov.formatters.annotated_text import punctuated, segments, spelled, texts
-from prolocutor.deeppavlov.formatters.cropping import crop, recent, window_of
+from prolocutor.deeppavlov.formatters.cropping import crop, newest_of, recent, window_of
 from prolocutor.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
@@ -21,17 +21,17 @@ MEDIA = ("sound_path", "sound_duration", "sound_type", "video_path", "video_dura
 
 def text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the text."""
-    return [{"sentences": [_newest(dialog)["text"]]}]
+    return [{"sentences": [newest_of(dialog)["text"]]}]
 
 
 def spelled_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the text with its spelling corrected."""
-    return [{"sentences": [spelled(_newest(dialog))]}]
+    return [{"sentences": [spelled(newest_of(dialog))]}]
 
 
 def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the spelled text, alone and after up to two turns before it."""
-    newest = spelled(_newest(dialog))
+    newest = spelled(newest_of(dialog))
     said = []
     for human, bot in zip(
         dialog["human_utterances"][-3:-1], dialog["bot_utterances"][-2:], strict=False
@@ -42,7 +42,7 @@ def spelled_text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EAR
 
 def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the spelled text, with its words where they are known."""
-    newest = _newest(dialog)
+    newest = newest_of(dialog)
     request: State = {"sentences": [spelled(newest)]}
     words = newest["annotations"].get("spacy_annotator", [])
     if words:
@@ -52,24 +52,24 @@ def spelled_text_and_tokens(dialog: State, earlier: EarlierDialog = NOTHING_EARL
 
 def sentences(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the sentences of the text."""
-    return [{"sentences": [segments(_newest(dialog))]}]
+    return [{"sentences": [segments(newest_of(dialog))]}]
 
 
 def last_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for names in the sentences of the text."""
-    return [{"last_utterances": [segments(_newest(dialog))]}]
+    return [{"last_utterances": [segments(newest_of(dialog))]}]
 
 
 def text_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the text, with the texts of the last five turns."""
     shown = punctuated(recent(dialog))
-    sentence = spelled(_newest(shown))
+    sentence = spelled(newest_of(shown))
     return [{"sentences": [sentence], "utterances_histories": [texts(shown["utterances"])]}]
 
 
 def annotated_utterance(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Show the utterance."""
-    return [{"last_human_annotated_utterance": [_newest(dialog)]}]
+    return [{"last_human_annotated_utterance": [newest_of(dialog)]}]
 
 
 def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
@@ -77,7 +77,7 @@ def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     said = dialog["bot_utterances"]
     return [
         {
-            "last_human_utterances": [_newest(dialog)],
+            "last_human_utterances": [newest_of(dialog)],
             "bot_utterances": [said[-1] if said else {}],
             "dialog_ids": [dialog.get("dialog_id", "unknown")],
         }
@@ -86,7 +86,7 @@ def annotated_utterances(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
 
 def phrases(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the noun phrases."""
-    return [{"nounphrases": [noun_phrases(_newest(dialog))]}]
+    return [{"nounphrases": [noun_phrases(newest_of(dialog))]}]
 
 
 def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
@@ -96,13 +96,13 @@ def last_two_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> l
 
 def entities_in_context(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask what the entities are, with the text and the bot's before it."""
-    names, tags = tagged(_newest(dialog))
+    names, tags = tagged(newest_of(dialog))
     return [{"entity_substr": [names], "entity_tags": [tags], "contexts": [_context(dialog)]}]
 
 
 def entities_of_user(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask what the entities are, some of them the user's own."""
-    newest = _newest(dialog)
+    newest = newest_of(dialog)
     [request] = entities_in_context(dialog)
     request["user_id"] = [str(newest["user"]["id"])]
     request["property_extraction"] = [newest["annotations"].get("property_extraction", {})]
@@ -118,7 +118,7 @@ def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
             "confidences": one.get("confidences", [])[:5],
             "tokens_match_conf": one["tokens_match_conf"][:5],
         }
-        for one in linked(_newest(dialog))
+        for one in linked(newest_of(dialog))
         if all(key in one for key in ("entity_substr", "entity_ids", "tokens_match_conf"))
     ]
     return [
@@ -132,7 +132,7 @@ def triplets(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 
 def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask the knowledge base about the sentences of the text and their entities."""
-    newest = _newest(dialog)
+    newest = newest_of(dialog)
     names, tags = tagged(newest)
     found = newest["annotations"].get("sentseg")
     whole = found and "segments" not in found
@@ -142,7 +142,7 @@ def question(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[An
 
 def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for any fact about the linked entities."""
-    newest = _newest(punctuated(crop(dialog, 1)))
+    newest = newest_of(punctuated(crop(dialog, 1)))
     names = [one["entity_substr"] for one in linked(newest, "entity_substr", "entity_pages")]
     return [{"text": newest["text"], "entities": names}]
 
@@ -150,7 +150,7 @@ def random_fact(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list
 def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities that fit the last texts."""
     shown = punctuated(crop(dialog, 1))
-    newest = _newest(shown)
+    newest = newest_of(shown)
     found = linked(newest, "entity_substr", "pages_titles")
     return [
         {
@@ -168,7 +168,7 @@ def facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
 def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for facts about the linked entities, in Russian."""
     shown = punctuated(crop(dialog, 1))
-    found = linked(_newest(shown), "entity_substr", "entity_pages")
+    found = linked(newest_of(shown), "entity_substr", "entity_pages")
     return [
         {
             "dialog_history": [[" ".join(texts(shown["utterances"][-2:]))]],
@@ -181,7 +181,7 @@ def russian_facts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> li
 
 def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask what the text says of the human, with its entities."""
-    newest = _newest(dialog)
+    newest = newest_of(dialog)
     return [
         {
             "utterances": [_context(dialog)],
@@ -194,7 +194,7 @@ def properties(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[
 
 def midas_labels(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask what follows the likeliest dialog act. Raise ValueError if no act is annotated."""
-    likely = _midas(_newest(dialog)["annotations"])
+    likely = _midas(newest_of(dialog)["annotations"])
     if not likely:
         raise ValueError("no annotator has given the utterance a midas_classification")
     return [{"last_midas_labels": [max(likely, key=lambda act: likely[act])], "return_probas": 1}]
@@ -206,7 +206,7 @@ def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
     before = said[-1]["annotations"].get("speech_function_classifier", [""])[-1] if said else ""
     return [
         {
-            "phrases": [_newest(dialog)["text"]],
+            "phrases": [newest_of(dialog)["text"]],
             "prev_phrases": [said[-1]["text"] if said else ""],
             "prev_speech_functions": [before],
         }
@@ -215,37 +215,37 @@ def speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> 
 
 def next_speech_function(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask which speech function may follow."""
-    functions = _newest(dialog)["annotations"].get("speech_function_classifier", [""])
+    functions = newest_of(dialog)["annotations"].get("speech_function_classifier", [""])
     return [{"funcs": [functions]}]
 
 
 def personality(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for the personality that the text describes."""
-    return [{"personality": [_newest(dialog)["text"]]}]
+    return [{"personality": [newest_of(dialog)["text"]]}]
 
 
 def text_and_video(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for the emotion in the text and its video."""
-    newest = _newest(dialog)
+    newest = newest_of(dialog)
     video = _attribute(newest, "video_path")
     return [{"personality": [newest["text"]], "video_path": [video]}]
 
 
 def media(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the sound and the video that came with the text."""
-    newest = _newest(dialog)
+    newest = newest_of(dialog)
     return [{f"{key}s": [_attribute(newest, key)] for key in MEDIA}]
 
 
 def speech(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask how well the speech was recognized."""
-    spoken = _attribute(_newest(dialog), "speech", {})
+    spoken = _attribute(newest_of(dialog), "speech", {})
     return [{"speeches": [spoken], "human_utterances": [dialog["human_utterances"][-3:]]}]
 
 
 def mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask for the bot's mood after the text, from its mood one reply before the last."""
-    newest, said = _newest(dialog), dialog["bot_utterances"]
+    newest, said = newest_of(dialog), dialog["bot_utterances"]
     before = said[-2]["annotations"].get("bot_emotion_classifier", {}) if len(said) > 1 else {}
     return [
         {
@@ -254,11 +254,6 @@ def mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
             "bot_mood": [before.get("bot_mood", NEUTRAL_MOOD)],
         }
     ]
-
-
-def _newest(dialog: State) -> State:
-    newest: State = dialog["human_utterances"][-1]
-    return newest
 
 
 def _attribute(utterance: State, key: str, default: Any = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prolocutor.deeppavlov.formatters.annotated_text import segmented, texts
-from prolocutor.deeppavlov.formatters.cropping import recent, window_of
+from prolocutor.deeppavlov.formatters.cropping import newest_of, recent, window_of
 from prolocutor.deeppavlov.formatters.dialog_formatter import (
     NOTHING_EARLIER,
     DialogFormatter,
@@ -22,7 +22,7 @@ def hypothesis_texts(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) ->
 def hypotheses_and_text(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the texts, each with the human's."""
     hypotheses = _hypotheses(dialog)
-    heard = [_newest(dialog)["text"]] * len(hypotheses)
+    heard = [newest_of(dialog)["text"]] * len(hypotheses)
     return [{"sentences": texts(hypotheses), "last_human_utterances": heard}]
 
 
@@ -35,14 +35,14 @@ def hypotheses_and_history(dialog: State, earlier: EarlierDialog = NOTHING_EARLI
 
 def sentence_pairs(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask how well each text answers the human's."""
-    heard = _newest(dialog)["text"]
+    heard = newest_of(dialog)["text"]
     return [{"sentence_pairs": [[heard, text] for text in texts(_hypotheses(dialog))]}]
 
 
 def contexts_and_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) -> list[Any]:
     """Ask about the texts, each with the human's as its context."""
     hypotheses = _hypotheses(dialog)
-    heard = [_newest(dialog)["text"]] * len(hypotheses)
+    heard = [newest_of(dialog)["text"]] * len(hypotheses)
     return [{"dialog_contexts": heard, "hypotheses": texts(hypotheses)}]
 
 
@@ -52,7 +52,7 @@ def evaluated_hypotheses(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
     return [
         {
             "hypotheses": texts(_hypotheses(shown)),
-            "currentUtterance": _newest(shown)["text"],
+            "currentUtterance": newest_of(shown)["text"],
             "pastUtterances": texts(shown["human_utterances"][-3:-1]),
             "pastResponses": texts(shown["bot_utterances"][-2:]),
         }
@@ -63,7 +63,7 @@ def hypothesis_speech_functions(
     dialog: State, earlier: EarlierDialog = NOTHING_EARLIER
 ) -> list[Any]:
     """Ask for the speech function of each text as an answer to the human's."""
-    hypotheses, newest = _hypotheses(dialog), _newest(dialog)
+    hypotheses, newest = _hypotheses(dialog), newest_of(dialog)
     before = newest["annotations"].get("speech_function_classifier", "")
     return [
         {
@@ -95,13 +95,8 @@ def hypotheses_in_mood(dialog: State, earlier: EarlierDialog = NOTHING_EARLIER) 
     ]
 
 
-def _newest(dialog: State) -> State:
-    newest: State = dialog["human_utterances"][-1]
-    return newest
-
-
 def _hypotheses(dialog: State) -> list[State]:
-    hypotheses: list[State] = _newest(dialog).get("hypotheses", [])
+    hypotheses: list[State] = newest_of(dialog).get("hypotheses", [])
     return hypotheses
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-State = dict[str, Any]
+from prolocutor.deeppavlov.formatters.dialog_formatter import State
+
 ResponseFormatter = Callable[[Any], Any]
 
 SELECTED = ("skill_name", "text", "confidence", "human_attributes", "bot_attributes", "attributes")
