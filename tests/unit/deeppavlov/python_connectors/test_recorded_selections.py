@@ -1,0 +1,101 @@
+"""The selectors ask whom DREAM's own asked in recorded dialogs, where those are at hand."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
+from prolocutor.deeppavlov.python_connectors.description_selector import DescriptionBasedSelector
+from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
+from prolocutor.deeppavlov.python_connectors.rule_selector import RuleBasedSelector
+from tests.unit.deeppavlov.formatters.agent_states import State, dialog
+
+DREAM = Path(__file__).parents[5] / "shared" / "data" / "dream"
+
+if not DREAM.exists():
+    pytest.skip("DREAM recordings (../shared/data/dream is absent)", allow_module_level=True)
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "action_stories_ru_assistant",
+        "dream",
+        "dream_bot_kg_prompted",
+        "dream_emotion",
+        "dream_persona_openai_prompted",
+        "dream_ranking_and_sf_based_dm",
+        "multiskill_ai_assistant",
+        "multiskill_ru_assistant",
+        "universal_ru_prompted_assistant",
+    ],
+)
+def test_descriptions_select_the_recorded_skills(pipeline: str) -> None:
+    assert selected(pipeline, DescriptionBasedSelector) == recorded(pipeline)
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "dream_mini",
+        "dream_mini_persona_based",
+        "dream_multilingual",
+        "universal_prompted_assistant",
+    ],
+)
+def test_rules_select_the_recorded_skills(pipeline: str) -> None:
+    assert selected(pipeline, RuleBasedSelector) == recorded(pipeline)
+
+
+def test_rules_without_topics_ask_skills_for_any_topic_too() -> None:
+    pairs = zip(selected("dream_kg", RuleBasedSelector), recorded("dream_kg"), strict=True)
+    assert all(ours >= theirs for ours, theirs in pairs)
+
+
+def rows(pipeline: str) -> list[Any]:
+    with gzip.open(DREAM / "golden" / f"{pipeline}.jsonl.gz", "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def remote_skills(pipeline: str) -> set[str]:
+    """Return the skills that are called over HTTP, and so recorded."""
+    skills = json.loads((DREAM / f"{pipeline}.json").read_text())["services"]["skills"]
+    return {
+        label
+        for label, service in skills.items()
+        if isinstance(service["connector"], str) or service["connector"]["protocol"] == "http"
+    }
+
+
+def recorded(pipeline: str) -> list[set[str]]:
+    """Return the skills that were called in each turn."""
+    found = rows(pipeline)
+    called: list[set[str]] = [set() for row in found if row["kind"] == "turn"]
+    for row in found:
+        if row["kind"] == "call" and row["service"].startswith("skills."):
+            called[row["turn"] - 1].add(row["service"].removeprefix("skills."))
+    return called
+
+
+def selected(pipeline: str, selector: Any) -> list[set[str]]:
+    """Return the skills that a selector asks in each turn of the recorded dialog."""
+    found, remote = rows(pipeline), remote_skills(pipeline)
+    variables = {name: str(value) for name, value in found[0]["env"].items()}
+    select = selector(DreamEnvironment.read(variables))
+    [row] = [row for row in found if row["kind"] == "state"]
+    state: State = row.get("dialog") or row.get("state") or row
+    asked = []
+    for at, utterance in enumerate(state["utterances"]):
+        if utterance["user"]["user_type"] == "human":
+            said = state["utterances"][: at + 1]
+            lists = {key: dialog(*said)[key] for key in LISTS}
+            [task] = FORMATTERS["base_skill_selector_formatter_dialog"].format({**state, **lists})
+            labels = select(task)
+            asked.append(remote & set(labels) if labels else remote)
+    return asked
+
+
+LISTS = ("utterances", "human_utterances", "bot_utterances")
