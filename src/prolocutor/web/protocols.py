@@ -104,3 +104,9 @@ class AbortableWebSocketProtocol(WebSocketsSansIOProtocol):
         if hasattr(self, "scope"):
             extensions = cast("dict[str, Any]", self.scope["extensions"])
             extensions[ABORT] = self.transport.abort
+
+    async def send(self, message: Any) -> None:
+        """Send what the app says. uvicorn logs an error unless a refusal ends the handshake."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            self.handshake_complete = True

@@ -298,6 +298,16 @@ async def test_a_page_of_another_site_may_not_open_a_socket() -> None:
     assert refused.value.status == 403
 
 
+async def test_a_refused_socket_is_no_error_of_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with deeppavlov() as door:
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await door.http.ws_connect("/ping")
+
+    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
+
+
 async def test_our_own_page_may_open_a_socket() -> None:
     async with deeppavlov() as door, door.http.ws_connect("/chat/ws", origin=door.url) as socket:
         await socket.send_json({"user_id": "ann", "payload": "/start"})
