@@ -154,7 +154,8 @@ class Ledger:
         entry.ended = now
         step, entries = entry.step, self.entries
         if step.stage is _SKILL:
-            self._skill_settled(entry)
+            if entry.wave is not None or outcome != "skipped":
+                self._skill_settled(entry)
         elif step.is_last_chance:
             self.due.append(_REPLY)
             return
@@ -211,15 +212,15 @@ class Ledger:
         return True
 
     def close(self, now: float) -> list[LedgerEntry]:
-        """Select no more skills: skip the held ones; return those that were asked in vain."""
+        """Select no more skills: skip those that could start; return those asked in vain."""
         self.closed = True
         vain = []
         for entry in self.skills():
             if entry.wave is None:
-                if entry.standing == "held":
-                    self.settle(entry, "skipped", now)
-                elif entry.started is not None:
+                if entry.started is not None:
                     vain.append(entry)
+                elif entry.standing == "held" or not entry.missing:
+                    self.settle(entry, "skipped", now)
         self.due.append(_ANNOTATE)
         return vain
 
@@ -295,14 +296,13 @@ class Ledger:
     # -- inside ---------------------------------------------------------------------------------
 
     def _skill_settled(self, entry: LedgerEntry) -> None:
+        """A skill that was selected or asked has settled."""
         wave = entry.wave
         if wave is not None:
             wave.open -= 1
             self.running -= 1
             if not wave.open:
                 self.due.append(_ANNOTATE)
-        elif entry.outcome == "skipped":
-            return
         if not self.closed and not self.selecting:
             self.due.append(Due.LOOK)
 

@@ -153,7 +153,9 @@ class Turn:
             if due:
                 self._do(due.popleft())
             elif ready:
-                self._enter(ready.popleft())
+                entry = ready.popleft()
+                if entry.outcome is None:
+                    self._enter(entry)
             elif settled:
                 (group, position), outcome = settled.popleft()
                 entry = ledger.entries[group.step.index]
@@ -174,8 +176,6 @@ class Turn:
 
     def _enter(self, entry: LedgerEntry) -> None:
         """All that a service waits for has settled: ask it, hold it or skip it."""
-        if entry.outcome is not None:
-            return
         step = entry.step
         if step.conditional and self._must_skip(entry):
             self._ledger.settle(entry, "skipped", monotonic())
