@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -143,6 +144,9 @@ async def _serve(plan: ServePlan) -> None:
         app = _app(plan, assistant, metrics, _shown(plan, load, recent))
 
         def tell(url: str) -> None:
+            # What is there now stays: the garbage collector need not look at it again.
+            gc.collect()
+            gc.freeze()
             url = url.replace(*_reachable(plan.host))
             _leave_note(assistant, plan, url)
             click.echo(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NewType
 
 DialogId = NewType("DialogId", str)
@@ -34,7 +35,17 @@ def timestamp() -> str:
 
 def format_time(seconds: float) -> str:
     """Write seconds since the epoch in the agent state's form, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(" ", "microseconds")[:26]
+    whole = int(seconds // 1)
+    microseconds = round((seconds - whole) * 1_000_000)
+    if microseconds == 1_000_000:
+        whole, microseconds = whole + 1, 0
+    return f"{_to_the_second(whole)}.{microseconds:06d}"
+
+
+@lru_cache(maxsize=8)
+def _to_the_second(seconds: int) -> str:
+    """Write whole seconds; all turns of one second share the text."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(" ")[:19]
 
 
 def parse_time(text: str) -> float:

@@ -85,6 +85,7 @@ class ServiceStep:
         "selects",
         "service",
         "stage",
+        "stage_name",
         "then",
         "timeout",
         "together",
@@ -104,6 +105,7 @@ class ServiceStep:
         service = node.service
         self.index = node.index
         self.stage = node.stage
+        self.stage_name = node.stage.value
         self.name = node.name
         self.service = service
         self.guard = guard

@@ -213,7 +213,7 @@ class EarlierTemplates:
         else:
             self.humans.append(place)
             flat["hypotheses"] = None
-            inner["hypotheses"] = decode(parts.hypotheses)
+            inner["hypotheses"] = [] if parts.hypotheses == b"[]" else decode(parts.hypotheses)
         if parts.user != (head.bot if parts.by_bot else head.human):
             self.other_users.append(place)
             inner["user"] = decode(parts.user)
@@ -246,7 +246,7 @@ class EarlierUtterances:
         """Return the utterances under this head."""
         if self._head is not head:
             if self._bodies is None:
-                self._bodies = [decode(one.body) for one in self.parts]
+                self._bodies = decode(list_of([one.body for one in self.parts]))
             self._head = head
             self._templates = templates = EarlierTemplates()
             for body, parts in zip(self._bodies, self.parts, strict=True):

@@ -477,7 +477,7 @@ class Turn:
         error = entry.error
         return ServiceRecord(
             name=entry.step.name,
-            stage=entry.step.stage.value,
+            stage=entry.step.stage_name,
             outcome=entry.outcome or "skipped",
             started=None if entry.started is None else entry.started - self._started,
             ended=None if entry.ended is None else entry.ended - self._started,
