@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from prolocutor.dialog import plain
-from prolocutor.dialog.plain import Plain
+from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
 from prolocutor.pipeline.ledger import SkillWave
@@ -47,7 +47,9 @@ class CallGroup(msgspec.Struct, eq=False):
         """Take in what one call gave, whatever it is; return whether it was the last."""
         step = self.step
         if isinstance(outcome, Plain) and type(outcome.encoded) is bytes:
-            if self.reshape is not None:
+            if step.guard.is_foreign:
+                outcome = _checked_again(outcome)
+            if self.reshape is not None and isinstance(outcome, Plain):
                 outcome = _reshaped(self.reshape, outcome)
         elif not isinstance(outcome, ServiceError):
             outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
@@ -137,6 +139,18 @@ async def answers_of(
     finally:
         calls.close()
     return group
+
+
+def _checked_again(reply: Plain) -> Plain | ServiceError:
+    """Encode a reply of a connector that is not ours: bytes that lie would spoil the store."""
+    if isinstance(reply, PlainItems):
+        return reply
+    try:
+        return plain.check(reply.value)
+    except BadReply as error:
+        return error
+    except BaseException as error:
+        return ServiceRaised(f"its connector gave no JSON: {type(error).__name__}")
 
 
 def _reshaped(format_reply: Formatter, reply: Plain) -> Plain | ServiceError:

@@ -122,6 +122,8 @@ class Guard:
             if service.batch_size > 1
             else connector
         )
+        self.is_foreign = not type(connector).__module__.startswith("prolocutor.")
+        """Whether the connector is a plug-in's or a user's own: its replies are checked again."""
         self._send = self._connector.send
         self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
         self.immediate = self._answer is not None and not service.retries

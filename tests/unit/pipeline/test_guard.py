@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -462,3 +463,16 @@ async def test_a_connector_that_keeps_no_promise_breaks_no_turn(
         await Talk(Pipeline(skills=[odd])).engine.call("odd", {}, timeout=1)
     turn = await Talk(Pipeline(skills=[odd, skill()]), deadline=1.0).turn()
     assert (turn.draft.spoken().text, outcomes(turn)["odd"]) == ("hello", "failed")
+
+
+@pytest.mark.parametrize("stage", ["annotators", "candidate_annotators", "response_annotators"])
+@pytest.mark.parametrize(("value", "outcome"), [({"a": 1}, "done"), (math.nan, "failed")])
+async def test_bytes_that_a_foreign_connector_made_are_not_stored(
+    stage: str, value: Any, outcome: str
+) -> None:
+    odd = Service("odd", Odd([Plain(value, b"no JSON")]))
+    talk = Talk(Pipeline(skills=[skill()], **{stage: [odd]}))
+    turn = await talk.turn()
+
+    assert outcomes(turn)["odd"] == outcome
+    assert [one["text"] for one in (await talk.state())["utterances"]] == ["hi", "hello"]
