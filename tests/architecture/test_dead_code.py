@@ -51,7 +51,6 @@ ALLOWED = {
     "update_one": "part of the interface of MongoDB's driver",
     "upgrade_opt": PARLAI,
     "widest": DREAM,
-    "without_keys": DREAM,
 }
 """What others call by its name, and why nothing here does."""
 
