@@ -67,28 +67,27 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
         type(value) is list and value and isinstance(value[0], msgspec.Struct)
     ):  # a typed reply: its objects at once, instead of finding below that they differ
         _measure(value, max_bytes, max_depth, structs=True)
-        return _check(without_structs(value), max_bytes, max_depth)
-    _measure(value, max_bytes, max_depth)
-    return _check(value, max_bytes, max_depth)
-
-
-def _check(value: Any, max_bytes: int, max_depth: int) -> Plain:
-    try:
-        encoded = encode(value)
-    except Exception:
-        _explain(value, max_depth)
-        raise BadReply("cannot be written as JSON") from None
-    if len(encoded) > max_bytes:
-        raise BadReply(f"{len(encoded):,} bytes, more than the {max_bytes:,} allowed")
-    if len(encoded) > 2 * max_depth and _is_deep(encoded, max_depth):
-        _explain(value, max_depth)
-    decoded = decode(encoded)
-    if decoded != value:
+        value = without_structs(value)
+    else:
+        _measure(value, max_bytes, max_depth)
+    while True:
+        try:
+            encoded = encode(value)
+        except Exception:
+            _explain(value, max_depth)
+            raise BadReply("cannot be written as JSON") from None
+        if len(encoded) > max_bytes:
+            raise BadReply(f"{len(encoded):,} bytes, more than the {max_bytes:,} allowed")
+        if len(encoded) > 2 * max_depth and _is_deep(encoded, max_depth):
+            _explain(value, max_depth)
+        decoded = decode(encoded)
+        if decoded == value:
+            return Plain(decoded, encoded)
         objects = without_structs(value)
-        if objects is not value:
-            return _check(objects, max_bytes, max_depth)
-        _explain(value, max_depth)
-    return Plain(decoded, encoded)
+        if objects is value:
+            _explain(value, max_depth)
+            return Plain(decoded, encoded)
+        value = objects
 
 
 def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:

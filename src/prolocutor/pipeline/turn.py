@@ -208,7 +208,7 @@ class Turn:
             return
         try:
             snapshot = draft.snapshot(step.window, step.only)
-            every = () if about is None else draft.drafted()
+            every = draft.drafted() if about is not None and step.fan_out else ()
             extra = self._extra_for(step) if self._directed else None
             requests = requests_for(step, snapshot, self._turn_id, seconds, extra, about, every)
         except BaseException as error:
