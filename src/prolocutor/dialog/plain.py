@@ -99,7 +99,11 @@ def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
         return value
     if isinstance(value, msgspec.Struct):
         own = getattr(value, "json_members", None)
-        return without_structs(members(value) if own is None else own(), depth - 1)
+        if own is None:
+            return without_structs(members(value), depth - 1)
+        made = own()
+        _measure(made, MAX_BYTES, MAX_DEPTH, structs=True)  # made here, so not measured before
+        return without_structs(made, depth - 1)
     if isinstance(value, dict):
         inner = {key: without_structs(one, depth - 1) for key, one in value.items()}
         return inner if any(inner[key] is not one for key, one in value.items()) else value

@@ -280,6 +280,23 @@ def test_a_value_of_millions_of_parts_is_refused_by_their_number_alone(value: An
         plain.check(value)
 
 
+class DoublingMembers(msgspec.Struct):
+    """A Struct whose own JSON object is endless."""
+
+    text: str = ""
+
+    def json_members(self) -> dict[str, Any]:
+        doubled: list[Any] = []
+        for _ in range(60):
+            doubled = [doubled, doubled]
+        return {"text": self.text, "doubled": doubled}
+
+
+def test_a_struct_whose_own_object_is_endless_is_refused() -> None:
+    with pytest.raises(BadReply, match="bytes"):
+        plain.check(DoublingMembers("hi"))
+
+
 @pytest.mark.parametrize("wrong", [math.nan, {1: 2}, object(), "\ud800"])
 def test_what_is_wrong_deep_in_an_endless_value_is_found_at_once(wrong: Any) -> None:
     value: Any = [wrong]
