@@ -139,7 +139,9 @@ class Assistant:
         self._turns = TurnRunner(
             engine=self.engine,
             journal=self._journal,
-            interpreter=InputInterpreter(skills, switch_confidence=switch_confidence),
+            interpreter=InputInterpreter(
+                skills, switch_confidence=switch_confidence, own_words=pipeline.own_words
+            ),
             programs=self.programs,
             listeners=self._listeners,
             scheduler=self._scheduler,

@@ -8,9 +8,9 @@ from typing import Final
 
 from prolocutor.config.faults import Fault
 from prolocutor.config.imported_functions import Function, is_plain
-from prolocutor.config.loading import Survey
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
+from prolocutor.config.survey import Survey
 from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import Stage
 
@@ -64,7 +64,7 @@ def _unawaited(graph: Graph) -> Iterator[tuple[str, str]]:
     if not graph.stages[Stage.RESPONSE_SELECTOR]:
         heard |= {Stage.SKILL, Stage.CANDIDATE_ANNOTATOR}
     for node in graph.nodes:
-        if not node.then and node.stage not in heard:
+        if not node.then and node.stage not in heard and node.service.writes == "annotation":
             yield node.path, "no service waits for it, so its result may come too late to be used"
 
 

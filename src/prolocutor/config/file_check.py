@@ -40,8 +40,8 @@ def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> CheckRep
     return CheckReport(
         file=settings.file,
         name=settings.name,
-        warnings=in_order(warnings(loaded, graph)),
-        hints=tuple(hints(loaded.services, functions)),
+        warnings=in_order([*loaded.warnings, *warnings(loaded, graph)]),
+        hints=(*loaded.notes, *hints(loaded.services, functions)),
         services=tuple(_plan(graph, critical)),
         critical=tuple(node.name for node in critical),
         seconds=round(sum(node.service.timeout for node in critical), 3),

@@ -9,12 +9,14 @@ from typing import Any, Final
 
 import msgspec
 
+from prolocutor.config.deeppavlov_file import survey_deeppavlov
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings, TableField
 from prolocutor.config.schema import TOP
 from prolocutor.config.service_entries import ServiceEntry, ServicesField, check_processes
 from prolocutor.config.settings import Settings
-from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
+from prolocutor.config.survey import Survey, key_in_file
+from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import Graph, compile_graph
 from prolocutor.pipeline.plan import Pipeline, Stage
@@ -25,24 +27,6 @@ _FILE: Final = TableField(
 )
 _SECRET: Final = "auth.tokens"
 _MAX_GRAPH_FAULTS: Final = 50
-
-
-class Survey(msgspec.Struct, frozen=True):
-    """What was read of a file: settings, where they are written, and faults.
-
-    Settings that could not be read have their defaults. `graph` is None if the pipeline is faulty.
-    """
-
-    settings: Settings
-    services: list[ServiceEntry]
-    document: YamlDocument
-    findings: Findings
-    graph: Graph | None
-
-    def find(self, key: str) -> YamlNode:
-        """Return the place of a key, `stage.service` included, or the nearest that is written."""
-        keys = {each.path: each.node.key for each in reversed(self.services)}
-        return self.document.find(_key_in_file(key, keys))
 
 
 def load(path: str | Path, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -68,13 +52,13 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     values = _FILE.values(document.root, findings)
     if not isinstance(values, dict):
         raise ConfigFaults(findings.faults)
-    snapshot = values.pop("user_snapshot", Pipeline().user_snapshot)
+    of_pipeline = {key: values.pop(key) for key in ("user_snapshot", "own_words") if key in values}
     stages = {stage: values.pop(stage.value, []) for stage in Stage}
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
     settings = Settings(
         **_at_home(_limited(values), folder),
-        pipeline=msgspec.structs.replace(_pipeline(stages), user_snapshot=snapshot),
+        pipeline=msgspec.structs.replace(_pipeline(stages), **of_pipeline),
         file=document.file,
         folder=folder,
     )
@@ -88,8 +72,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
 
 
 def _from_deeppavlov(path: str | Path, environ: Mapping[str, str]) -> Survey:
-    what = "DeepPavlov's JSON pipelines are not in this release yet; write the assistant as YAML"
-    raise ConfigFaults([Fault(str(path), None, None, what)])
+    return survey_deeppavlov(path)
 
 
 _LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Survey]]] = {
@@ -148,7 +131,7 @@ def _check_graph(
             graph = compile_graph(pipeline)
         except ConfigError as error:
             sound = False
-            key = _key_in_file(error.key or "", keys)
+            key = key_in_file(error.key or "", keys)
             node = document.find(key)
             findings.faults.append(
                 Fault(document.file, node.line, key or None, error.what, column=node.column)
@@ -160,14 +143,6 @@ def _check_graph(
         else:
             return graph if sound else None
     return None
-
-
-def _key_in_file(key: str, keys: Mapping[str, str]) -> str:
-    """Return the key in the file of what the graph calls `stage.name` or `stage.name.setting`."""
-    if key in keys:
-        return keys[key]
-    path, _, setting = key.rpartition(".")
-    return f"{keys[path]}.{setting}" if path in keys else key
 
 
 def _without(pipeline: Pipeline, key: str) -> Pipeline | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prolocutor.almond.programs.device_classes import DeviceClasses, classes_of
 from prolocutor.config.fields import Findings
-from prolocutor.config.loading import Survey
+from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, MissingExtra
 from prolocutor.pipeline.plan import Stage
 

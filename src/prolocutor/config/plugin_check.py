@@ -6,9 +6,9 @@ from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.endpoints import connector_of
 from prolocutor.config.fields import Findings
-from prolocutor.config.loading import Survey
 from prolocutor.config.selector_settings import SelectorSettings, check_method
 from prolocutor.config.service_entries import ServiceEntry
+from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest

@@ -243,5 +243,6 @@ TOP: Final[dict[str, FieldKind]] = {
     ),
     "doors": DoorsField(),
     "user_snapshot": ChoiceField(words_of(Pipeline, "user_snapshot")),
+    "own_words": FlagField(),
 }
 """The top of a file without its stages; the keys are `Settings`' fields, or its pipeline's."""

@@ -78,8 +78,11 @@ def dotted(steps: Steps) -> str:
     return text.removeprefix(".")
 
 
-def read(path: str | Path, environ: Mapping[str, str] = os.environ) -> YamlDocument:
-    """Read a file; `ConfigFaults` when it is no YAML at all, lesser faults are in the document."""
+def read(path: str | Path, environ: Mapping[str, str] | None = os.environ) -> YamlDocument:
+    """Read a file; `ConfigFaults` when it is no YAML at all, lesser faults are in the document.
+
+    Without `environ` no variable is substituted.
+    """
     file = str(path)
     text = _text(Path(path), file)
     loader: _Loader | None = None
@@ -150,7 +153,7 @@ def _number(text: str, tag: str) -> int | float | str:
 class _TreeReader:
     """Turns PyYAML's nodes into ours, once for every place where an anchor is used."""
 
-    def __init__(self, file: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, file: str, environ: Mapping[str, str] | None) -> None:
         self._file = file
         self._environ = environ
         self._faults: list[Fault] = []
@@ -219,7 +222,7 @@ class _TreeReader:
 
     def _text(self, node: yaml.ScalarNode, steps: Steps, mark: yaml.Node) -> str | None:
         try:
-            text = substitute(node.value, self._environ)
+            text = node.value if self._environ is None else substitute(node.value, self._environ)
             text.encode()
         except UnsetVariable as error:
             self._fault(mark, steps, str(error))

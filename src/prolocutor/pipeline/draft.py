@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -112,7 +112,8 @@ class Draft:
         skills: list[str],
         heard: str | None = None,
         *,
-        shows_user_before: bool = False,
+        user_snapshot: Literal["before", "after", "current"] = "after",
+        resets: bool = False,
     ) -> None:
         said = opened.opening
         self.opened = opened
@@ -123,7 +124,8 @@ class Draft:
         self.abstained = False
         self.previous_reply: bytes | None = None
         self._order = order
-        self._shows_user_before = shows_user_before
+        self._user_snapshot = user_snapshot
+        self._resets = resets
         self._annotations: Slots = {}
         self._hypotheses: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
         self._cached_head: SnapshotHead | None = None
@@ -189,11 +191,12 @@ class Draft:
             if self.reply is not None:
                 current.append(self._current_bot(self.reply))
             room = None if size is None else max(0, size - len(current))
+            head = self._head()
             earlier = self._earlier.get((room, only))
             if earlier is None:
-                earlier = EarlierUtterances(self.opened.window, room, only)
+                earlier = EarlierUtterances(self._window(), room, only)
                 self._earlier[room, only] = earlier
-            snapshot = DialogSnapshot(self._head(), earlier, current)
+            snapshot = DialogSnapshot(head, earlier, current)
             self._snapshots[size, only] = snapshot
         return snapshot
 
@@ -408,7 +411,7 @@ class Draft:
                 by_bot=False,
                 date_time=said.date_time,
                 body=_human_body(self._input, self._annotations),
-                user_version=self._shown_human().number,
+                user_version=self._stored_human().number,
                 hypotheses=_encoded_hypotheses(self.drafted()),
             ),
             NewUtterance(
@@ -443,6 +446,8 @@ class Draft:
 
     def _head(self) -> SnapshotHead:
         if self._cached_head is None:
+            if self._user_snapshot == "current":
+                self._earlier = {}
             human, bot = self.human or self.opened.human, self.bot or self.opened.bot
             self._cached_head = SnapshotHead(self.opened, human.state, bot.state)
         return self._cached_head
@@ -455,13 +460,38 @@ class Draft:
             "hypotheses": [one.template for one in hypotheses],
         }
         template = Template(said.flat, inner)
-        user = self._shown_human().state
+        user = self._stored_human().state
+        if self._user_snapshot == "current":
+            user = self._user_now(user, is_first=not self.opened.length)
         parts = partial(_human_parts, said, slots, user, hypotheses)
         return CurrentUtterance(template, parts, user)
 
-    def _shown_human(self) -> ProfileVersion | NewProfileVersion:
-        """Return the profile that the human utterance shows."""
-        return self.opened.human if self._shows_user_before else self.human or self.opened.human
+    def _stored_human(self) -> ProfileVersion | NewProfileVersion:
+        """Return the profile that is stored as the human utterance's."""
+        after = self._user_snapshot == "after"
+        return (after and self.human) or self.opened.human
+
+    def _user_now(self, stored: bytes, *, is_first: bool) -> bytes:
+        """Return the person's profile now, as a human utterance of the dialog shows it."""
+        now = (self.human or self.opened.human).state
+        if not (is_first and self._resets):
+            return now
+        return encode({**decode(now), "attributes": decode(stored)["attributes"]})
+
+    def _window(self) -> list[UtteranceParts]:
+        """Return the utterances before this turn as services see them."""
+        window = self.opened.window
+        if self._user_snapshot != "current":
+            return window
+        first = len(window) - self.opened.length
+        return [
+            one
+            if one.by_bot
+            else msgspec.structs.replace(
+                one, user=self._user_now(one.user, is_first=place == first)
+            )
+            for place, one in enumerate(window)
+        ]
 
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
         inner = {

@@ -156,7 +156,9 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
 
     A function stands for a service of its name, with the settings of its `@service` if it has one.
     `user_snapshot`: a human utterance's `user` is the person's profile `before` the turn changed
-    it, or `after`.
+    it, or `after`; `current` shows all of them the profile as it is now (but in the first one the
+    attributes before `first_turn_attributes` took their place). `own_words`: where nothing is
+    asked, a bare yes, no, stop or help that no skill is sure of is answered by the assistant.
     """
 
     annotators: Sequence[Service | Function] = ()
@@ -167,7 +169,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     postprocessors: Sequence[Service | Function] = ()
     response_annotators: Sequence[Service | Function] = ()
     last_chance: Service | Function | None = None
-    user_snapshot: Literal["before", "after"] = "after"
+    user_snapshot: Literal["before", "after", "current"] = "after"
+    own_words: bool = True
 
     def of(self, stage: Stage) -> tuple[Service, ...]:
         """Return the services of one stage, in declared order."""

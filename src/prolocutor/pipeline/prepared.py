@@ -154,7 +154,7 @@ class PreparedPipeline:
         breaker_changed: Callable[[str, BreakerState], None],
     ) -> None:
         self.graph: Graph = compile_graph(pipeline)
-        self.shows_user_before = pipeline.user_snapshot == "before"
+        self.user_snapshot = pipeline.user_snapshot
         self.limits = limits
         self.fallback = fallback
         self.max_attributes = max_attributes
@@ -172,6 +172,7 @@ class PreparedPipeline:
         self.last_chance = step(self.graph.last_chance) if self.graph.last_chance else None
         for one in self.steps:  # what waits for a later stage has as long as that
             one.end = max([one.end, *(self.steps[index].end for index in one.before)])
+        self.resets = any(one.service.first_turn_attributes is not None for one in self.steps)
         self._plan_selection()
         self._plan_reply()
         self.waiting = [(one, self._missing(one)) for one in self.every()]

@@ -49,7 +49,8 @@ class Turn:
             prepared.order,
             prepared.skills,
             start.heard,
-            shows_user_before=prepared.shows_user_before,
+            user_snapshot=prepared.user_snapshot,
+            resets=prepared.resets,
         )
         self.faults: list[dict[str, str]] = []
         self.remarks: list[dict[str, str]] = []

@@ -1,0 +1,100 @@
+"""A pipeline file of DeepPavlov Agent read into settings, as it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from prolocutor.config.faults import ConfigFaults, Fault
+from prolocutor.config.fields import Findings
+from prolocutor.config.imported_functions import searched
+from prolocutor.config.service_entries import ServiceEntry
+from prolocutor.config.settings import Settings
+from prolocutor.config.survey import Survey
+from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
+from prolocutor.deeppavlov.pipeline_file import DEADLINE, FileRemark, read_pipeline
+from prolocutor.dotted_names import resolve
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.graph import compile_graph
+from prolocutor.pipeline.plan import Stage
+
+
+def survey_deeppavlov(path: str | Path) -> Survey:
+    """Read a `pipeline_conf.json`; raise `ConfigFaults` if it cannot be read at all.
+
+    Nothing in it is substituted. Functions and classes of one's own are imported from its folder.
+    """
+    file, folder = str(path), Path(path).absolute().parent
+    content = _content(Path(path), file)
+    if not isinstance(content, dict) or "services" not in content:
+        what = "no key services: this is no pipeline file of DeepPavlov Agent"
+        raise ConfigFaults([Fault(file, None, None, what)])
+    document = _document(Path(path), file)
+    try:
+        with searched(folder):
+            planned = read_pipeline(content, can_import=_can_import)
+    except ConfigError as error:
+        raise ConfigFaults([Fault(file, None, None, error.what)]) from None
+    findings = Findings(file, [_fault(one, document) for one in planned.faults])
+    services = [*planned.pipeline.services()]
+    services += [(Stage.LAST_CHANCE, one) for one in planned.pipeline.of(Stage.LAST_CHANCE)]
+    entries = []
+    for stage, service in services:
+        node = document.find(planned.keys[f"{stage}.{service.name}"])
+        entries.append(ServiceEntry(stage, service, node, node))
+    settings = Settings(
+        name=_name(content, Path(path)),
+        deadline=DEADLINE,
+        fallback=planned.late or Settings().fallback,
+        pipeline=planned.pipeline,
+        file=file,
+        folder=folder,
+    )
+    graph = None
+    if not findings.faults:
+        try:
+            graph = compile_graph(planned.pipeline)
+        except ConfigError as error:
+            findings.faults.append(Fault(file, None, error.key, error.what))
+    warnings = tuple(_fault(one, document) for one in planned.warnings)
+    return Survey(settings, entries, document, findings, graph, warnings, tuple(planned.notes))
+
+
+def _content(path: Path, file: str) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        what, line = f"cannot be read: {error.strerror or error}", None
+    except json.JSONDecodeError as error:
+        what, line = f"not valid JSON: {error.msg}", error.lineno
+    except (UnicodeDecodeError, RecursionError):
+        what, line = "not valid JSON", None
+    raise ConfigFaults([Fault(file, line, None, what)])
+
+
+def _document(path: Path, file: str) -> YamlDocument:
+    """Read where everything is written; JSON that is no YAML (with tabs) has no places."""
+    try:
+        return read(path, None)
+    except ConfigFaults:
+        return YamlDocument(file, YamlNode({}, (), 1, 1), [])
+
+
+def _name(content: dict[str, object], path: Path) -> str:
+    """Return the name that the file's metadata gives, else that of its folder or of itself."""
+    metadata = content.get("metadata")
+    name = metadata.get("display_name") if isinstance(metadata, dict) else None
+    return str(name) if name else path.stem
+
+
+def _can_import(name: str) -> bool:
+    try:
+        resolve(name)
+    except ConfigError:
+        return False
+    return True
+
+
+def _fault(remark: FileRemark, document: YamlDocument) -> Fault:
+    node = document.find(remark.key)
+    return Fault(document.file, node.line, remark.key, remark.what, column=node.column)

@@ -1,0 +1,132 @@
+"""What a DREAM pipeline's formatters and connectors are called in YAML, each made when it is named.
+
+`formatter: prolocutor.deeppavlov.dream:cropped_dialog` is the built-in dialog formatter of that
+name, `response_formatter: prolocutor.deeppavlov.dream:base_skill_formatter` the response formatter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Any
+
+from prolocutor.connectors.python import PythonConnector
+from prolocutor.contracts.connector import Connector
+from prolocutor.deeppavlov.formatters.dialog_formatter import DialogFormatter, EarlierDialog
+from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
+from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
+from prolocutor.deeppavlov.python_connectors.built_in_connectors import built_in
+from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
+from prolocutor.dotted_names import resolve
+from prolocutor.errors import ConfigError, ServiceError
+
+State = dict[str, Any]
+
+MODULE = "prolocutor.deeppavlov.dream"
+
+SEVERAL = frozenset({"speech_function_hypotheses_predictor_formatter"})
+"""The formatters that give a request for each hypothesis; all others give one."""
+
+_NOT_OF_THE_DIALOG = ("turn_id", "service", "hypotheses", "hypothesis", "forced", "preferred")
+
+
+class RequestFormatter:
+    """A dialog formatter of DREAM as a service's `formatter`: it makes one request of a state."""
+
+    def __init__(self, formatter: DialogFormatter) -> None:
+        self.hypotheses = formatter.hypotheses
+        self.counts = formatter.counts
+        self.fan_out = formatter.name in SEVERAL
+        self._formatter = formatter
+
+    def __call__(self, state: State, **options: Any) -> Any:
+        """Return what the service is asked; all requests in a list where there are several."""
+        counts = state.pop("counts", None)
+        earlier = EarlierDialog()
+        if counts is not None:
+            shown, heard = len(state["utterances"]), len(state["human_utterances"])
+            earlier = EarlierDialog(
+                utterances=counts["utterances"] - shown,
+                human_utterances=counts["human_utterances"] - heard,
+            )
+        requests = self._formatter.format(dialog_of(state), earlier, **options)
+        return requests if self.fan_out else _only(requests)
+
+
+def dialog_of(state: State) -> State:
+    """Return the dialog of a state, without what is said of the call."""
+    return {key: value for key, value in state.items() if key not in _NOT_OF_THE_DIALOG}
+
+
+def window_of(formatter: DialogFormatter) -> int | None:
+    """Return how many utterances a formatter has to be shown, None for all.
+
+    The skills that ever spoke are found in the whole dialog alone. A window starts with a human
+    utterance, so its number is odd.
+    """
+    if formatter.skills or formatter.widest is None:
+        return None
+    return formatter.widest | 1
+
+
+def imported_formatter(state: State, *, function: str, **options: Any) -> Any:
+    """Return the only request that a formatter of one's own makes of the dialog."""
+    return _only(resolve(function)(dialog_of(state), **options))
+
+
+def _only(requests: Any) -> Any:
+    if not isinstance(requests, list) or len(requests) != 1:
+        raise ValueError("expected a list of one request")
+    return requests[0]
+
+
+class CallbackConnector:
+    """A class connector of one's own: `send` is given a callback, by which the reply comes."""
+
+    def __init__(self, send: Callable[..., Any]) -> None:
+        self._send = send
+
+    async def __call__(self, task: Any) -> Any:
+        """Return what the callback gets; raise what it gets as an exception."""
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        async def callback(task_id: str, response: Any) -> None:
+            if not reply.done():
+                reply.set_result(response)
+
+        await self._send(payload={"task_id": "", "payload": task}, callback=callback)
+        response = await reply
+        if isinstance(response, BaseException):
+            raise response
+        return response
+
+
+def make_connector(
+    class_name: str, *, name: str, batched: bool = False, **arguments: Any
+) -> Connector:
+    """Make the connector of a DREAM class, built in or imported; `ConfigError` if it is neither."""
+    try:
+        call = built_in(class_name, arguments, DreamEnvironment.read(os.environ), _post)
+    except KeyError as error:
+        raise ConfigError(f"{class_name} needs {error}", key=name) from None
+    if call is None:
+        call = CallbackConnector(resolve(class_name)(**arguments).send)
+    return PythonConnector(call, name=name, inline=True)
+
+
+async def _post(url: str, body: Any) -> Any:
+    raise ServiceError(f"{url} is called by the connector http, not from here")
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """Return the formatter of that name."""
+    if name in FORMATTERS:
+        return RequestFormatter(FORMATTERS[name])
+    if name in RESPONSE_FORMATTERS:
+        return RESPONSE_FORMATTERS[name]
+    raise AttributeError(name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *FORMATTERS, *RESPONSE_FORMATTERS]
