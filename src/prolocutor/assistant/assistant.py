@@ -140,7 +140,7 @@ class Assistant:
             engine=self.engine,
             journal=self._journal,
             interpreter=InputInterpreter(
-                skills, switch_confidence=switch_confidence, own_words=pipeline.own_words
+                skills, switch_confidence=switch_confidence, answers_controls=pipeline.own_words
             ),
             programs=self.programs,
             listeners=self._listeners,

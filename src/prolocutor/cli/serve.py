@@ -23,6 +23,7 @@ from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.config.assistant_file import load_assistant
 from prolocutor.config.building import assistant_from
+from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.channel import Channel
@@ -68,6 +69,16 @@ class ServePlan(msgspec.Struct, frozen=True):
     help="The port; 0 takes a free one.  [default: the file's, else 4242]",
 )
 @STORE_OPTION
+@click.option(
+    "--hosts",
+    metavar="HOST|MAP.json",
+    help="Call all HTTP services at this host, or at the URLs of a map from host:port.",
+)
+@click.option(
+    "--deadline",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds after which a reply is out.  [default: the file's]",
+)
 @click.option("--once", is_flag=True, help="End after the first turn (for tests).")
 @click.option(
     "--log",
@@ -79,10 +90,14 @@ def serve(
     host: str | None,
     port: int | None,
     store: str | None,
+    hosts: str | None,
+    deadline: float | None,
     once: bool,
     log: Literal["plain", "json"] | None,
 ) -> None:
     """Serve an assistant: the demo, or the one that FILE describes.
+
+    FILE may be DeepPavlov Agent's own pipeline_conf.json, which is run as it stands.
 
     It starts the processes that the file names, opens the doors, prints the URL and three things
     to try, and serves until Ctrl-C or SIGTERM. Then no new turns are taken, running ones end, and
@@ -97,9 +112,10 @@ def serve(
       prolocutor serve
       prolocutor serve my-assistant/assistant.yaml --port 8080
       prolocutor serve --store memory:
+      prolocutor serve pipeline_conf.json --hosts 127.0.0.1
     """
     _log_to_stderr(logging.INFO if log else logging.WARNING, as_json=log == "json")
-    settings = load_assistant(file)
+    settings = _changed(load_assistant(file), hosts, deadline)
     plan = ServePlan(
         settings=settings,
         host=settings.host if host is None else host,
@@ -111,6 +127,16 @@ def serve(
     )
     _check_free(plan)
     run(_serve(plan))
+
+
+def _changed(settings: Settings, hosts: str | None, deadline: float | None) -> Settings:
+    """Return the settings with what the options say in place of what the file says."""
+    if hosts is not None:
+        pipeline = at_other_hosts(settings.pipeline, read_hosts(hosts))
+        settings = msgspec.structs.replace(settings, pipeline=pipeline)
+    if deadline is not None:
+        settings = msgspec.structs.replace(settings, deadline=deadline)
+    return settings
 
 
 def _log_to_stderr(level: int, *, as_json: bool) -> None:

@@ -18,13 +18,15 @@ from prolocutor.deeppavlov.python_connectors.built_in_connectors import PYTHON_C
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
-from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage, Target
+from prolocutor.pipeline.plan import Addressed, Breaker, Pipeline, Service, Stage, Target
 
 DEADLINE: Final = 30.0
 """Seconds: the TIME_LIMIT that DREAM's environment sets."""
 TIMEOUT: Final = 5.0
 """Seconds for one call where the connector says nothing."""
 LEAST_TIMEOUT: Final = 0.001
+PATIENCE: Final = 20
+"""Failures in a row after which a service is left alone; DeepPavlov Agent never does that."""
 
 STAGES: Final[dict[str, Stage]] = {
     "add_annotation": Stage.ANNOTATOR,
@@ -297,6 +299,7 @@ class _Planner:
             wire="native" if _is_batch(connector) else "deeppavlov",
             connector=None if http else "dream",
             label=None if one.label == one.name else one.label,
+            breaker=Breaker(failures=PATIENCE),
         )
         changes: dict[str, Any] = {}
         match one.stage:
@@ -317,6 +320,8 @@ class _Planner:
                 batch = method == "add_hypothesis_annotation_batch"
                 changes = {"together": batch and not several, "fan_out": several}
                 changes["mismatch"] = "empty" if batch else "fails"
+            case Stage.LAST_CHANCE:
+                changes = {"response_formatter": f"{dream.MODULE}:last_words"}
             case Stage.RESPONSE_SELECTOR:
                 changes = {"carries": "nothing"}
         return msgspec.structs.replace(service, **changes)

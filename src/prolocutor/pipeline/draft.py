@@ -332,6 +332,7 @@ class Draft:
         text: str,
         annotations: dict[str, Any],
         attributes: dict[str, Any] | None = None,
+        confidence: float = 0.0,
     ) -> None:
         """Reply with words that are no hypothesis: of the last chance, or the fallback text."""
         self.speakers = []
@@ -341,7 +342,7 @@ class Draft:
                 text=text,
                 orig_text=text,
                 active_skill=skill,
-                confidence=0.0,
+                confidence=confidence,
                 chosen=[],
                 attributes=encode(attributes or {}),
                 annotations=slots_of(annotations),

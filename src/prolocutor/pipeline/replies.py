@@ -169,15 +169,16 @@ def rewritten(value: Any) -> str:
     return value
 
 
-def last_words(value: Any) -> tuple[str, dict[str, Any]]:
-    """Read a last chance service's reply: a text, or an object with one and annotations."""
+def last_words(value: Any) -> tuple[str, dict[str, Any], float]:
+    """Read a last chance service's reply: a text, or one with annotations and a confidence."""
     if isinstance(value, str):
-        return value, {}
+        return value, {}, 0.0
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):
         raise BadReply(f"expected a text, found {_kind(value)}")
-    return _text(value, "text", "$"), _object(value, "annotations", "$") or {}
+    confidence = _confidence(value, "$") if "confidence" in value else 0.0
+    return _text(value, "text", "$"), _object(value, "annotations", "$") or {}, confidence
 
 
 def _hypothesis(item: Any, position: int) -> dict[str, Any]:

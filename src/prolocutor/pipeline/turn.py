@@ -384,8 +384,8 @@ class Turn:
             case Stage.RESPONSE_ANNOTATOR:
                 draft.annotate_reply(group.step.label, group.joined())
             case Stage.LAST_CHANCE:
-                text, annotations = replies.last_words(group.only().value)
-                draft.say("last_chance", name, text, annotations)
+                text, annotations, confidence = replies.last_words(group.only().value)
+                draft.say("last_chance", name, text, annotations, confidence=confidence)
 
     def _annotate_input(self, entry: LedgerEntry, group: CallGroup) -> None:
         """Write an annotator's reply where its `writes` says."""

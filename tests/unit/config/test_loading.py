@@ -228,9 +228,12 @@ def test_every_fault_of_the_pipeline_is_found_not_only_the_first(tmp_path: Path)
     ]
 
 
-def test_a_json_pipeline_is_a_matter_of_a_later_release(tmp_path: Path) -> None:
-    with pytest.raises(ConfigFaults, match="not in this release yet"):
-        load(tmp_path / "pipeline_conf.json")
+def test_json_without_services_is_no_pipeline_file(tmp_path: Path) -> None:
+    file = tmp_path / "pipeline_conf.json"
+    file.write_text('{"skills": {}}')
+
+    with pytest.raises(ConfigFaults, match="no key services"):
+        load(file)
 
 
 def test_secrets_do_not_show_in_the_settings(tmp_path: Path) -> None:

@@ -64,11 +64,11 @@ class InputInterpreter:
         skills: Sequence[Service],
         *,
         switch_confidence: float = DEFAULTS.switch_confidence,
-        own_words: bool = True,
+        answers_controls: bool = True,
     ) -> None:
         self._skills = {skill.name for skill in skills}
         self._switch_confidence = switch_confidence
-        self._own_words = own_words
+        self._answers_controls = answers_controls
         cards = [(skill.name, skill.card_members.get("description")) for skill in skills]
         self._menu = own_words.menu([(name, str(about or "")) for name, about in cards])
 
@@ -127,7 +127,9 @@ class InputInterpreter:
         """Read a typed text; a bare "yes" or "no" that no skill claims is answered here."""
         text = input.text
         control = _CONTROL_PHRASES.get(text.lower().strip(" .!")) if len(text) <= _LONGEST else None
-        if control is None or not self._own_words:
+        if not self._answers_controls:
+            return Decision(start=TurnStart(input=input))
+        if control is None:
             return Decision(start=TurnStart(input=input, preferred=state.preferred))
         return self._unasked(control, input, state)
 

@@ -1,0 +1,61 @@
+"""Services at other hosts than the file says, for a pipeline that runs elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Addressed, Pipeline, Service, Stage
+
+
+def read_hosts(given: str) -> str | dict[str, str]:
+    """Return one host for all, or the map of a JSON file: `{"host:port": "url"}`."""
+    if not given.endswith(".json"):
+        return given
+    try:
+        return msgspec.json.decode(Path(given).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f'{given}: expected {{"host:port": "url"}}: {error}') from None
+
+
+def at_other_hosts(pipeline: Pipeline, hosts: str | Mapping[str, str]) -> Pipeline:
+    """Return the pipeline with the URLs of its services at other hosts.
+
+    `hosts` is one for all, where ports are kept, or a URL for each `host:port` that moves.
+    """
+    changes: dict[str, Any] = {}
+    for stage in Stage:
+        services = [_moved(service, hosts) for service in pipeline.of(stage)]
+        if services:
+            changes[stage.value] = services[0] if stage is Stage.LAST_CHANCE else services
+    return msgspec.structs.replace(pipeline, **changes)
+
+
+def _moved(service: Service, hosts: str | Mapping[str, str]) -> Service:
+    target = service.target
+    if isinstance(target, Addressed) and target.address.startswith(("http://", "https://")):
+        address = _url(target.address, hosts)
+        return msgspec.structs.replace(
+            service, target=msgspec.structs.replace(target, address=address)
+        )
+    if isinstance(target, str) and target.startswith(("http://", "https://")):
+        return msgspec.structs.replace(service, target=_url(target, hosts))
+    return service
+
+
+def _url(url: str, hosts: str | Mapping[str, str]) -> str:
+    parts = urlsplit(url)
+    port = "" if parts.port is None else f":{parts.port}"
+    if isinstance(hosts, str):
+        return urlunsplit(parts._replace(netloc=f"{hosts}{port}"))
+    other = hosts.get(parts.netloc)
+    if other is None:
+        return url
+    base = urlsplit(other)
+    path = f"{base.path.rstrip('/')}{parts.path}"
+    return urlunsplit(parts._replace(scheme=base.scheme, netloc=base.netloc, path=path))

@@ -1,0 +1,90 @@
+"""DREAM's pipelines, served as they stand, ask what DeepPavlov Agent asked (recordings of it)."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(__file__).parents[4] / "shared"
+PIPELINES = SHARED / "data" / "dream"
+TOOL = SHARED / "tools" / "fake_dream.py"
+WORDS = "I really do not know what to say."
+
+EQUAL = (
+    "action_stories_ru_assistant",
+    "deepy_gobot_base",
+    "dream_emotion",
+    "dream_mini",
+    "dream_mini_persona_based",
+    "dream_multilingual",
+    "dream_persona_openai_prompted",
+    "dream_persona_rullama_prompted",
+    "dream_robot_prompted",
+    "marketing_assistant",
+    "multiskill_ai_assistant",
+    "multiskill_ru_assistant",
+    "universal_ru_prompted_assistant",
+)
+
+pytestmark = pytest.mark.skipif(not TOOL.is_file(), reason="../shared has the recordings")
+
+
+@contextmanager
+def served(file: Path, words: Path) -> Iterator[str]:
+    """Serve a file by the command, and give the address."""
+    command = [sys.executable, "-m", "prolocutor", "serve", str(file)]
+    with subprocess.Popen(
+        [*command, "--store", "memory:", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "FALLBACK_FILE": str(words)},
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            found = re.search(r"http://\S+", process.stdout.readline())
+            assert found is not None, "the server did not start"
+            yield found[0]
+        finally:
+            process.terminate()
+
+
+def tool() -> Any:
+    """Import the tool that plays DREAM's services."""
+    spec = importlib.util.spec_from_file_location("fake_dream", TOOL)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_every_request_and_reply_is_that_of_the_recording(name: str, tmp_path: Path) -> None:
+    fake_dream = tool()
+    pipeline = fake_dream.load(PIPELINES / f"{name}.json")
+    services = fake_dream.Fake(pipeline).start(0)
+    address = "http://127.0.0.1:{}".format(services.server.server_address[1])
+    file, words = tmp_path / "pipeline_conf.json", tmp_path / "words.json"
+    file.write_text(json.dumps(fake_dream.rewrite(pipeline, address)))
+    words.write_text(json.dumps([WORDS]))
+    try:
+        with served(file, words) as agent:
+            run = list(fake_dream.drive(agent, address, fake_dream.TURNS))
+    finally:
+        services.server.shutdown()
+        services.server.server_close()
+
+    golden = fake_dream.read(PIPELINES / "golden" / f"{name}.jsonl.gz")
+    result = fake_dream.compare(golden, run, pipeline, dummy=WORDS)
+
+    assert result["ok"], result["services"]

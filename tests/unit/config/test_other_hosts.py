@@ -1,0 +1,37 @@
+"""Services at other hosts than the file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prolocutor.config.other_hosts import at_other_hosts, read_hosts
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.plan import Pipeline, Service, Stage
+
+PIPELINE = Pipeline(skills=[Service("a", "http://a:80/x?y=1"), Service("b", "m:f")])
+
+
+def test_one_host_takes_all_urls_with_their_ports_and_paths() -> None:
+    moved = at_other_hosts(PIPELINE, "127.0.0.1")
+
+    assert [one.target for one in moved.of(Stage.SKILL)] == ["http://127.0.0.1:80/x?y=1", "m:f"]
+
+
+def test_a_map_moves_the_hosts_that_it_names() -> None:
+    moved = at_other_hosts(PIPELINE, {"a:80": "https://b/base/", "c:1": "http://d"})
+
+    assert moved.of(Stage.SKILL)[0].target == "https://b/base/x?y=1"
+
+
+def test_a_map_is_read_from_a_json_file(tmp_path: Path) -> None:
+    file = tmp_path / "hosts.json"
+    file.write_text('{"a:80": "http://b"}')
+
+    assert read_hosts(str(file)) == {"a:80": "http://b"}
+
+
+def test_a_map_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"hosts\.json: expected"):
+        read_hosts(str(tmp_path / "hosts.json"))

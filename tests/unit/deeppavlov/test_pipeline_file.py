@@ -1,0 +1,161 @@
+"""A pipeline file of DeepPavlov Agent and the plan that it comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from prolocutor.deeppavlov.pipeline_file import PlannedFile, read_pipeline
+from prolocutor.errors import ConfigError
+from prolocutor.pipeline.graph import compile_graph
+from prolocutor.pipeline.plan import Service, Stage
+
+MODULE = "state_formatters.dp_formatters"
+
+
+def http(url: str = "http://a:1/x", **more: Any) -> dict[str, Any]:
+    """Return an HTTP service with a time-out."""
+    return {"connector": {"protocol": "http", "url": url, "timeout": 1}, **more}
+
+
+def python(name: str, **given: Any) -> dict[str, Any]:
+    """Return the connector of a class."""
+    return {"protocol": "python", "class_name": name, **given}
+
+
+def file_of(**services: Any) -> dict[str, Any]:
+    """Return a file with a skill, a response selector, and these."""
+    skill = http("http://skill:1/", state_manager_method="add_hypothesis")
+    chooser = http(
+        "http://chooser:1/",
+        state_manager_method="add_bot_utterance",
+        previous_services=["skills"],
+        tags=["selector"],
+    )
+    return {
+        "services": {"skills": {"chat": skill}, "response_selectors": {"best": chooser}, **services}
+    }
+
+
+def the(planned: PlannedFile, stage: Stage, name: str) -> Service:
+    """Return the service of this stage and name."""
+    return next(one for one in planned.pipeline.of(stage) if one.name == name)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [
+        ("add_annotation", {"writes": "annotation"}),
+        ("add_annotation_prev_bot_utt", {"writes": "previous_reply"}),
+        ("update_attributes", {"writes": "attributes"}),
+        (
+            "add_annotation_and_reset_human_attributes_for_first_turn",
+            {"first_turn_attributes": {"disliked_skills": []}},
+        ),
+    ],
+)
+def test_the_method_says_what_becomes_of_a_reply_not_the_group(
+    method: str, setting: dict[str, Any]
+) -> None:
+    note = http(state_manager_method=method)
+
+    found = the(read_pipeline(file_of(any_group={"note": note})), Stage.ANNOTATOR, "note")
+
+    assert {key: getattr(found, key) for key in setting} == setting
+
+
+def test_services_of_one_label_in_one_stage_have_names_of_their_own_and_one_label() -> None:
+    human = http(state_manager_method="add_annotation")
+    bot = http(state_manager_method="add_annotation_prev_bot_utt")
+
+    planned = read_pipeline(file_of(response_annotators={"seg": bot}, annotators={"seg": human}))
+
+    names = {one.name: one.label or one.name for one in planned.pipeline.of(Stage.ANNOTATOR)}
+    assert names == {"seg": "seg", "seg_of_response_annotators": "seg"}
+
+
+def test_names_that_do_not_exist_are_dropped_with_a_warning() -> None:
+    note = http(
+        state_manager_method="add_annotation", previous_services=["annotators.gone", "empty"]
+    )
+
+    planned = read_pipeline(file_of(annotators={"note": note}, empty={}))
+
+    assert the(planned, Stage.ANNOTATOR, "note").after == []
+    assert [one.what for one in planned.warnings if "note" in one.key] == [
+        "'annotators.gone' does not exist or is empty, so nothing waits for it",
+        "'empty' does not exist or is empty, so nothing waits for it",
+    ]
+    compile_graph(planned.pipeline)
+
+
+def test_what_follows_a_response_selector_that_is_a_selector_is_never_called() -> None:
+    actor = http(state_manager_method="update_attributes", previous_services=["response_selectors"])
+
+    planned = read_pipeline(file_of(actors={"arm": actor}))
+
+    assert not planned.pipeline.of(Stage.ANNOTATOR)
+    assert "services.actors.arm: is never called" in [
+        f"{one.key}: {one.what}" for one in planned.warnings
+    ]
+
+
+def test_a_selector_before_skills_selects_skills_and_another_one_selects_annotators() -> None:
+    names = python("PostAnnotatorSelectorConnector", annotator_names=["seg"])
+    content = file_of(
+        pick={"connector": names, "tags": ["selector"]},
+        bots={
+            "seg": http(
+                state_manager_method="add_annotation_prev_bot_utt", previous_services=["pick"]
+            )
+        },
+        choose={"connector": python("RuleBasedSkillSelectorConnector"), "tags": ["selector"]},
+    )
+    content["services"]["skills"]["chat"]["previous_services"] = ["choose"]
+
+    planned = read_pipeline(content)
+
+    assert the(planned, Stage.ANNOTATOR, "pick").writes == "nothing"
+    assert the(planned, Stage.ANNOTATOR, "pick").selects
+    assert [one.name for one in planned.pipeline.of(Stage.SKILL_SELECTOR)] == ["choose"]
+
+
+def test_a_formatter_may_be_an_object_with_arguments() -> None:
+    content = file_of()
+    content["services"]["skills"]["chat"]["dialog_formatter"] = {
+        "name": f"{MODULE}:dff_prompted_skill_formatter",
+        "skill_name": "dff_x_skill",
+    }
+
+    chat = the(read_pipeline(content), Stage.SKILL, "chat")
+
+    assert chat.formatter == "prolocutor.deeppavlov.dream:dff_prompted_skill_formatter"
+    assert chat.formatter_options == {"skill_name": "dff_x_skill"}
+
+
+def test_an_unknown_formatter_is_a_fault_with_a_suggestion() -> None:
+    content = file_of()
+    content["services"]["skills"]["chat"]["dialog_formatter"] = f"{MODULE}:croped_dialog"
+
+    (fault,) = read_pipeline(content).faults
+
+    assert fault.key == "services.skills.chat.dialog_formatter"
+    assert "did you mean 'cropped_dialog'?" in fault.what
+
+
+def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> None:
+    note = {"connector": "connectors.seg", "state_manager_method": "add_annotation"}
+    content = file_of(annotators={"note": note})
+    content["connectors"] = {"seg": {"protocol": "http", "url": "http://seg:1/"}}
+
+    planned = read_pipeline(content)
+
+    found = the(planned, Stage.ANNOTATOR, "note")
+    assert (found.target, found.timeout) == ("http://seg:1/", 5.0)
+    assert "has no timeout: it is 5 s here" in [one.what for one in planned.warnings]
+
+
+def test_services_must_be_a_map() -> None:
+    with pytest.raises(ConfigError, match="no pipeline file"):
+        read_pipeline({"services": []})
