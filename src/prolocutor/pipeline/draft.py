@@ -462,36 +462,27 @@ class Draft:
         }
         template = Template(said.flat, inner)
         user = self._stored_human().state
-        if self._user_snapshot == "current":
-            user = self._user_now(user, is_first=not self.opened.length)
         parts = partial(_human_parts, said, slots, user, hypotheses)
         return CurrentUtterance(template, parts, user)
 
     def _stored_human(self) -> ProfileVersion | NewProfileVersion:
         """Return the profile that is stored as the human utterance's."""
-        after = self._user_snapshot == "after"
-        return (after and self.human) or self.opened.human
-
-    def _user_now(self, stored: bytes, *, is_first: bool) -> bytes:
-        """Return the person's profile now, as a human utterance of the dialog shows it."""
-        now = (self.human or self.opened.human).state
-        if not (is_first and self._resets):
-            return now
-        return encode({**decode(now), "attributes": decode(stored)["attributes"]})
+        before = self._user_snapshot == "before"
+        if self._user_snapshot == "current":
+            before = self._resets and not self.opened.length
+        return self.opened.human if before else self.human or self.opened.human
 
     def _window(self) -> list[UtteranceParts]:
         """Return the utterances before this turn as services see them."""
         window = self.opened.window
         if self._user_snapshot != "current":
             return window
-        first = len(window) - self.opened.length
+        human, bot = self.human or self.opened.human, self.bot or self.opened.bot
         return [
-            one
-            if one.by_bot
-            else msgspec.structs.replace(
-                one, user=self._user_now(one.user, is_first=place == first)
+            msgspec.structs.replace(
+                one, user=_as_now(one.user, bot.state if one.by_bot else human.state)
             )
-            for place, one in enumerate(window)
+            for one in window
         ]
 
     def _current_bot(self, reply: DraftReply) -> CurrentUtterance:
@@ -536,6 +527,20 @@ class Draft:
         if any(for_bot):
             self.bot = _next_version(self.opened.bot, for_bot, max_attributes, fault)
             self._cached_head = None
+
+
+def _as_now(stored: bytes, now: bytes) -> bytes:
+    """Return a profile as it is now, as an utterance shows it that was stored with another one.
+
+    The persona stays, and so do attributes where there were none.
+    """
+    if stored == now:
+        return now
+    known, shown = decode(stored), decode(now)
+    shown["persona"] = known["persona"]
+    if not known["attributes"]:
+        shown["attributes"] = {}
+    return encode(shown)
 
 
 def _next_version(

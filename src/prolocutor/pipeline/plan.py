@@ -156,8 +156,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
 
     A function stands for a service of its name, with the settings of its `@service` if it has one.
     `user_snapshot`: a human utterance's `user` is the person's profile `before` the turn changed
-    it, or `after`; `current` shows all of them the profile as it is now (but in the first one the
-    attributes before `first_turn_attributes` took their place). `own_words`: where nothing is
+    it, or `after`; `current` shows in all utterances, of human and bot, the profile as it is
+    now (but for the persona, and attributes where there were none). `own_words`: where nothing is
     asked, a bare yes, no, stop or help that no skill is sure of is answered by the assistant, and a
     skill that can go on is asked and preferred; else the pipeline alone decides.
     """

@@ -80,7 +80,6 @@ def answers_with_attributes(reply: Any) -> list[State]:
 
 def linked_entities(reply: Any) -> list[State]:
     """Return `[names, ids, types]` as entities with their Wikidata ids."""
-    names, ids, types = reply
     return [
         {
             "entity_name": name,
@@ -88,7 +87,7 @@ def linked_entities(reply: Any) -> list[State]:
                 {"id": id, "instance_of": type} for id, type in zip(of_name, kinds, strict=False)
             ],
         }
-        for name, of_name, kinds in zip(names, ids, types, strict=False)
+        for name, of_name, kinds in zip(*reply, strict=False)
     ]
 
 
