@@ -35,7 +35,7 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
-from prolocutor.errors import Stopping, StoreError
+from prolocutor.errors import ConfigError, Stopping, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
 from prolocutor.stores.store_catalog import open_store
@@ -75,6 +75,11 @@ class Assistant:
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
     ) -> None:
+        if not isinstance(pipeline, Pipeline):
+            raise ConfigError(
+                f"an assistant is made of a Pipeline, not of a {type(pipeline).__name__}:"
+                " Assistant(Pipeline(skills=[...]))"
+            )
         AssistantSettings(
             name=name,
             durability=durability,

@@ -198,6 +198,12 @@ def test_what_cannot_be_declared_is_refused_where_it_is_declared(
         skill(timeout=1.0)(declared)
 
 
+@pytest.mark.parametrize("given", [None, [print], {"skills": []}])
+def test_an_assistant_of_what_is_no_pipeline_is_refused(given: Any) -> None:
+    with pytest.raises(ConfigError, match="an assistant is made of a Pipeline"):
+        Assistant(given)
+
+
 @pytest.mark.parametrize("given", [5, "plain", lambda turn: turn])
 def test_what_stands_for_no_service_is_refused_by_its_stage(given: Any) -> None:
     with pytest.raises(ConfigError, match="skills: expected a Service or a function with a name"):
