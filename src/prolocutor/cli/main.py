@@ -23,6 +23,10 @@ COMMANDS: Final = {
     "train": ("prolocutor.cli.train:train", "Train a router or a ranker on labels."),
     "overlap": ("prolocutor.cli.overlap:overlap", "Find agents that answer the same questions."),
     "replay": ("prolocutor.cli.replay:replay", "Send stored dialogs to a changed assistant."),
+    "convert": (
+        "prolocutor.cli.convert:convert",
+        "Write DeepPavlov Agent's pipeline file as YAML.",
+    ),
     "data": ("prolocutor.cli.data:data", "Show, count, check and convert data sets of dialogs."),
 }
 """Name -> the command and its short help; the overview imports no command."""

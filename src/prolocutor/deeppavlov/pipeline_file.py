@@ -290,7 +290,7 @@ class _Planner:
             one.name,
             self._target(one),
             after=[self._path(name) for name in one.before],
-            requires=[self._path(name) for name in one.requires],
+            requires=[self._path(name) for name in one.requires] or (),
             timeout=self._timeout(one, http),
             window=window,
             formatter=formatter,

@@ -1,0 +1,37 @@
+"""`prolocutor convert`: a pipeline file of DeepPavlov Agent as an assistant's YAML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from prolocutor.config.assistant_file import assistant_file
+from prolocutor.config.loading import load
+from prolocutor.config.yaml_writing import as_yaml
+from prolocutor.errors import ConfigError
+
+
+@click.command(short_help="Write DeepPavlov Agent's pipeline file as YAML.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), required=True, help="The YAML file to write."
+)
+def convert(file: Path, out: Path) -> None:
+    """Write a pipeline_conf.json of DeepPavlov Agent as an assistant's YAML, which does the same.
+
+    An existing file is not written over. What YAML cannot say is a fault.
+
+    \b
+    Example:
+      prolocutor convert pipeline_conf.json -o assistant.yaml
+    """
+    text = as_yaml(load(assistant_file(file)))
+    try:
+        with out.open("x", encoding="utf-8") as written:
+            written.write(text)
+    except FileExistsError:
+        raise ConfigError(f"{out}: there is such a file already") from None
+    except OSError as error:
+        raise ConfigError(f"{out}: cannot be written: {error.strerror or error}") from None
+    click.echo(f"{out}: written; prolocutor check {out} shows its plan")
