@@ -108,6 +108,7 @@ SERVICE: Final = TableField(
         "first_turn_attributes": JsonField(what="a map of attributes"),
         "mismatch": ChoiceField(words_of(Service, "mismatch")),
         "carries": ChoiceField(words_of(Service, "carries")),
+        "before_confidence": FlagField(),
     },
     synonyms={
         "target": "call",

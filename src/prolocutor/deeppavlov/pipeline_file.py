@@ -321,7 +321,8 @@ class _Planner:
                 changes = {"together": batch and not several, "fan_out": several}
                 changes["mismatch"] = "empty" if batch else "fails"
             case Stage.LAST_CHANCE:
-                changes = {"response_formatter": f"{dream.MODULE}:last_words"}
+                formatter = f"{dream.MODULE}:last_words"
+                changes = {"response_formatter": formatter, "before_confidence": False}
             case Stage.RESPONSE_SELECTOR:
                 changes = {"carries": "nothing"}
         return msgspec.structs.replace(service, **changes)

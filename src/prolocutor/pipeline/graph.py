@@ -144,6 +144,7 @@ _ONLY_IN: Final[dict[str, tuple[Stage, ...]]] = {
     "always": (Stage.SKILL,),
     "mismatch": (Stage.CANDIDATE_ANNOTATOR,),
     "carries": (Stage.RESPONSE_SELECTOR,),
+    "before_confidence": (Stage.LAST_CHANCE,),
 }
 
 

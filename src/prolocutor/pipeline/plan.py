@@ -104,6 +104,8 @@ class Service(msgspec.Struct, frozen=True):
     `mismatch`: a `together` reply with another number of items `fails`, or is `empty` for each.
     `carries`: of the chosen hypothesis `all` that it brings goes with the reply (attributes,
     annotations, messages), or `nothing`, only what the response selector says itself.
+    `before_confidence`: the last chance is asked before the most confident hypothesis is taken;
+    else only where there is none.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Service(msgspec.Struct, frozen=True):
     first_turn_attributes: JsonObject | None = None
     mismatch: Literal["fails", "empty"] = "fails"
     carries: Literal["all", "nothing"] = "all"
+    before_confidence: bool = True
 
     @property
     def card_members(self) -> JsonObject:
@@ -232,6 +235,7 @@ class ServiceOptions(TypedDict, total=False):
     first_turn_attributes: JsonObject | None
     mismatch: Literal["fails", "empty"]
     carries: Literal["all", "nothing"]
+    before_confidence: bool
 
 
 @overload

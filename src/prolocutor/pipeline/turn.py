@@ -342,6 +342,8 @@ class Turn:
         if draft.reply is None:
             last = prepared.last_chance if self._start.otherwise is None else None
             failed = prepared.has_response_selector or not draft.drafted()
+            if last is not None and not last.service.before_confidence:
+                failed = draft.abstained or not draft.drafted()
             if last is not None and failed:
                 entry = self._ledger.entries[last.index]
                 if entry.outcome is None:

@@ -156,3 +156,14 @@ def test_a_setting_that_means_nothing_in_its_stage_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=fault):
         compile_graph(pipeline)
+
+
+@pytest.mark.parametrize(("first", "text"), [(True, "the end"), (False, "hello")])
+async def test_the_last_chance_comes_before_the_most_confident_hypothesis_or_after(
+    first: bool, text: str
+) -> None:
+    broken = says("selector", ValueError("broken"))
+    last = says("last", "the end", before_confidence=first)
+    talk = Talk(Pipeline(skills=[skill()], response_selector=broken, last_chance=last))
+
+    assert await talk.say() == text
