@@ -10,7 +10,6 @@ import vulture
 ROOT = Path(__file__).parents[2]
 KINDS = {"class", "function", "import", "method", "property"}
 
-DREAM = "for the loader of DREAM's pipeline files, which is still to be connected"
 PARLAI = "part of ParlAI's interface, by which its own code calls ours"
 HTTPTOOLS = "called by httptools' parser"
 ALLOWED = {
@@ -25,7 +24,6 @@ ALLOWED = {
     "as_int": PARLAI,
     "batch_respond": PARLAI,
     "beam_texts": PARLAI,
-    "built_in": DREAM,
     "create_index": "part of the interface of MongoDB's driver",
     "distinct": "part of the interface of MongoDB's driver",
     "eof_received": "called by asyncio",
@@ -50,7 +48,6 @@ ALLOWED = {
     "text_candidates": PARLAI,
     "update_one": "part of the interface of MongoDB's driver",
     "upgrade_opt": PARLAI,
-    "widest": DREAM,
 }
 """What others call by its name, and why nothing here does."""
 
