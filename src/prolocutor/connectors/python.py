@@ -47,7 +47,7 @@ class PythonConnector:
         self._target = taking_dicts(target)
         self._batched = batched
         self._awaited = _is_async(target)
-        self._inline = inline
+        self._is_inline = inline
         self._check = _checked_items if together else _checked
         self._plainly = self._awaited and not batched
         immediate = inline and not self._awaited and not batched
@@ -69,7 +69,7 @@ class PythonConnector:
                 read = self._one
             if self._awaited:
                 return read(await self._target(asked))
-            if self._inline:
+            if self._is_inline:
                 return read(self._target(asked))
             replies = await self._threads.run(self._target, asked, _later(read))
             return read(await replies) if isinstance(replies, Awaitable) else replies

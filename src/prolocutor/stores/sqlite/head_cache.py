@@ -221,7 +221,7 @@ class HeadCache:
         head.skills = set()
         head.window = MAX_WINDOW if window is None else min(MAX_WINDOW, window)
         limit = -1 if window is None else max(1, window)
-        found = self._connection.execute(_LAST, (head.dialog, limit)).fetchall()
+        found: list[Columns] = self._connection.execute(_LAST, (head.dialog, limit)).fetchall()
         utterances = [UtteranceRow(*columns) for columns in reversed(found)]
         head.length = utterances[-1].position + 1 if utterances else 0
         head.recent = self._parts(person, head, utterances)
