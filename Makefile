@@ -19,8 +19,8 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test check lint types floors format docs dist image soak bench bench-peers \
-	demo-score test-parlai demo-data lock clean distclean moved
+.PHONY: help setup serve quick test check lint types floors format docs dist wheel test-wheel image soak \
+	bench bench-peers demo-score test-parlai demo-data lock clean distclean moved
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,20 @@ docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve sh
 dist: ## build wheels and sdists in dist/, check them, and try the wheels in environments of their own
 	@$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer)
 	@PYTHON=$(PYTHON) .ci/dist
+
+wheel: $(READY) ## build the compiled wheel in build/compiled (it needs a C compiler)
+	@echo 'Compiling the modules of a turn ...'
+	@rm -rf build/compiled
+	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true PIP_CONSTRAINT=requirements/dev.lock \
+		$(BIN)/python $(PIP) --quiet wheel --no-deps --wheel-dir build/compiled .
+	@ls build/compiled/*.whl
+
+test-wheel: wheel ## run the tests of the engine and the stores with the compiled wheel
+	@$(BIN)/python $(PIP) --quiet install --no-deps --target build/compiled/site build/compiled/*.whl
+	@export PYTHONPATH=build/compiled/site && \
+		$(BIN)/python -c 'import prolocutor.pipeline.turn as it; assert not it.__file__.endswith(".py")' && \
+		$(PYTEST) -m 'not interpreted' tests/unit/{pipeline,dialog,assistant,stores} \
+			tests/integration/{engine,stores} $(ARGS)
 
 image: ## build the container image "prolocutor", where there is a builder, and try it
 	@.ci/image

@@ -128,3 +128,10 @@ class BotUtterance(msgspec.Struct, kw_only=True):
     annotations: JsonObject = {}
     attributes: JsonObject = {}
     extra: JsonObject = {}
+
+
+class BotBody(msgspec.Struct):
+    """What is read of a bot utterance where the whole is not needed."""
+
+    date_time: str
+    active_skill: str

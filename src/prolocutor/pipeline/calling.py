@@ -45,8 +45,8 @@ class CallGroup(msgspec.Struct, eq=False):
 
     def take(self, position: int, outcome: Any) -> bool:
         """Take in what one call gave, whatever it is; return whether it was the last."""
-        step = self.step
-        if isinstance(outcome, Plain) and type(outcome.encoded) is bytes:
+        step, given = self.step, outcome  # `given` is of no type: a connector may break its promise
+        if isinstance(outcome, Plain) and type(given.encoded) is bytes:
             if step.guard.is_foreign:
                 outcome = _checked_again(outcome)
             if self.reshape is not None and isinstance(outcome, Plain):

@@ -17,6 +17,7 @@ import msgspec
 
 from prolocutor.contracts.store import OpenedTurn, UtteranceParts
 from prolocutor.dialog.plain import Plain, decode, encode
+from prolocutor.dialog.utterances import BotBody
 
 State = dict[str, Any]
 
@@ -126,12 +127,7 @@ class Template(msgspec.Struct, frozen=True):
     inner: State
 
 
-class _BotBody(msgspec.Struct):
-    date_time: str
-    active_skill: str
-
-
-_bot_body: Final = msgspec.json.Decoder(_BotBody).decode
+_bot_body: Final = msgspec.json.Decoder(BotBody).decode
 
 
 class SnapshotHead:

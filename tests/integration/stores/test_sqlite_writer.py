@@ -215,6 +215,7 @@ def test_no_more_is_remembered_of_a_dialog_than_its_window(writer: SqliteWriter)
     assert len(head.dialogs["main"].recent) <= 8
 
 
+@pytest.mark.interpreted
 def test_not_everybody_is_remembered(writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heads_module, "MAX_PERSONS", 5)
     people = [f"u{n}" for n in range(20)]
@@ -324,6 +325,7 @@ def test_the_write_ahead_log_does_not_grow_without_bound(writer: SqliteWriter, p
     assert max(sizes[20:]) < 1.25 * max(sizes[:20])
 
 
+@pytest.mark.interpreted
 def test_a_log_that_a_reader_held_up_is_cut_later(
     writer: SqliteWriter, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 from prolocutor import Assistant, Pipeline
 from tests.unit.assistant.talks import echo
 
@@ -26,6 +28,7 @@ class CallLog:
             self.calls.append((path, frame.f_code.co_qualname))
 
 
+@pytest.mark.interpreted
 async def test_a_text_goes_the_way_that_the_page_writes_down(tmp_path: Path) -> None:
     log = CallLog()
     threading.setprofile(log)

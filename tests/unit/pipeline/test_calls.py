@@ -339,6 +339,7 @@ def test_the_way_that_is_taken_runs_the_first_step_at_once(run: Run) -> None:
     run(test())
 
 
+@pytest.mark.interpreted
 def test_where_the_detour_does_not_work_tasks_start_later(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise AttributeError("call_soon is read-only")
