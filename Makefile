@@ -12,6 +12,8 @@ READY := $(VENV)/.ready
 SERVES := $(if $(wildcard $(READY)),$(READY),$(SERVING))
 DEMO := src/prolocutor_demo
 PARLAI := build/parlai
+# The SDKs of other protocols, as the other side of tests; PROLOCUTOR_SDK names a folder that has them.
+SDK := build/sdk
 PIP := -m pip --disable-pip-version-check --no-input
 # Tests of one file run in one process: they share servers, browsers and stores.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -33,7 +35,7 @@ serve: $(SERVES) ## start the demo assistant (ARGS="--port 8080" and the like ar
 quick: check ## lint, types, floors and the unit tests that are not slow, in under a minute
 	@$(PYTEST) -q -m 'not slow' tests/unit $(ARGS)
 
-test: check ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
+test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
 	@$(PYTEST) --no-loadscope-reorder $(ARGS)
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
@@ -141,6 +143,14 @@ $(PARLAI)/.ready: requirements/parlai.txt requirements/core.lock pyproject.toml
 	@$(PARLAI)/bin/python $(PIP) --quiet install --no-deps parlai==1.7.2
 	@$(PARLAI)/bin/python $(PIP) --quiet install --no-deps --editable .
 	@touch $@
+
+# Without it the tests that need it are skipped: that is no reason to fail.
+$(SDK)/.ready: requirements/sdk.txt | $(READY)
+	@echo 'Installing the SDKs of other protocols in $(SDK) ...'
+	@rm -rf $(SDK)
+	@{ $(BIN)/python -m venv $(SDK) && $(SDK)/bin/python $(PIP) -qq install --no-compile -r $<; } \
+		|| { rm -rf $(SDK); echo 'pip could not install $<: tests with these SDKs are skipped' >&2; }
+	@if [ -d $(SDK) ]; then touch $@; fi
 
 comma := ,
 
