@@ -15,7 +15,11 @@ ProlocutorError                 anything this package raises on purpose
 ├── StoreError                  the store cannot do its work
 │   ├── StoreLocked             another process owns it
 │   ├── StoreCorrupt            the file is damaged, or not one of ours
-│   └── StoreFull               the disk is full
+│   ├── StoreFull               the disk is full
+│   ├── PersonBusy              another turn of the person is open, or others wait
+│   ├── RoundChanged            the dialog's round is not the one that the caller knew
+│   ├── DeclaredDead            this replica was declared dead and has to join again
+│   └── TakenOver               another replica runs this turn, or ran it
 └── ServiceError                one call of one service went wrong; never leaves a turn
     ├── ServiceRaised           it raised, exited or cancelled itself
     ├── ServiceUnreachable      no answer at its address, or the connection broke
@@ -155,6 +159,34 @@ class StoreFull(StoreError):
     """The disk is full; what was confirmed before is safe."""
 
     code = "store_full"
+
+
+class PersonBusy(StoreError):
+    """Another turn of the person is open or they are held, or others wait; try again later."""
+
+    code = "person_busy"
+
+
+class RoundChanged(StoreError):
+    """The dialog's round is not the one that the caller knew; `round` is what it is now (JSON)."""
+
+    code = "round_changed"
+
+    def __init__(self, round: bytes) -> None:
+        self.round = round
+        super().__init__("the dialog waits for something else by now; read the words again")
+
+
+class DeclaredDead(StoreError):
+    """This replica was declared dead: its lease ran out. It has to join again."""
+
+    code = "declared_dead"
+
+
+class TakenOver(StoreError):
+    """Another replica runs this turn by now, or has stored it: its reply is the one that counts."""
+
+    code = "taken_over"
 
 
 class ServiceError(ProlocutorError):

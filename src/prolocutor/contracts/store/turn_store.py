@@ -23,7 +23,8 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
     it need not be encoded again. `request_key` and `request_hash` identify a request that a client
     sends again. `window` is the number of earlier utterances to return (None: all), `hypotheses`
     the number of the last human ones among them that are returned with their hypotheses. `start`
-    (JSON) is stored for a second run and returned by `resume_turn`.
+    (JSON) is stored for a second run and returned by `resume_turn`. `round` is the dialog's round
+    under which the words were read; a shared store opens no turn under another one.
     """
 
     turn_id: TurnId
@@ -39,6 +40,7 @@ class TurnOpening(msgspec.Struct, frozen=True, kw_only=True):
     attributes: bytes
     message: bytes
     start: bytes = b"{}"
+    round: bytes | None = None
     request_key: str | None = None
     request_hash: bytes | None = None
     window: int | None = 4
