@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from prolocutor.dialog.profiles import Bot as Bot
     from prolocutor.dialog.profiles import Human as Human
     from prolocutor.dialog.rounds import Ask as Ask
+    from prolocutor.dialog.turn_events import Delta as Delta
+    from prolocutor.dialog.turn_events import Replaced as Replaced
+    from prolocutor.dialog.turn_events import ReplyGiven as ReplyGiven
+    from prolocutor.dialog.turn_events import ServiceAsked as ServiceAsked
+    from prolocutor.dialog.turn_events import ServiceSettled as ServiceSettled
+    from prolocutor.dialog.turn_events import StageEnded as StageEnded
+    from prolocutor.dialog.turn_events import StageStarted as StageStarted
+    from prolocutor.dialog.turn_events import TurnEvent as TurnEvent
+    from prolocutor.dialog.turn_events import TurnStarted as TurnStarted
     from prolocutor.dialog.turn_request import AskAnswer as AskAnswer
     from prolocutor.dialog.turn_request import TurnRequest as TurnRequest
     from prolocutor.dialog.utterances import BotUtterance as BotUtterance
@@ -62,6 +71,7 @@ _MODULES = {
     "Button": "prolocutor.dialog.messages",
     "Card": "prolocutor.contracts.pairing",
     "Choice": "prolocutor.dialog.messages",
+    "Delta": "prolocutor.dialog.turn_events",
     "Dialog": "prolocutor.dialog.dialog",
     "FeedMessage": "prolocutor.assistant.feed",
     "Human": "prolocutor.dialog.profiles",
@@ -74,6 +84,8 @@ _MODULES = {
     "Pipeline": "prolocutor.pipeline.plan",
     "ProlocutorError": "prolocutor.errors",
     "Rdl": "prolocutor.dialog.messages",
+    "Replaced": "prolocutor.dialog.turn_events",
+    "ReplyGiven": "prolocutor.dialog.turn_events",
     "Result": "prolocutor.dialog.messages",
     "RichLink": "prolocutor.dialog.messages",
     "RichMessage": "prolocutor.dialog.messages",
@@ -81,11 +93,17 @@ _MODULES = {
     "Selection": "prolocutor.contracts.selection",
     "SelectorReply": "prolocutor.dialog.utterances",
     "Service": "prolocutor.pipeline.plan",
+    "ServiceAsked": "prolocutor.dialog.turn_events",
+    "ServiceSettled": "prolocutor.dialog.turn_events",
     "ServiceStatus": "prolocutor.assistant.service_status",
     "Sound": "prolocutor.dialog.messages",
+    "StageEnded": "prolocutor.dialog.turn_events",
+    "StageStarted": "prolocutor.dialog.turn_events",
     "Text": "prolocutor.dialog.messages",
+    "TurnEvent": "prolocutor.dialog.turn_events",
     "TurnRequest": "prolocutor.dialog.turn_request",
     "TurnResult": "prolocutor.assistant.turn_result",
+    "TurnStarted": "prolocutor.dialog.turn_events",
     "Video": "prolocutor.dialog.messages",
     "enough": "prolocutor.contracts.selection",
     "permission_request": "prolocutor.assistant.notification",

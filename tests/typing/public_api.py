@@ -13,6 +13,7 @@ from prolocutor import (
     Button,
     Card,
     Choice,
+    Delta,
     Dialog,
     FeedMessage,
     Human,
@@ -22,6 +23,7 @@ from prolocutor import (
     Picture,
     Pipeline,
     ProlocutorError,
+    ReplyGiven,
     RichMessage,
     ScheduledMessage,
     Selection,
@@ -29,6 +31,7 @@ from prolocutor import (
     Service,
     ServiceStatus,
     Text,
+    TurnEvent,
     TurnRequest,
     TurnResult,
     enough,
@@ -130,6 +133,12 @@ async def talk() -> str:
         result = await assistant.turn("hi", user="ann", dialog="other")
         assert_type(result, TurnResult)
         assert_type(result.record, TurnRecord | None)
+        async for event in assistant.stream("hi", user="ann", request_id="s"):
+            assert_type(event, TurnEvent)
+            if isinstance(event, Delta):
+                assert_type(event.text, str)
+            elif isinstance(event, ReplyGiven):
+                assert_type(event.utterance, BotUtterance)
         async for message in assistant.feed("ann", after=3):
             assert_type(message, FeedMessage)
         assert_type(await assistant.close_dialog("ann"), str | None)

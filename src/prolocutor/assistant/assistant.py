@@ -10,29 +10,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
-from prolocutor.assistant.agenda_delivery import AgendaDelivery
-from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.assembly import assemble
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE, DEFAULTS, AssistantSettings
-from prolocutor.assistant.dialog_changes import DialogChanges
 from prolocutor.assistant.feed import FeedListeners, FeedMessage
 from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
-from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_queues import PersonQueues, Work
-from prolocutor.assistant.rounds.interpreter import InputInterpreter
-from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect, make_programs
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
+from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError, Stopping, StoreError
@@ -116,43 +113,23 @@ class Assistant:
         self.watchdog = Watchdog(
             lambda: len(self._queues) > 0, guards, self.engine.prepared.running
         )
-        secrets = Secrets(self.store)
-        self._journal = Journal(self.store, engine=self.engine, secrets=secrets)
         skills = pipeline.of(Stage.SKILL)
         self._skills = [service.name for service in skills]
         self.programs = programs or make_programs(skills, self.engine, self.store, deadline)
-        deliveries = AgendaDelivery(
-            self.store,
-            skills=self._skills,
-            programs=self.programs,
-            secrets=secrets,
-            listeners=self._listeners,
-            deadline=deadline,
-            new_dialog_attributes=self._journal.new_dialog_attributes,
-        )
-        self._scheduler = AgendaScheduler(
-            self.store, self._queues, deliveries, settle=self._journal.settle
-        )
-        self._changes = DialogChanges(
-            self.store,
-            journal=self._journal,
-            secrets=secrets,
-            listeners=self._listeners,
-            scheduler=self._scheduler,
-            observers=self._observers,
-        )
-        self._turns = TurnRunner(
+        parts = assemble(
+            pipeline,
             engine=self.engine,
-            journal=self._journal,
-            interpreter=InputInterpreter(
-                skills, switch_confidence=switch_confidence, answers_controls=pipeline.own_words
-            ),
-            programs=self.programs,
+            store=self.store,
+            queues=self._queues,
             listeners=self._listeners,
-            scheduler=self._scheduler,
             observers=self._observers,
+            programs=self.programs,
+            deadline=deadline,
+            switch_confidence=switch_confidence,
             recover_within=recover_within,
         )
+        self._journal, self._scheduler = parts.journal, parts.scheduler
+        self._changes, self._turns = parts.changes, parts.turns
 
     @classmethod
     def from_file(
@@ -237,16 +214,8 @@ class Assistant:
         comes as `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is
         the source of a ThingTalk program. `text` is then its title, if any.
         """
-        result = await self.turn(
-            text,
-            user=user,
-            dialog=dialog,
-            attributes=attributes,
-            request_id=request_id,
-            parsed=parsed,
-            program=program,
-        )
-        return result.reply
+        input = checked_input(text, attributes, self._max_text, parsed, program)
+        return (await self._begin(input, user, dialog, request_id, "python")).reply
 
     async def turn(
         self,
@@ -261,13 +230,29 @@ class Assistant:
         program: str | None = None,
     ) -> TurnResult:
         """Do as `reply` does, and return all that is known of the turn."""
-        dialog_name = checked_dialog(dialog)
         input = checked_input(text, attributes, self._max_text, parsed, program)
-        if request_id is not None:
-            check_name(request_id, "a request id", "request_id")
-        return await self._enqueue(
-            user, partial(self._turns.run, input, user, dialog_name, request_id, channel)
-        )
+        return await self._begin(input, user, dialog, request_id, channel)
+
+    def stream(
+        self,
+        text: str,
+        user: str,
+        dialog: str | None = None,
+        attributes: JsonObject | None = None,
+        request_id: str | None = None,
+        *,
+        channel: str = "python",
+        parsed: JsonObject | None = None,
+        program: str | None = None,
+    ) -> TurnStream:
+        """Do as `reply` does, and iterate over what happens meanwhile; `ReplyGiven` comes last.
+
+        The turn starts at once and ends whether it is iterated over or not. What it raises, the
+        iterator raises. The `request_id` of a turn that was stored gets `ReplyGiven` alone.
+        """
+        input = checked_input(text, attributes, self._max_text, parsed, program)
+        stream = TurnStream()
+        return stream.follow(self._begin(input, user, dialog, request_id, channel, stream.take))
 
     async def notify(
         self,
@@ -341,6 +326,21 @@ class Assistant:
     def listening(self, user: str) -> AbstractContextManager[asyncio.Event]:
         """Return an event that is set when `store.feed` of this person may have something new."""
         return self._listeners.listening(user)
+
+    def _begin(
+        self,
+        input: Input,
+        user: str,
+        dialog: str | None,
+        request_id: str | None,
+        channel: str,
+        listener: TurnListener | None = None,
+    ) -> asyncio.Future[TurnResult]:
+        name = checked_dialog(dialog)
+        if request_id is not None:
+            check_name(request_id, "a request id", "request_id")
+        run = partial(self._turns.run, input, user, name, request_id, channel, listener)
+        return self._enqueue(user, run)
 
     def _enqueue(self, user: str, work: Work[T]) -> asyncio.Future[T]:
         if self._stopping:

@@ -20,6 +20,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.turn_events import TurnListener, TurnStarted
 from prolocutor.errors import ProlocutorError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -58,7 +59,13 @@ class TurnRunner:
         self._recover_within = recover_within
 
     async def run(
-        self, input: Input, user: str, dialog: str, request_id: str | None, channel: str
+        self,
+        input: Input,
+        user: str,
+        dialog: str,
+        request_id: str | None,
+        channel: str,
+        listener: TurnListener | None = None,
     ) -> TurnResult:
         """Run a turn; a request that was answered before gets the stored reply."""
         started = monotonic()
@@ -70,7 +77,9 @@ class TurnRunner:
         self._listeners.wake(user)
         if opened.attempt > 1:
             input = input_of(opened)
-        return await self._run(opened, input, started)
+        if listener is not None:
+            listener(TurnStarted(opened.opening.turn_id, opened.dialog_id))
+        return await self._run(opened, input, started, listener)
 
     async def recover(self, unfinished: UnfinishedTurn) -> None:
         """Take up a turn that was cut off: run it once more if it is young, else close it."""
@@ -87,13 +96,19 @@ class TurnRunner:
         except ProlocutorError as error:
             log.error("turn %s cannot be taken up: %s", turn_id, error)
 
-    async def _run(self, opened: OpenedTurn, input: Input, started: float) -> TurnResult:
+    async def _run(
+        self,
+        opened: OpenedTurn,
+        input: Input,
+        started: float,
+        listener: TurnListener | None = None,
+    ) -> TurnResult:
         try:
             decision = self._interpreter.read(opened, input)
             if decision.program is not None:
                 seconds = started + self._engine.prepared.limits.deadline - monotonic()
                 decision = await run_program(decision, self._programs, seconds)
-            turn = await self._engine.run(opened, decision.start, started)
+            turn = await self._engine.run(opened, decision.start, started, listener)
             learn(turn, decision)
             skill = decision.cancelled_skill
             if skill is not None and is_cancelled(decision, turn.draft.spoken()):

@@ -11,6 +11,7 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, NotFound, ServiceError
 from prolocutor.pipeline.calling import answers_of
 from prolocutor.pipeline.guard import BreakerState
@@ -53,9 +54,15 @@ class Engine:
             breaker_changed=breaker_changed,
         )
 
-    async def run(self, opened: OpenedTurn, start: TurnStart, started: float) -> Turn:
+    async def run(
+        self,
+        opened: OpenedTurn,
+        start: TurnStart,
+        started: float,
+        listener: TurnListener | None = None,
+    ) -> Turn:
         """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft."""
-        turn = Turn(self.prepared, opened, start, started)
+        turn = Turn(self.prepared, opened, start, started, listener)
         if start.say is not None:
             turn.draft.say_itself(start.say)
             return turn

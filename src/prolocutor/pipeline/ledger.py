@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable
 from enum import Enum, auto
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import msgspec
 
@@ -77,12 +77,23 @@ class LedgerEntry(msgspec.Struct, eq=False):
     wave: SkillWave | None = None
 
 
+class LedgerWatch(Protocol):
+    """Takes note of what becomes of the services of one turn."""
+
+    def asked(self, entry: LedgerEntry) -> None:
+        """Take note that a service is asked, for the first time in the turn."""
+
+    def settled(self, entry: LedgerEntry) -> None:
+        """Take note that a service has settled, asked or not."""
+
+
 class Ledger:
     """The entries of all services of a turn, by index, and the waves of its skills.
 
     `excluded` is a skill that is not to be asked. `selecting`: whom to ask is not known yet;
     `closed`: no more skills will be selected; `running` counts the selected skills that have not
-    settled, `unsettled` all services of the ordinary turn that have not.
+    settled, `unsettled` all services of the ordinary turn that have not. `watch` is there where the
+    turn has a listener.
     """
 
     def __init__(self, prepared: PreparedPipeline, excluded: str | None = None) -> None:
@@ -94,6 +105,7 @@ class Ledger:
         self.closed = False
         self.running = 0
         self.unsettled = len(prepared.steps)
+        self.watch: LedgerWatch | None = None
         self._prepared = prepared
         self._excluded = excluded
         self._selectors = prepared.selectors
@@ -136,6 +148,8 @@ class Ledger:
         if entry.started is None:
             entry.started = now
             entry.standing = "asked"
+            if self.watch is not None:
+                self.watch.asked(entry)
         entry.calls += calls
 
     def settle(
@@ -152,6 +166,8 @@ class Ledger:
         entry.outcome = outcome
         entry.error = error
         entry.ended = now
+        if self.watch is not None:
+            self.watch.settled(entry)
         step, entries = entry.step, self.entries
         if step.stage is _SKILL:
             if entry.wave is not None or outcome != "skipped":
@@ -288,8 +304,9 @@ class Ledger:
     def stop(self, now: float) -> None:
         """The turn is over: settle whatever is left."""
         self.closed = True
-        for index in range(len(self._prepared.steps)):
-            self.settle(self.entries[index], "skipped", now, ServiceLate("the turn was over"))
+        for entry in self.entries:
+            if entry.started is not None or not entry.step.is_last_chance:
+                self.settle(entry, "skipped", now, ServiceLate("the turn was over"))
         self.ready.clear()
         self.due.clear()
 

@@ -15,8 +15,10 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, TurnStart
 from prolocutor.dialog.plain import Plain
 from prolocutor.dialog.profile_changes import Fault
+from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.pipeline import replies
+from prolocutor.pipeline.announcing import TurnAnnouncer
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
@@ -42,7 +44,12 @@ class Turn:
     """
 
     def __init__(
-        self, prepared: PreparedPipeline, opened: OpenedTurn, start: TurnStart, started: float
+        self,
+        prepared: PreparedPipeline,
+        opened: OpenedTurn,
+        start: TurnStart,
+        started: float,
+        listener: TurnListener | None = None,
     ) -> None:
         self.draft = Draft(
             opened,
@@ -62,6 +69,8 @@ class Turn:
         self._forced = forced if forced in prepared.skill_steps else None
         self._directed = self._forced is not None or start.preferred is not None
         self._ledger = Ledger(prepared, start.excluded)
+        if listener is not None:
+            self._ledger.watch = TurnAnnouncer(listener, self._ledger)
         self._selection = SkillSelection(prepared.skills, prepared.always)
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays

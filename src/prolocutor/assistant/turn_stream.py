@@ -1,0 +1,142 @@
+"""TurnStream: the events of one turn as an async iterator that its turn never waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Final, Self
+
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent
+from prolocutor.errors import Stopping
+
+MAX_UNREAD: Final = 100_000
+"""The most characters of provisional words that wait for a listener."""
+
+
+class TurnStream:
+    """The events of one turn, in their order; `ReplyGiven` ends it, or what the turn raised.
+
+    The turn runs whether events are read or not. They wait until they are read: there are few but
+    deltas, and deltas that wait are joined. A listener so slow that more than `MAX_UNREAD`
+    characters would wait gets `Replaced` and no more deltas, but everything else.
+    """
+
+    def __init__(self) -> None:
+        self._events: deque[TurnEvent] = deque()
+        self._tail: list[str] = []
+        self._skill = ""
+        self._unread = 0
+        self._said: list[str] = []
+        self._is_deaf = False
+        self._has_ended = False
+        self._error: BaseException | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    def follow(self, turn: asyncio.Future[TurnResult]) -> Self:
+        """End with the outcome of this turn; return the stream."""
+        turn.add_done_callback(self._turn_ended)
+        return self
+
+    def take(self, event: TurnEvent) -> None:
+        """Add an event; this is the stream's `TurnListener`."""
+        if self._has_ended:
+            return
+        if isinstance(event, Delta):
+            self._take_words(event)
+        elif not isinstance(event, Replaced):
+            self._join_tail()
+            self._events.append(event)
+        elif self._said:
+            self._void()
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> TurnEvent:
+        while not self._events and not self._tail:
+            if self._has_ended:
+                error, self._error = self._error, None
+                raise error or StopAsyncIteration
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        if not self._events:
+            self._join_tail()
+        event = self._events.popleft()
+        if isinstance(event, Delta):
+            self._unread -= len(event.text)
+        return event
+
+    async def aclose(self) -> None:
+        """Stop listening; the turn runs on."""
+        self._events.clear()
+        self._tail.clear()
+        self._has_ended, self._error = True, None
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _take_words(self, delta: Delta) -> None:
+        if self._is_deaf or not delta.text:
+            return
+        self._unread += len(delta.text)
+        if self._unread > MAX_UNREAD:
+            self._is_deaf = True
+            self._void()
+            return
+        if delta.skill != self._skill:
+            self._join_tail()
+            self._skill = delta.skill
+        self._tail.append(delta.text)
+        self._said.append(delta.text)
+
+    def _void(self) -> None:
+        """Take back all deltas; those that were not read need not be."""
+        self._tail.clear()
+        self._said.clear()
+        self._unread = 0
+        self._events = deque(one for one in self._events if not isinstance(one, Delta))
+        self._events.append(Replaced())
+
+    def _join_tail(self) -> None:
+        if self._tail:
+            self._events.append(Delta(self._skill, "".join(self._tail)))
+            self._tail.clear()
+
+    def _turn_ended(self, turn: asyncio.Future[TurnResult]) -> None:
+        """Say what the turn came to: its reply is stored now, or never will be."""
+        if turn.cancelled():
+            self._fail(Stopping("the assistant was stopped before the reply"))
+        elif error := turn.exception():
+            self._fail(error)
+        elif not self._has_ended:
+            result = turn.result()
+            self._settle_words(result.reply.text)
+            self.take(
+                ReplyGiven(
+                    result.reply,
+                    turn_id=result.turn_id,
+                    dialog_id=result.dialog_id,
+                    human_utt_id=result.human_utt_id,
+                    waiting=result.waiting,
+                    n=result.n,
+                    repeated=result.repeated,
+                )
+            )
+            self._has_ended = True
+
+    def _settle_words(self, text: str) -> None:
+        """Make the deltas come to the text of the reply, or void."""
+        said = "".join(self._said)
+        if not said or said == text:
+            return
+        if text.startswith(said):
+            self.take(Delta(self._skill, text[len(said) :]))
+        else:
+            self.take(Replaced())
+
+    def _fail(self, error: BaseException) -> None:
+        self.take(Replaced())
+        if not self._has_ended:
+            self._has_ended, self._error = True, error

@@ -1,0 +1,101 @@
+"""What happens in a turn while it runs, for those who listen to it.
+
+The order is: `TurnStarted` once the input is stored; then stages, services and provisional words
+as they come; `ReplyGiven` last, once the reply is stored. A reply that was stored before is
+`ReplyGiven` alone. Each `ServiceAsked` has its `ServiceSettled` and each `StageStarted`
+its `StageEnded` before `ReplyGiven`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.utterances import BotUtterance
+
+
+class _Event(msgspec.Struct, frozen=True, tag_field="type", tag=True):
+    """One event; `type` is the name of its class."""
+
+
+class TurnStarted(_Event, frozen=True):
+    """The input is stored and its turn runs."""
+
+    turn_id: str
+    dialog_id: str
+
+
+class StageStarted(_Event, frozen=True):
+    """The first service of a stage is asked; the stage is named by its key in YAML."""
+
+    stage: str
+
+
+class StageEnded(_Event, frozen=True):
+    """Every service of a stage has settled."""
+
+    stage: str
+
+
+class ServiceAsked(_Event, frozen=True):
+    """A service is asked for the first time in this turn."""
+
+    service: str
+    stage: str
+
+
+class ServiceSettled(_Event, frozen=True):
+    """A service that was asked is through; `seconds` since it was asked.
+
+    `skipped`: its answer is not wanted any more.
+    """
+
+    service: str
+    stage: str
+    outcome: Literal["done", "failed", "late", "skipped"]
+    seconds: float
+
+
+class Delta(_Event, frozen=True):
+    """Provisional words of the skill that is going to speak, to be appended to those before."""
+
+    skill: str
+    text: str
+
+
+class Replaced(_Event, frozen=True):
+    """All deltas so far are void: another answer wins, or the skill failed."""
+
+
+class ReplyGiven(_Event, frozen=True):
+    """The reply, which is stored. Deltas that are not void, joined, are its text.
+
+    `waiting` is what is asked for from now on. `n` is the number of the feed row of what the person
+    said, the rows of the reply follow. `repeated`: the reply was stored before.
+    """
+
+    utterance: BotUtterance
+    turn_id: str = ""
+    dialog_id: str = ""
+    human_utt_id: str = ""
+    waiting: PendingAsk | None = None
+    n: int = 0
+    repeated: bool = False
+
+
+TurnEvent = (
+    TurnStarted
+    | StageStarted
+    | StageEnded
+    | ServiceAsked
+    | ServiceSettled
+    | Delta
+    | Replaced
+    | ReplyGiven
+)
+
+TurnListener = Callable[[TurnEvent], None]
+"""Takes the events of one turn in their order; it must not block and must not raise."""
