@@ -46,7 +46,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     deletions=st.lists(st.sampled_from(WAYS), max_size=3),
     replacements=st.lists(st.tuples(st.sampled_from(WAYS), values), max_size=4),
@@ -64,7 +64,7 @@ def test_a_tree_with_nodes_deleted_and_replaced(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(
     at=st.integers(0, len(FULL)),
     length=st.integers(0, 60),

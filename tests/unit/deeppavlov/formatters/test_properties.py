@@ -100,7 +100,7 @@ def dialogs(draw: st.DrawFn, most: int = 25) -> State:
     return dialog(*said, newest, attributes=draw(ATTRIBUTES))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(state=dialogs())
 def test_formatters_give_json_and_leave_the_dialog_as_it_was(state: State) -> None:
     before = json.dumps(state)
@@ -111,7 +111,7 @@ def test_formatters_give_json_and_leave_the_dialog_as_it_was(state: State) -> No
         assert msgspec.json.decode(msgspec.json.encode(requests)) == requests, formatter.name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(state=dialogs())
 def test_formatters_read_no_more_than_they_declare(state: State) -> None:
     for formatter in FORMATTERS.values():
