@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,13 +73,30 @@ def tool() -> Any:
     return module
 
 
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Compare every pipeline with its recording, four at a time: most of a run is waiting."""
+    folders = [tmp_path_factory.mktemp(name) for name in EQUAL]
+    with ThreadPoolExecutor(4) as threads:
+        return dict(zip(EQUAL, threads.map(comparison, EQUAL, folders), strict=True))
+
+
 @pytest.mark.parametrize("name", EQUAL)
-def test_every_request_and_reply_is_that_of_the_recording(name: str, tmp_path: Path) -> None:
+def test_every_request_and_reply_is_that_of_the_recording(
+    name: str, compared: dict[str, Any]
+) -> None:
+    result = compared[name]
+
+    assert result["ok"], result["services"]
+
+
+def comparison(name: str, folder: Path) -> Any:
+    """Serve a pipeline, play its recorded turns, and compare all that was asked and said."""
     fake_dream = tool()
     pipeline = fake_dream.load(PIPELINES / f"{name}.json")
     services = fake_dream.Fake(pipeline).start(0)
     address = f"http://127.0.0.1:{services.server.server_address[1]}"
-    file, words = tmp_path / "pipeline_conf.json", tmp_path / "words.json"
+    file, words = folder / "pipeline_conf.json", folder / "words.json"
     file.write_text(json.dumps(fake_dream.rewrite(pipeline, address)))
     words.write_text(json.dumps([WORDS]))
     try:
@@ -90,6 +108,4 @@ def test_every_request_and_reply_is_that_of_the_recording(name: str, tmp_path: P
 
     recordings = [PIPELINES / "golden" / f"{name}{end}.jsonl.gz" for end in ("", "_patched")]
     golden = fake_dream.read(next(one for one in recordings if one.is_file()))
-    result = fake_dream.compare(golden, run, pipeline, dummy=WORDS)
-
-    assert result["ok"], result["services"]
+    return fake_dream.compare(golden, run, pipeline, dummy=WORDS)

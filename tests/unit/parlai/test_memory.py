@@ -1,4 +1,4 @@
-"""Data larger than the memory: hundreds of thousands of examples take no more of it than a thousand."""
+"""Data larger than the memory: many examples take no more of it than a thousand."""
 
 import subprocess
 import sys
