@@ -10,10 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
+from msgspec.structs import replace
+
 from prolocutor.assistant.assembly import assemble
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE, DEFAULTS, AssistantSettings
 from prolocutor.assistant.feed import FeedListeners, FeedMessage
-from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
+from prolocutor.assistant.input_checks import (
+    check_name,
+    check_skill,
+    checked_dialog,
+    checked_input,
+)
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_queues import PersonQueues, Work
@@ -206,16 +213,18 @@ class Assistant:
         *,
         parsed: JsonObject | None = None,
         program: str | None = None,
+        skill: str | None = None,
     ) -> BotUtterance:
         """Return the reply to one input. Cancelling only stops waiting: the turn runs on.
 
         `dialog` names one of the person's dialogs ("main"). The same `request_id` gets the same
         reply; `Conflict` is raised if it came with another input before. The content of a button
         comes as `parsed`: `{code, entities}`, `{program}` or what a skill put in it; `program` is
-        the source of a ThingTalk program. `text` is then its title, if any.
+        the source of a ThingTalk program. `text` is then its title, if any. With `skill` that
+        skill alone is asked; `NotFound` names the skills where there is none of this name.
         """
         input = checked_input(text, attributes, self._max_text, parsed, program)
-        return (await self._begin(input, user, dialog, request_id, "python")).reply
+        return (await self._begin(input, user, dialog, request_id, "python", skill)).reply
 
     async def turn(
         self,
@@ -228,10 +237,11 @@ class Assistant:
         channel: str = "python",
         parsed: JsonObject | None = None,
         program: str | None = None,
+        skill: str | None = None,
     ) -> TurnResult:
         """Do as `reply` does, and return all that is known of the turn."""
         input = checked_input(text, attributes, self._max_text, parsed, program)
-        return await self._begin(input, user, dialog, request_id, channel)
+        return await self._begin(input, user, dialog, request_id, channel, skill)
 
     def stream(
         self,
@@ -244,6 +254,7 @@ class Assistant:
         channel: str = "python",
         parsed: JsonObject | None = None,
         program: str | None = None,
+        skill: str | None = None,
     ) -> TurnStream:
         """Do as `reply` does, and iterate over what happens meanwhile; `ReplyGiven` comes last.
 
@@ -252,7 +263,9 @@ class Assistant:
         """
         input = checked_input(text, attributes, self._max_text, parsed, program)
         stream = TurnStream()
-        return stream.follow(self._begin(input, user, dialog, request_id, channel, stream.take))
+        return stream.follow(
+            self._begin(input, user, dialog, request_id, channel, skill, stream.take)
+        )
 
     async def notify(
         self,
@@ -334,11 +347,15 @@ class Assistant:
         dialog: str | None,
         request_id: str | None,
         channel: str,
+        skill: str | None,
         listener: TurnListener | None = None,
     ) -> asyncio.Future[TurnResult]:
         name = checked_dialog(dialog)
         if request_id is not None:
             check_name(request_id, "a request id", "request_id")
+        if skill is not None:
+            check_skill(skill, self._skills)
+            input = replace(input, skill=skill)
         run = partial(self._turns.run, input, user, name, request_id, channel, listener)
         return self._enqueue(user, run)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
-from prolocutor.errors import BadInput, BadReply
+from prolocutor.errors import BadInput, BadReply, NotFound
+from prolocutor.names import did_you_mean
 
 MAX_NAME: Final = 500
 
@@ -49,6 +51,15 @@ def check_name(name: object, what: str, field: str) -> None:
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
         raise BadInput(f"{what} is a text of 1 to {MAX_NAME} characters", field=field)
     _check_text(name, field)
+
+
+def check_skill(name: object, known: Sequence[str]) -> None:
+    """Raise `NotFound` for what is not the name of one of these skills."""
+    if isinstance(name, str) and name in known:
+        return
+    close = did_you_mean(str(name), known)
+    what = f"there is no skill {name!r:.80}" + (f"; {close}" if close else "")
+    raise NotFound(f"{what}. The skills are: {', '.join(known)}", field="skill")
 
 
 def _as_typed(parsed: dict[str, Any] | None) -> str:

@@ -164,10 +164,15 @@ def input_of(opened: OpenedTurn) -> Input:
 
 def _start_of(input: Input, *, secret: bool = False) -> bytes:
     """Return what a second run needs of an input beside its text; of a secret, the text too."""
-    if input.parsed is None and input.program is None and not secret:
+    if input.parsed is None and input.program is None and input.skill is None and not secret:
         return b"{}"
     text = input.text if secret else None
-    came = {"text": text, "parsed": input.parsed, "program": input.program}
+    came = {
+        "text": text,
+        "parsed": input.parsed,
+        "program": input.program,
+        "skill": input.skill,
+    }
     return plain.encode({key: value for key, value in came.items() if value is not None})
 
 

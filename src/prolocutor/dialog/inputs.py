@@ -18,13 +18,15 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 
     A button or a program comes parsed: `parsed` is `{code, entities, slots?, slotTypes?,
     example_id?}` or `{program}`, `program` the source of a ThingTalk program. `text` is then its
-    title, or what a client may show instead of one.
+    title, or what a client may show instead of one. `skill` is the one skill that is asked, None
+    where the assistant decides.
     """
 
     text: str
     attributes: JsonObject = {}
     parsed: JsonObject | None = None
     program: str | None = None
+    skill: str | None = None
 
     @property
     def timezone(self) -> str | None:

@@ -85,6 +85,8 @@ class InputInterpreter:
 
     def _read(self, opened: OpenedTurn, input: Input, state: Round) -> Decision:
         waiting = state.waiting
+        if input.skill in self._skills and (waiting is None or waiting.skill != input.skill):
+            return self._alone(input, input.skill, waiting)
         parsed = self._parsed(input, waiting)
         if waiting is None:
             if parsed is None:
@@ -99,7 +101,18 @@ class InputInterpreter:
         )
         if parsed is None:
             parsed = ask.titled()
-        return ask.text() if parsed is None else self._pressed_within(ask, input, parsed)
+        decision = ask.text() if parsed is None else self._pressed_within(ask, input, parsed)
+        if input.skill in self._skills and decision.start.excluded is not None:
+            return _asks_again(decision)
+        return decision
+
+    def _alone(self, input: Input, skill: str, waiting: PendingAsk | None) -> Decision:
+        """Ask the one skill that an input is for; what another one asked is over."""
+        parsed = input.parsed
+        pressed = parsed is not None and parsed.get("skill") == skill
+        answer = button_answer(input, parsed) if parsed is not None and pressed else None
+        over = waiting.skill or None if waiting is not None else None
+        return Decision(start=to_skill(input, skill, answer), cancelled_skill=over)
 
     # -- with an open ask -------------------------------------------------------------------
 
@@ -185,6 +198,12 @@ def _misread(input: Input, waiting: PendingAsk | None, what: str) -> Decision:
     else:
         words = own_words.looks_for(waiting, NOT_UNDERSTOOD, what)
     return Decision(start=TurnStart(input=input, say=words), pending=waiting)
+
+
+def _asks_again(decision: Decision) -> Decision:
+    """Repeat the ask where another skill would be asked, if this one were not to be alone."""
+    start = replace(decision.start, excluded=None, least=None, say=decision.start.otherwise)
+    return replace(decision, start=start, cancelled_skill=None)
 
 
 def round_of(opened: OpenedTurn) -> Round:
