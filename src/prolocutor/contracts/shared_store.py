@@ -21,14 +21,15 @@ lease on its person, and (turn, attempt, replica) its fence:
   Nothing was stored; the caller has a ticket.
 - `open_turn` with a known `request_key` returns `AnsweredRequest` and takes no ticket. Its `reply`
   is None while the turn is open, at whichever replica.
-- `close_turn` stores under the fence. The same closing again is stored once: no error. It raises
-  `TakenOver` where the turn is open for another run, or closed by another run, or gone.
+- `close_turn` stores under the fence. After a `StoreError` other than `TakenOver` (the answer may
+  be lost), the same closing may be tried again, and is stored once. It raises `TakenOver` where the
+  turn is open for another run, or closed by another run, or gone.
 - `resume_turn` starts another run of a turn that this replica has open, or a dead one had (which it
   takes over). It raises `PersonBusy` where a living replica has it, `NotFound` where it is closed.
 - `unfinished_turns` returns the open turns of this replica and of dead ones.
-- `deliver`, `close_dialog` and `delete_person` raise `PersonBusy` while a turn of the person is
-  open or another replica holds the person. The replica that holds the person is let through; if the
-  hold was taken away meanwhile (it was declared dead), they raise `TakenOver`.
+- `deliver`, `close_dialog` and `delete_person` raise `PersonBusy` while another replica has a turn
+  of the person open or holds them. The replica that has the person is let through; if its hold was
+  taken away meanwhile (it was declared dead), they raise `TakenOver`.
 - All of these raise `DeclaredDead` for a replica that was declared dead, except that a late
   `close_turn` raises `TakenOver`. The caller calls `beat`, which joins again, and tries again.
 

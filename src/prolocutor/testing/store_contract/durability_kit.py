@@ -116,10 +116,11 @@ class DurabilityKit(StoreFixtures):
             assert await store.entries("ann") == entries[::-1]
             assert await store.records("ann", "device") == {"a": b"1"}
             again = await open_new_turn(store, "ann", "c")
+            await store.close_turn(a_closing(again))
             other = await open_new_turn(store, "ann", "d", dialog_name="other")
 
         assert (again.round, again.feed, again.feed_id) == (b'{"left":2}', 4, 1)
-        assert (other.feed, other.feed_id) == (5, 1)
+        assert (other.feed, other.feed_id) == (6, 1)
 
     async def test_message_ids_are_not_reused_after_reopening(self, make_store: MakeStore) -> None:
         async with open_for_test(make_store) as store:

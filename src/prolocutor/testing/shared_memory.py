@@ -1,0 +1,57 @@
+"""SharedMemory: a database in memory for several stores, with a clock that is moved by hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from prolocutor.stores.memory.state import MemoryState
+
+
+class SharedMemory:
+    """What the replicas of one database share."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+        self.state = MemoryState()
+        self.away = False
+        """Whether the database cannot be reached; then every call raises `StoreError`."""
+        self.hints = True
+        """Whether hints arrive at other replicas."""
+        self.replicas: list[MemoryReplica] = []
+        self.taken: dict[str, PersonLease] = {}
+        """Whose person is busy: an open turn, or a hold."""
+        self.waiting: dict[str, list[tuple[str, MemoryReplica]]] = {}
+        """Tickets by person, in order."""
+        self.claims: dict[tuple[str, str, str], MemoryReplica] = {}
+        self.stored: dict[str, int] = {}
+        """The attempt that stored a turn, by the turn's id."""
+        self.listeners: dict[object, Callable[[str], None]] = {}
+        """What hears the hints, by the store that listens."""
+
+    def first_in_line(self, user: str) -> str | None:
+        """Return the oldest ticket of a living replica."""
+        line = self.waiting.get(user, [])
+        alive = (one for one, owner in line if not owner.dead and owner.alive_until >= self.now)
+        return next(alive, None)
+
+
+class MemoryReplica:
+    """One replica: its number, and until when it lives."""
+
+    __slots__ = ("alive_until", "dead", "joined", "lease", "number", "takeovers", "url")
+
+    def __init__(self, number: int, lease: float, url: str, now: float) -> None:
+        self.number, self.lease, self.url, self.joined = number, lease, url, now
+        self.alive_until = now + lease
+        self.dead = False
+        self.takeovers = 0
+
+
+class PersonLease:
+    """A person whom a replica has, for an open turn (`attempt` above 0) or a hold."""
+
+    __slots__ = ("attempt", "id", "replica")
+
+    def __init__(self, id_: str, replica: MemoryReplica, attempt: int = 0) -> None:
+        self.id, self.replica, self.attempt = id_, replica, attempt

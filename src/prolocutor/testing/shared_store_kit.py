@@ -1,0 +1,29 @@
+"""SharedStoreKit: the contract tests of a store of several replicas, to be inherited.
+
+    class TestMyStore(SharedStoreKit):
+        @pytest.fixture
+        def make_store(self, database):
+            return lambda: MyStore(database.url)
+
+        @pytest.fixture
+        def run_out(self, database):
+            async def run_out(store): ...  # let the lease of this store's replica run out now
+            return run_out
+
+Each call of `make_store()` within one test returns a store that is not open yet, on one database;
+it must be a `SharedStore` as well. The tests let two or three of them meet in every order that two
+replicas can meet in; a lost answer is a call that is made twice. A database that has to be restored
+to nothing is the business of the fixtures. The kit needs pytest and pytest-asyncio.
+"""
+
+from __future__ import annotations
+
+from prolocutor.testing.store_contract.shared_fixtures import LoseAnswer, Replica, RunOut
+from prolocutor.testing.store_contract.shared_persons_kit import SharedPersonsKit
+from prolocutor.testing.store_contract.shared_turns_kit import SharedTurnsKit
+
+__all__ = ["LoseAnswer", "Replica", "RunOut", "SharedStoreKit"]
+
+
+class SharedStoreKit(SharedTurnsKit, SharedPersonsKit):
+    """The tests of every shared store. Subclass it as `Test...` with the fixtures above."""
