@@ -11,6 +11,7 @@ class DreamEnvironment(msgspec.Struct, frozen=True):
     """What the variables say, by DREAM's defaults where they are not set."""
 
     high_priority_intents: bool = True
+    sensitive_restricted: bool = True
     all_skills: bool = False
     language: str = "EN"
     fallback_file: str = ""
@@ -20,6 +21,7 @@ class DreamEnvironment(msgspec.Struct, frozen=True):
         """Read the variables; a switch is off where it is empty, 0 or false."""
         return cls(
             high_priority_intents=_is_on(variables.get("HIGH_PRIORITY_INTENTS", "1")),
+            sensitive_restricted=_is_on(variables.get("RESTRICTION_FOR_SENSITIVE_CASE", "1")),
             all_skills=_is_on(variables.get("ALWAYS_TURN_ON_ALL_SKILLS", "0")),
             language=variables.get("LANGUAGE", "EN"),
             fallback_file=variables.get("FALLBACK_FILE", ""),

@@ -6,6 +6,7 @@ pipeline that has no rule here is asked: more calls, never fewer answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from prolocutor.deeppavlov.python_connectors.selection_signs import (
     detected_intents,
     is_factoid,
     is_question,
+    is_sensitive_request,
+    means_what_it_says,
     previous_skill,
     prompted_skills,
     skills_of,
@@ -35,6 +38,14 @@ ON_DEMAND = frozenset(
     " alexa_handler dff_google_api_skill dff_image_skill dff_fromage_image_skill dff_voice_skill"
     " dff_friendship_skill".split()
 )
+SAFE = (
+    "dff_program_y_dangerous_skill meta_script_skill personal_info_skill factoid_qa"
+    " dff_grounding_skill dff_generative_skill dummy_skill small_talk_skill"
+).split()
+"""Skills that speak of anything without an opinion."""
+BY_WORDS = {"dff_user_kg_skill": re.compile(r"\bpet|pets|hobby|hobbies")}
+"""Skills for which DREAM's rule is a few words in what was said."""
+LOW_PRIORITY = frozenset(("dont_understand", "what_time", "choose_topic"))
 SHORT_DIALOG = 20  # utterances, under which the skill for acquaintance is asked
 
 
@@ -70,10 +81,13 @@ class RuleBasedSelector:
             return ["personality_catcher"]
         if text == "/get_dialog_id":
             return ["dummy_skill"]
-        if self._environment.high_priority_intents and intents & HIGH_PRIORITY:
+        certain = {one for one in intents & HIGH_PRIORITY if means_what_it_says(one, dialog)}
+        if self._environment.high_priority_intents and certain:
             return ["dummy_skill", "dff_intent_responder_skill"]
         if intents & {*COMMANDS, "test_command"}:
             return ["dummy_skill", "dff_command_selector_skill"]
+        if self._environment.sensitive_restricted and is_sensitive_request(newest):
+            return [*SAFE, previous_skill(dialog)]
         return [*_general(dialog, newest, intents), previous_skill(dialog)]
 
 
@@ -81,12 +95,15 @@ def _general(dialog: State, newest: State, intents: set[str]) -> Iterator[str]:
     yield from GENERAL
     if len(dialog["utterances"]) < SHORT_DIALOG:
         yield "dff_friendship_skill"
-    if intents:
+    if intents & LOW_PRIORITY:
         yield "dff_intent_responder_skill"
     if newest.get("attributes", {}).get("sound_path"):
         yield "dff_voice_skill"
     for skill in skills_of(dialog):
-        if skill not in ON_DEMAND and "prompted_skill" not in skill:
+        if skill in BY_WORDS:
+            if BY_WORDS[skill].search(newest["text"].lower()):
+                yield skill
+        elif skill not in ON_DEMAND and "prompted_skill" not in skill:
             yield skill
 
 

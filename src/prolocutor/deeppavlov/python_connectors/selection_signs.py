@@ -15,6 +15,16 @@ HIGH_PRIORITY = frozenset(
 COMMANDS = frozenset(
     "track_object turn_around move_forward move_backward open_door move_to_point".split()
 )
+UNPREDICTABLE = frozenset(
+    "convert_reddit knowledge_grounding_skill dff_generative_skill dialogpt dialogpt_persona_based"
+    " seq2seq_persona_based".split()
+)
+"""Skills whose replies are made up as they go, so that a person may well ask "what?"."""
+SENSITIVE_TOPICS = frozenset("Politics Religion Sex_Profanity Inappropriate_Content".split())
+ASKING_FOR_OPINION = frozenset(
+    "Opinion_RequestIntent opinion_request open_question_opinion open_question_personal"
+    " yes_no_question".split()
+)
 CONTINUING = frozenset(("can", "must", "can_prompt"))
 
 QUESTION = re.compile(
@@ -41,6 +51,63 @@ def detected_intents(utterance: State) -> set[str]:
     """Return the intents that were found in the utterance."""
     found = utterance["annotations"].get("intent_catcher", {})
     return {intent for intent, sign in found.items() if sign.get("detected") == 1}
+
+
+def means_what_it_says(intent: str, dialog: State) -> bool:
+    """Return whether an intent is to be taken as found: three of them are often mistaken.
+
+    "exit" in the first words of a dialog, "what?" after words that a model made up, and "play"
+    in reply to a greeting are none of these intents (DREAM's rule-based selector).
+    """
+    heard, said = dialog["human_utterances"], dialog["bot_utterances"]
+    text = heard[-1]["text"].lower()
+    last = said[-1] if said else {}
+    if intent == "exit":
+        return not (len(heard) == 1 or (len(heard) == 2 and len(text.split()) > 3))
+    if intent == "repeat":
+        made_up = last.get("active_skill") in UNPREDICTABLE
+        return not (made_up and re.match(r"what.?$", text))
+    if intent == "cant_do":
+        return not ("play" in text and "?" in last.get("text", ""))
+    return True
+
+
+def is_sensitive_request(utterance: State) -> bool:
+    """Return whether the text asks for an opinion, or something personal, on a touchy topic."""
+    topics = labels(utterance, "cobot_topics") | labels(utterance, "cobot_dialogact_topics")
+    if not topics & SENSITIVE_TOPICS:
+        return False
+    asked = labels(utterance, "cobot_dialogact_intents") | _midas_labels(utterance)
+    return bool((asked | detected_intents(utterance)) & ASKING_FOR_OPINION)
+
+
+def labels(utterance: State, classifier: str) -> set[str]:
+    """Return the likely labels of a classifier: those over .5, or else the likeliest."""
+    annotations = utterance["annotations"]
+    found = annotations.get(classifier)
+    if not found and classifier.startswith("cobot_dialogact_"):
+        found = annotations.get("cobot_dialogact", {}).get(classifier.rpartition("_")[2])
+    if not found:
+        combined = annotations.get("combined_classification") or {}
+        combined = combined[0] if isinstance(combined, list) else combined
+        found = combined.get(classifier)
+    if isinstance(found, dict) and "text" in found:
+        found = found["text"]
+    if isinstance(found, dict):
+        likely = {label for label, likelihood in found.items() if likelihood > 0.5}
+        return likely or {label for label in found if found[label] == max(found.values())}
+    return {found} if isinstance(found, str) else set(found or ())
+
+
+def _midas_labels(utterance: State) -> set[str]:
+    found = utterance["annotations"].get("midas_classification") or []
+    sentences = found if isinstance(found, list) else [found]
+    return {
+        label
+        for sentence in sentences
+        for label, likelihood in sentence.items()
+        if likelihood == max(sentence.values())
+    }
 
 
 def previous_skill(dialog: State) -> str | None:

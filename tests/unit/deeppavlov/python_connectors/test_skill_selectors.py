@@ -45,11 +45,50 @@ def test_the_skills_that_the_request_names_are_asked(selector: Any, given: Any) 
 
 
 def test_an_important_intent_has_a_skill_of_its_own() -> None:
-    leave = human("bye", intent_catcher=detected("exit"))
+    leave = human("who are you", intent_catcher=detected("what_is_your_name"))
     answering = {"dummy_skill", "dff_intent_responder_skill"}
     assert select(DescriptionBasedSelector, leave) == answering
     assert select(RuleBasedSelector, leave, skills=[]) >= answering
     assert "dff_grounding_skill" not in select(RuleBasedSelector, leave)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [human("bye", intent_catcher=detected("exit"))],
+        [
+            human("hi"),
+            bot("Mars is red", "dialogpt"),
+            human("what?", intent_catcher=detected("repeat")),
+        ],
+        [
+            human("hi"),
+            bot("What do you do in your free time?"),
+            human("i play chess", intent_catcher=detected("cant_do")),
+        ],
+    ],
+)
+def test_rules_know_where_an_intent_is_often_mistaken(said: list[State]) -> None:
+    assert "dff_grounding_skill" in select(RuleBasedSelector, *said)
+
+
+def test_an_opinion_on_a_touchy_topic_is_asked_of_safe_skills() -> None:
+    asked = human(
+        "is he a good president?",
+        cobot_topics={"text": ["Politics"]},
+        cobot_dialogact={"intents": ["Opinion_RequestIntent"]},
+    )
+    told = human("he is the president", cobot_topics={"text": ["Politics"]})
+    assert "dialogpt" not in select(RuleBasedSelector, asked)
+    assert "dff_program_y_dangerous_skill" in select(RuleBasedSelector, asked)
+    assert "dialogpt" in select(RuleBasedSelector, told)
+    assert "dialogpt" in select(RuleBasedSelector, asked, sensitive_restricted=False)
+
+
+def test_a_skill_with_words_of_its_own_is_asked_where_they_are_said() -> None:
+    skills = ["dff_user_kg_skill"]
+    assert skills[0] in select(RuleBasedSelector, human("my hobbies are odd"), skills=skills)
+    assert skills[0] not in select(RuleBasedSelector, human("hi"), skills=skills)
 
 
 @BOTH
