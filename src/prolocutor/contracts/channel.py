@@ -27,13 +27,15 @@ class Route(msgspec.Struct, frozen=True):
     """One method of one path, which may have parts such as `{id}`, and at its end `{rest:path}`.
 
     `answer` is a plain function, or a `web.operations.Operation`, which reads and writes Structs
-    and is described by them in the OpenAPI document.
+    and is described by them in the OpenAPI document. `any_secret`: a key or token is ignored where
+    the assistant has none, as the clients of some protocols always send one.
     """
 
     method: Method
     path: str
     answer: Callable[[HttpRequest], Awaitable[HttpResponse]]
     access: Access = "known"
+    any_secret: bool = False
 
 
 class WebSocketRoute(msgspec.Struct, frozen=True):
@@ -56,6 +58,16 @@ class NotFoundText(msgspec.Struct, frozen=True):
     text: str
 
 
+class ErrorForm(msgspec.Struct, frozen=True):
+    """How errors of requests below `prefix` are written, where a door's protocol has its own form.
+
+    `write` gets what was raised, be it by a handler or before one was found.
+    """
+
+    prefix: str
+    write: Callable[[Exception], HttpResponse]
+
+
 class Channel(Protocol):
     """A front door."""
 
@@ -68,7 +80,7 @@ class Channel(Protocol):
         """The prefix of its users' names in the assistant; unique among the channels."""
 
     @property
-    def routes(self) -> Sequence[Route | WebSocketRoute | NotFoundText]:
+    def routes(self) -> Sequence[Route | WebSocketRoute | NotFoundText | ErrorForm]:
         """Its routes; no other channel has the same."""
 
     async def open(self) -> None:

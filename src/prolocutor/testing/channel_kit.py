@@ -24,7 +24,7 @@ import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Channel, NotFoundText, Route
+from prolocutor.contracts.channel import Channel, Route, WebSocketRoute
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
@@ -249,7 +249,7 @@ class ChannelKit:
             described = document("a", {channel.name: channel.routes})["paths"]
 
         for route in channel.routes:
-            if not isinstance(route, NotFoundText):
+            if isinstance(route, Route | WebSocketRoute):
                 path = re.sub(r":\w+}", "}", route.path)
                 method = route.method.lower() if isinstance(route, Route) else "get"
                 assert described[path][method]["summary"]

@@ -67,10 +67,19 @@ class Authenticator:
             raise ConfigError("a key, a token or its user is empty", key="auth")
 
     def admit(
-        self, headers: Headers, query: bytes, client: str | None, access: Access = "known"
+        self,
+        headers: Headers,
+        query: bytes,
+        client: str | None,
+        access: Access = "known",
+        *,
+        any_secret: bool = False,
     ) -> Visitor:
-        """Return who the visitor is; raise `Unauthenticated` or `Forbidden` to refuse them."""
-        visitor = self._identify(headers, query, client)
+        """Return who the visitor is; raise `Unauthenticated` or `Forbidden` to refuse them.
+
+        `any_secret`: a key or token is ignored where there is none to be known.
+        """
+        visitor = self._identify(headers, query, client, any_secret)
         if access == "operators" and visitor.kind != "operator":
             raise Forbidden("only operators may do this")
         return visitor
@@ -94,8 +103,11 @@ class Authenticator:
                 key="auth",
             )
 
-    def _identify(self, headers: Headers, query: bytes, client: str | None) -> Visitor:
-        secret = _secret(headers, query)
+    def _identify(
+        self, headers: Headers, query: bytes, client: str | None, any_secret: bool
+    ) -> Visitor:
+        any_secret = any_secret and not self._known
+        secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret)
         if self.auth.trust_loopback and _is_local(headers, client):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from http import HTTPStatus
 
 from prolocutor.assistant.assistant import Assistant
@@ -64,6 +65,7 @@ class Listener:
         _check_prefixes(channels)
         self.limits = limits
         self.authenticator = Authenticator(auth, origins, [channel.prefix for channel in channels])
+        self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
         self.stopping = False
         self._assistant = assistant
         self._channels = channels
@@ -114,7 +116,7 @@ class Listener:
             try:
                 response = await self._respond(scope, receive)
             except Exception as error:
-                response = error_response(error).response()
+                response = self._routes.refused(scope["path"], error)
             await send_response(send, response)
 
     async def _respond(self, scope: Scope, receive: Receive) -> HttpResponse:
@@ -124,7 +126,8 @@ class Listener:
         route, params = self._routes.find(method, path)
         request = AsgiRequest(scope, receive, params, self.limits)
         if route.access != "all":
-            self._admit(self.authenticator.admit, scope, request, route.access)
+            admit = self._admit_any if route.any_secret else self.authenticator.admit
+            self._admit(admit, scope, request, route.access)
         return await route.answer(request)
 
     # -- WebSockets -------------------------------------------------------------------------

@@ -9,9 +9,10 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.channel import ErrorForm, NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import ConfigError, NotFound
-from prolocutor.web.error_table import HttpError
+from prolocutor.web.error_table import HttpError, error_response
 
 Params = Mapping[str, str]
 """The parts of a path by the names that its route gives them."""
@@ -31,13 +32,16 @@ class _Address(msgspec.Struct):
 class RouteTable:
     """All routes of a listener: paths without braces in a dict, the others as patterns in order."""
 
-    def __init__(self, routes: Iterable[Route | WebSocketRoute | NotFoundText]) -> None:
+    def __init__(self, routes: Iterable[Route | WebSocketRoute | NotFoundText | ErrorForm]) -> None:
         self._exact: dict[str, _Address] = {}
         self._patterns: dict[re.Pattern[str], _Address] = {}
         self._texts: list[NotFoundText] = []
+        self._forms: list[ErrorForm] = []
         for route in routes:
             if isinstance(route, NotFoundText):
                 self._texts.append(route)
+            elif isinstance(route, ErrorForm):
+                self._forms.append(route)
             else:
                 self._add(route)
 
@@ -65,6 +69,12 @@ class RouteTable:
     def methods(self, path: str) -> str:
         """Return the value of the header `Allow` for a path; raise `NotFound`."""
         return _allow(self._find(path)[0])
+
+    def refused(self, path: str, error: Exception) -> HttpResponse:
+        """Return the response to an error, by the `ErrorForm` with the longest prefix if any."""
+        forms = [form for form in self._forms if path.startswith(form.prefix)]
+        form = max(forms, key=lambda form: len(form.prefix), default=None)
+        return error_response(error).response() if form is None else form.write(error)
 
     def _find(self, path: str) -> tuple[_Address, Params]:
         address = self._exact.get(path)
