@@ -22,7 +22,6 @@ LONG_FILES = {
     "prolocutor/deeppavlov/pipeline_file.py": "from one pipeline file to one plan",
     "prolocutor/pipeline/draft.py": "the only file that writes to a dialog",
     "prolocutor/pipeline/snapshot.py": "what services see of a dialog at one moment",
-    "prolocutor/pipeline/turn.py": "one turn through the graph",
 }
 """Files of more lines than that, and why each is one thing."""
 

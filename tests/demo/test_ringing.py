@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.pipeline import schedule
+from prolocutor.dialog import schedules
 from prolocutor_demo import timer, todo
 from tests.demo.agent_requests import NOW, request
 
@@ -32,7 +32,7 @@ class Talk:
         asked["human_utterances"][0]["utt_id"] = f"u{self.now.timestamp():.0f}"
         asked["utterances"] = [*self.before, *asked["utterances"]]
         [hypothesis] = self.agent(asked)
-        schedule.check(hypothesis, "$")
+        schedules.check(hypothesis, "$")
         self.attributes |= hypothesis.get("human_attributes", {})
         for key in hypothesis.get("unschedule", ()):
             self.agenda.pop(key, None)

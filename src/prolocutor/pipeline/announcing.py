@@ -1,7 +1,8 @@
-"""TurnAnnouncer: passes on to a listener what happens in one turn."""
+"""What happens in one turn, for those who look at it: events meanwhile, records at its end."""
 
 from __future__ import annotations
 
+from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.dialog.turn_events import (
     ServiceAsked,
     ServiceSettled,
@@ -41,3 +42,18 @@ class TurnAnnouncer:
         self._left[step.stage] -= 1
         if not self._left[step.stage] and step.stage in self._running:
             self._listener(StageEnded(step.stage_name))
+
+
+def record_of_service(entry: LedgerEntry, began: float) -> ServiceRecord:
+    """Return what became of a service, its times counted from when the turn began."""
+    error = entry.error
+    return ServiceRecord(
+        name=entry.step.name,
+        stage=entry.step.stage_name,
+        outcome=entry.outcome or "skipped",
+        started=None if entry.started is None else entry.started - began,
+        ended=None if entry.ended is None else entry.ended - began,
+        calls=entry.calls,
+        error=str(error) if error else None,
+        code=error.code if error else None,
+    )

@@ -83,17 +83,17 @@ class Engine:
         draft = turn.draft
         seconds = min(step.timeout, turn.seconds_until(Stage.POSTPROCESSOR))
         if seconds <= 0 or (not step.rerun and draft.opened.attempt > 1):
-            turn.fault(skill, "was not told that its ask is over: there was no time left")
+            turn.slots.fault(skill, "was not told that its ask is over: there was no time left")
             return
         snapshot, turn_id = draft.snapshot(step.window, step.only), draft.opened.opening.turn_id
         try:
             requests = requests_for(step, snapshot, turn_id, seconds, extra)
         except BaseException as error:
-            turn.fault(skill, f"its formatter raised {type(error).__name__}: {error}")
+            turn.slots.fault(skill, f"its formatter raised {type(error).__name__}: {error}")
             return
         group = await answers_of(step, requests, seconds, self.prepared.strays)
         for reply in group.replies:
-            turn.learn(step, reply)
+            turn.slots.learn(step, reply)
 
     def closed(self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
         """Return a turn that was ended by the fallback text without asking anybody."""

@@ -8,12 +8,12 @@ from typing import Any, Final, cast
 import msgspec
 
 from prolocutor.contracts.selection import Selection
+from prolocutor.dialog import schedules
 from prolocutor.dialog.messages import checked_ask, checked_messages
 from prolocutor.dialog.plain import Plain, PlainItems, encode
 from prolocutor.dialog.profile_changes import Fault
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadReply, ServiceError
-from prolocutor.pipeline import schedule
 
 MAX_HYPOTHESES: Final = 100
 
@@ -216,7 +216,7 @@ def _rich(item: dict[str, Any], path: str) -> dict[str, Any]:
         if "text" not in item:
             texts = (one["text"] for one in messages if _is_text(one))
             item["text"] = next(texts, None) or plain_text(messages)
-    schedule.check(item, path)
+    schedules.check(item, path)
     return item
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain, decode, encode
-from prolocutor.errors import BadReply
+from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.snapshot import (
     DialogSnapshot,
@@ -154,6 +154,13 @@ def requests_for(
         )
         for number, payload in enumerate(payloads)
     ]
+
+
+def formatter_failure(error: BaseException) -> ServiceError:
+    """Return what a formatter raised as its service's failure."""
+    if isinstance(error, BadReply):
+        return error
+    return ServiceRaised(f"formatter: {type(error).__name__}: {error}")
 
 
 def checked_payload(payload: Any) -> Plain:

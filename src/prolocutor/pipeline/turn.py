@@ -7,41 +7,34 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from prolocutor.contracts.observer import Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
-from prolocutor.dialog.inputs import DirectReply, TurnStart
-from prolocutor.dialog.plain import Plain
-from prolocutor.dialog.profile_changes import Fault
+from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
-from prolocutor.pipeline import replies
-from prolocutor.pipeline.announcing import TurnAnnouncer
+from prolocutor.pipeline.announcing import TurnAnnouncer, record_of_service
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, SkillWave
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.pipeline.requests import requests_for
+from prolocutor.pipeline.requests import formatter_failure, requests_for
+from prolocutor.pipeline.slots import SlotWriter
 from prolocutor.pipeline.snapshot import DraftHypothesis, State
 from prolocutor.pipeline.waves import SkillSelection
 
 PREFERENCE: Final = 0.15
 """By how much another skill must be more confident than the preferred one to win."""
 
-
 _SKILL: Final = Stage.SKILL
 
 
 class Turn:
-    """One turn of a pipeline; what is said stands in its `draft`.
-
-    `faults` are what went wrong without making a reply useless, `remarks` what is as it should be
-    and yet asked for by those who look at the turn.
-    """
+    """One turn of a pipeline; what is said stands in its `draft`, written by its `slots`."""
 
     def __init__(
         self,
@@ -59,8 +52,6 @@ class Turn:
             user_snapshot=prepared.user_snapshot,
             resets=prepared.resets,
         )
-        self.faults: list[dict[str, str]] = []
-        self.remarks: list[dict[str, str]] = []
         self._prepared = prepared
         self._start = start
         self._started = started
@@ -71,13 +62,18 @@ class Turn:
         self._ledger = Ledger(prepared, start.excluded)
         if listener is not None:
             self._ledger.watch = TurnAnnouncer(listener, self._ledger)
-        self._selection = SkillSelection(prepared.skills, prepared.always)
+        self._selection = SkillSelection(
+            prepared.skills, () if self._forced is not None else prepared.always
+        )
+        self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
+        self.faults, self.remarks = self.slots.faults, self.slots.remarks
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays
         )
         self._groups: dict[int, CallGroup] = {}
         if zone := start.input.timezone:
-            self.draft.know({"timezone": zone}, self.max_attributes, self._fault_of("client"))
+            fault = self.slots.fault_of("client")
+            self.draft.know({"timezone": zone}, self.max_attributes, fault)
 
     @property
     def max_attributes(self) -> int:
@@ -93,7 +89,6 @@ class Turn:
         """Take the turn to its end: every service settled, and something said."""
         ledger, calls = self._ledger, self._calls
         if self._forced is not None:
-            self._selection = SkillSelection(self._prepared.skills)
             self._selection.propose("", Selection([self._forced]), lambda what: None)
             self._select(None)
         end = self._started + self._prepared.limits.deadline
@@ -115,35 +110,14 @@ class Turn:
     def records(self) -> list[ServiceRecord]:
         """Return what became of every service; the last chance only if it was asked."""
         return [
-            self._record(entry)
-            for entry in self._ledger.entries
-            if entry.step.stage is not Stage.LAST_CHANCE or entry.started is not None
+            record_of_service(one, self._started)
+            for one in self._ledger.entries
+            if one.started is not None or not one.step.is_last_chance
         ]
 
     def asked_skills(self) -> list[str]:
         """Name the skills that were asked."""
         return [one.step.name for one in self._ledger.skills() if one.started is not None]
-
-    def fault(self, service: str, what: str) -> None:
-        """Record something wrong that does not make a whole reply useless."""
-        self.faults.append({"service": service, "what": what})
-
-    def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
-        """Let the attributes count of a skill that was called after the reply."""
-        fault = self._fault_of(step.name)
-        try:
-            if isinstance(reply, ServiceError):
-                fault(str(reply))
-                return
-            found = replies.hypotheses(reply, fault)
-        except ServiceError as error:
-            step.guard.note(error)
-            fault(str(error))
-            return
-        step.guard.note(None)
-        if found:
-            best = max(found, key=lambda one: one.value["confidence"])
-            self.draft.learn(best.value, self.max_attributes, fault)
 
     def seconds_until(self, stage: Stage) -> float:
         """Return the seconds until a stage is over."""
@@ -253,7 +227,7 @@ class Turn:
             self._over(entry, group.wave, "late" if late else "failed", failures[0])
             return
         try:
-            self._write(entry, group)
+            self.slots.write(entry, group)
         except Exception as error:
             if not isinstance(error, BadReply):
                 error = ServiceRaised(f"its reply is of no use: {type(error).__name__}: {error}")
@@ -262,7 +236,7 @@ class Turn:
             return
         if failed:
             for failure in group.failures():
-                self.fault(step.name, str(failure))
+                self.slots.fault(step.name, str(failure))
         elif step.guard.breaker.failures:
             step.guard.note(None)
         if group.wave is None:
@@ -364,143 +338,10 @@ class Turn:
     def _fall_back(self) -> None:
         """The last two ways: the most confident hypothesis, else the words for then."""
         draft, start = self.draft, self._start
-        fault = self._fault_of("reply")
+        fault = self.slots.fault_of("reply")
         if draft.choose_most_confident(start.preferred, PREFERENCE, self.max_attributes, fault):
             return
         if start.otherwise is not None:
             draft.say_itself(start.otherwise)
         else:
             draft.say("fallback", "", self._prepared.fallback, {})
-
-    # -- from replies to slots, by stage ----------------------------------------------------
-
-    def _write(self, entry: LedgerEntry, group: CallGroup) -> None:
-        """Write the replies of a service to its slot; `BadReply` where they cannot be read."""
-        name, draft = group.step.name, self.draft
-        stage = group.step.stage
-        if stage is _SKILL:
-            draft.hypothesize(name, self._hypotheses(group))
-            return
-        match stage:
-            case Stage.ANNOTATOR:
-                self._annotate_input(entry, group)
-            case Stage.CANDIDATE_ANNOTATOR:
-                self._annotations(group)
-            case Stage.SKILL_SELECTOR:
-                self._propose(entry, group)
-            case Stage.RESPONSE_SELECTOR:
-                self._choose(group)
-            case Stage.POSTPROCESSOR:
-                draft.rewrite(replies.rewritten(group.only().value))
-            case Stage.RESPONSE_ANNOTATOR:
-                draft.annotate_reply(group.step.label, group.joined())
-            case Stage.LAST_CHANCE:
-                text, annotations, confidence = replies.last_words(group.only().value)
-                draft.say("last_chance", name, text, annotations, confidence=confidence)
-
-    def _annotate_input(self, entry: LedgerEntry, group: CallGroup) -> None:
-        """Write an annotator's reply where its `writes` says."""
-        step, draft, reply = group.step, self.draft, group.joined()
-        if step.selects:
-            self._skip_others(entry, reply.value)
-        match step.writes:
-            case "annotation":
-                draft.annotate(step.label, reply)
-            case "previous_reply":
-                draft.annotate_previous_reply(step.label, reply)
-            case "attributes":
-                changes = replies.changed_attributes(reply.value)
-                draft.learn(changes, self.max_attributes, self._fault_of(step.name))
-            case "nothing":
-                pass
-        defaults = step.service.first_turn_attributes
-        if defaults is not None and not draft.opened.length:
-            draft.reset_attributes(defaults, self.max_attributes, self._fault_of(step.name))
-
-    def _skip_others(self, entry: LedgerEntry, named: Any) -> None:
-        """Skip those successors of a selector that it does not name."""
-        labels = replies.labels(named)
-        if labels:
-            self._ledger.skip_others(entry, labels, monotonic())
-
-    def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
-        step, fault = group.step, self._fault_of(group.step.name)
-        given: list[replies.SkillReply] = []
-        for part, reply in enumerate(group.replies):
-            if isinstance(reply, Plain):
-                found = replies.hypotheses(reply, fault)
-                given += [one.with_part(part) for one in found] if step.fan_out else found
-        if len(given) > replies.MAX_HYPOTHESES:
-            raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
-        least = self._start.least
-        if least is None:
-            return given
-        for one in given:
-            confidence = one.value["confidence"]
-            if confidence < least:
-                what = f"a hypothesis of {confidence:g} does not count: it takes {least:g}"
-                self.remarks.append({"service": step.name, "what": what})
-        return [one for one in given if one.value["confidence"] >= least]
-
-    def _annotations(self, group: CallGroup) -> None:
-        step, about = group.step, group.about or []
-        noted: list[Plain | ServiceError | None] = [*group.replies]
-        if step.together:
-            fault, mismatch = self._fault_of(step.name), step.service.mismatch
-            noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
-        for one, reply in zip(about, noted, strict=True):
-            if isinstance(reply, Plain):
-                self.draft.annotate_hypothesis(one, step.label, reply)
-
-    def _propose(self, entry: LedgerEntry, group: CallGroup) -> None:
-        step, fault = group.step, self._fault_of(group.step.name)
-        value = group.only().value
-        if value == [] and step.service.wire == "deeppavlov":
-            value = None
-        if step.selects:
-            self._skip_others(entry, value)
-        selection = replies.selected(value, self._prepared.skills, fault)
-        self._selection.propose(step.name, selection, fault)
-
-    def _choose(self, group: CallGroup) -> None:
-        draft, value = self.draft, group.only().value
-        if isinstance(value, dict) and value.get("abstain") is True:
-            draft.abstain()
-            return
-        choice = replies.choice(value, lambda one: draft.find(one) is not None)
-        carries = group.step.service.carries == "all"
-        if choice.skill_name:
-            if carries and not draft.chosen(choice):
-                raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
-            fault = self._fault_of(group.step.name)
-            draft.choose(choice, self.max_attributes, fault, carries=carries)
-        elif self._start.least is not None:
-            draft.abstain()  # there are words for when no hypothesis is sure enough
-        else:
-            messages = choice.messages or [{"type": "text", "text": choice.text}]
-            draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
-
-    # -- inside -----------------------------------------------------------------------------
-
-    def _fault_of(self, service: str) -> Fault:
-        return lambda what: self.fault(service, what)
-
-    def _record(self, entry: LedgerEntry) -> ServiceRecord:
-        error = entry.error
-        return ServiceRecord(
-            name=entry.step.name,
-            stage=entry.step.stage_name,
-            outcome=entry.outcome or "skipped",
-            started=None if entry.started is None else entry.started - self._started,
-            ended=None if entry.ended is None else entry.ended - self._started,
-            calls=entry.calls,
-            error=str(error) if error else None,
-            code=error.code if error else None,
-        )
-
-
-def formatter_failure(error: BaseException) -> ServiceError:
-    """Return what a formatter raised as its service's failure."""
-    if isinstance(error, BadReply):
-        return error
-    return ServiceRaised(f"formatter: {type(error).__name__}: {error}")

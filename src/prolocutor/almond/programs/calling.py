@@ -12,11 +12,11 @@ from prolocutor.almond.programs.program_user import ProgramUser
 from prolocutor.almond.thingtalk.checked import ResolvedCall
 from prolocutor.almond.thingtalk.manifests import Class, Function
 from prolocutor.almond.thingtalk.tree import DeviceSelector
+from prolocutor.assistant.rounds import agenda_lines
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.store import AgendaEntry, RecordStore
-from prolocutor.dialog import plain
+from prolocutor.dialog import plain, schedules
 from prolocutor.errors import BadReply, ProlocutorError
-from prolocutor.pipeline import schedule
 
 MOST_CALLS: Final = 50
 """Calls of skills in one run of a program."""
@@ -139,10 +139,10 @@ class ProgramCalls:
         if isinstance(learned, dict):
             self.learned |= learned
             self.person.attributes.update(learned)
-        schedule.check(reply, "$")
+        schedules.check(reply, "$")
         person, lines = self.person, [(skill, reply)]
-        self.entries += schedule.entries(person.user, person.dialog_name, person.at, lines)
-        self.struck += schedule.struck(lines)
+        self.entries += agenda_lines.entries(person.user, person.dialog_name, person.at, lines)
+        self.struck += agenda_lines.struck(lines)
 
 
 def app_name(owner: Class, devices: DeviceClasses) -> str:

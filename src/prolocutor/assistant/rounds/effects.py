@@ -8,13 +8,12 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from prolocutor.assistant.rounds import choice_pages
+from prolocutor.assistant.rounds import agenda_lines, choice_pages
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.messages import with_owner
 from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
-from prolocutor.pipeline import schedule
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
 PREFERRED_TURNS: Final = 5
@@ -54,14 +53,14 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
         draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
     lines = [(one.skill, one.value) for one in draft.speakers]
     run, said = decision.run, opened.opening
-    scheduled = schedule.entries(said.user, said.dialog_name, said.started, lines)
+    scheduled = agenda_lines.entries(said.user, said.dialog_name, said.started, lines)
     encoded = rounds.encode(after)
     return TurnEffects(
         waiting=waiting,
         round=None if encoded == opened.round else encoded,
         closing=closing_of(waiting),
         entries=[*scheduled, *(run.entries if run else ())],
-        struck=[*schedule.struck(lines), *(run.struck if run else ())],
+        struck=[*agenda_lines.struck(lines), *(run.struck if run else ())],
     )
 
 

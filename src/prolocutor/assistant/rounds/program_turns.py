@@ -49,4 +49,4 @@ def learn(turn: Turn, decision: Decision) -> None:
     """Store the person's attributes that the skills called by the program returned."""
     if decision.run is not None and decision.run.human_attributes:
         learned = {"human_attributes": decision.run.human_attributes}
-        turn.draft.learn(learned, turn.max_attributes, lambda what: turn.fault("program", what))
+        turn.draft.learn(learned, turn.max_attributes, turn.slots.fault_of("program"))

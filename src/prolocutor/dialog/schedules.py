@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
 
-from prolocutor.contracts.store import AgendaEntry
-from prolocutor.dialog import notices
 from prolocutor.dialog.messages import checked_ask, checked_messages
-from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import EVERY, LATEST, zone_of
 from prolocutor.errors import BadReply
 
@@ -41,41 +37,12 @@ def check(item: dict[str, Any], path: str) -> None:
         _check_key(key, f"{path}.unschedule[{place}]")
 
 
-def entries(
-    user: str, dialog_name: str, since: float, chosen: Iterable[tuple[str, dict[str, Any]]]
-) -> list[AgendaEntry]:
-    """Return the agenda entries of the chosen hypotheses, each with its skill.
-
-    Seconds count from `since`, when the person spoke, so that a second run comes to the same.
-    """
-    made = []
-    for skill, value in chosen:
-        for line in value.get("schedule") or ():
-            wait = line.get("in")
-            due = _time(line["at"]) if wait is None else since + wait
-            notice = Notice(
-                messages=line["messages"],
-                ask=line.get("ask"),
-                skill=skill,
-                every=line.get("every"),
-                timezone=line.get("timezone"),
-                first=due if line.get("every") else None,
-            )
-            entry = AgendaEntry(
-                user=user,
-                dialog_name=dialog_name,
-                skill=skill,
-                key=line["key"],
-                due=due,
-                body=notices.encode(notice),
-            )
-            made.append(entry)
-    return made
-
-
-def struck(chosen: Iterable[tuple[str, dict[str, Any]]]) -> list[tuple[str, str]]:
-    """Return the skill and key of each entry that the chosen hypotheses take off the agenda."""
-    return [(skill, key) for skill, value in chosen for key in value.get("unschedule") or ()]
+def time_of(at: str | float) -> float:
+    """Return a time in UNIX seconds."""
+    if not isinstance(at, str):
+        return at
+    time = datetime.fromisoformat(at)
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def _check_line(line: Any, path: str) -> None:
@@ -88,7 +55,7 @@ def _check_line(line: Any, path: str) -> None:
         _check_seconds(line["in"], f"{path}.in")
     elif isinstance(line["at"], str):
         try:
-            _time(line["at"])
+            time_of(line["at"])
         except (ValueError, OverflowError):
             raise BadReply(f"{line['at']!r:.80} is no time", path=f"{path}.at") from None
     else:
@@ -121,11 +88,3 @@ def _check_seconds(value: Any, path: str) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not isfinite(value) or abs(value) > LATEST:
         raise BadReply("expected a number of seconds", path=path)
-
-
-def _time(at: str | float) -> float:
-    """Return a time in UNIX seconds."""
-    if not isinstance(at, str):
-        return at
-    time = datetime.fromisoformat(at)
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

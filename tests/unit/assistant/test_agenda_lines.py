@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from prolocutor.assistant.rounds import agenda_lines
 from prolocutor.contracts.store import AgendaEntry
-from prolocutor.dialog import plain
+from prolocutor.dialog import plain, schedules
 from prolocutor.errors import BadReply
-from prolocutor.pipeline import schedule
 
 RING = [{"type": "text", "text": "Ring!"}]
 
@@ -22,7 +22,7 @@ def line(**changes: Any) -> dict[str, Any]:
 
 def scheduled(given: dict[str, Any]) -> list[AgendaEntry]:
     """Return the entries of a hypothesis in a turn of ann's that began at 1000."""
-    return schedule.entries("ann", "main", 1000.0, [("timer", given)])
+    return agenda_lines.entries("ann", "main", 1000.0, [("timer", given)])
 
 
 def due(**changes: Any) -> float:
@@ -78,7 +78,7 @@ def test_a_time_is_absolute_or_counts_from_when_the_person_spoke(
 )
 def test_what_cannot_be_scheduled_is_refused_by_its_path(bad: dict[str, Any], path: str) -> None:
     with pytest.raises(BadReply) as caught:
-        schedule.check(bad, "$")
+        schedules.check(bad, "$")
     assert caught.value.path == path
 
 
@@ -99,4 +99,4 @@ def test_what_comes_again_says_how_and_since_when() -> None:
 
 def test_what_is_taken_off_is_named_by_skill_and_key() -> None:
     chosen = [("timer", {"unschedule": ["a", "b"]}), ("todo", {}), ("todo", {"unschedule": ["a"]})]
-    assert schedule.struck(chosen) == [("timer", "a"), ("timer", "b"), ("todo", "a")]
+    assert agenda_lines.struck(chosen) == [("timer", "a"), ("timer", "b"), ("todo", "a")]

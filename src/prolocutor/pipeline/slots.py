@@ -1,0 +1,174 @@
+"""From the replies of services to their slots in the draft, by stage."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from prolocutor.dialog.inputs import DirectReply, TurnStart
+from prolocutor.dialog.plain import Plain
+from prolocutor.dialog.profile_changes import Fault
+from prolocutor.errors import BadReply, ServiceError
+from prolocutor.pipeline import replies
+from prolocutor.pipeline.calling import CallGroup
+from prolocutor.pipeline.draft import Draft
+from prolocutor.pipeline.ledger import Ledger, LedgerEntry
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
+from prolocutor.pipeline.waves import SkillSelection
+
+
+class SlotWriter:
+    """Writes the replies of one turn's services to their slots in its draft.
+
+    `faults` are what went wrong without making a reply useless, `remarks` what is as it should be
+    and yet asked for by those who look at the turn.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedPipeline,
+        start: TurnStart,
+        draft: Draft,
+        ledger: Ledger,
+        selection: SkillSelection,
+    ) -> None:
+        self.faults: list[dict[str, str]] = []
+        self.remarks: list[dict[str, str]] = []
+        self._skills = prepared.skills
+        self._max_attributes = prepared.max_attributes
+        self._least = start.least
+        self._draft = draft
+        self._ledger = ledger
+        self._selection = selection
+
+    def write(self, entry: LedgerEntry, group: CallGroup) -> None:
+        """Write the replies of a service to its slot; `BadReply` where they cannot be read."""
+        name, draft = group.step.name, self._draft
+        stage = group.step.stage
+        if stage is Stage.SKILL:
+            draft.hypothesize(name, self._hypotheses(group))
+            return
+        match stage:
+            case Stage.ANNOTATOR:
+                self._annotate_input(entry, group)
+            case Stage.CANDIDATE_ANNOTATOR:
+                self._annotations(group)
+            case Stage.SKILL_SELECTOR:
+                self._propose(entry, group)
+            case Stage.RESPONSE_SELECTOR:
+                self._choose(group)
+            case Stage.POSTPROCESSOR:
+                draft.rewrite(replies.rewritten(group.only().value))
+            case Stage.RESPONSE_ANNOTATOR:
+                draft.annotate_reply(group.step.label, group.joined())
+            case Stage.LAST_CHANCE:
+                text, annotations, confidence = replies.last_words(group.only().value)
+                draft.say("last_chance", name, text, annotations, confidence=confidence)
+
+    def learn(self, step: ServiceStep, reply: Plain | ServiceError) -> None:
+        """Let the attributes count of a skill that was called after the reply."""
+        fault = self.fault_of(step.name)
+        try:
+            if isinstance(reply, ServiceError):
+                fault(str(reply))
+                return
+            found = replies.hypotheses(reply, fault)
+        except ServiceError as error:
+            step.guard.note(error)
+            fault(str(error))
+            return
+        step.guard.note(None)
+        if found:
+            best = max(found, key=lambda one: one.value["confidence"])
+            self._draft.learn(best.value, self._max_attributes, fault)
+
+    def fault(self, service: str, what: str) -> None:
+        """Record something wrong that does not make a whole reply useless."""
+        self.faults.append({"service": service, "what": what})
+
+    def fault_of(self, service: str) -> Fault:
+        """Return what records a fault of this service."""
+        return lambda what: self.fault(service, what)
+
+    def _annotate_input(self, entry: LedgerEntry, group: CallGroup) -> None:
+        """Write an annotator's reply where its `writes` says."""
+        step, draft, reply = group.step, self._draft, group.joined()
+        if step.selects:
+            self._skip_others(entry, reply.value)
+        match step.writes:
+            case "annotation":
+                draft.annotate(step.label, reply)
+            case "previous_reply":
+                draft.annotate_previous_reply(step.label, reply)
+            case "attributes":
+                changes = replies.changed_attributes(reply.value)
+                draft.learn(changes, self._max_attributes, self.fault_of(step.name))
+            case "nothing":
+                pass
+        defaults = step.service.first_turn_attributes
+        if defaults is not None and not draft.opened.length:
+            draft.reset_attributes(defaults, self._max_attributes, self.fault_of(step.name))
+
+    def _skip_others(self, entry: LedgerEntry, named: Any) -> None:
+        """Skip those successors of a selector that it does not name."""
+        labels = replies.labels(named)
+        if labels:
+            self._ledger.skip_others(entry, labels, monotonic())
+
+    def _hypotheses(self, group: CallGroup) -> list[replies.SkillReply]:
+        step, fault = group.step, self.fault_of(group.step.name)
+        given: list[replies.SkillReply] = []
+        for part, reply in enumerate(group.replies):
+            if isinstance(reply, Plain):
+                found = replies.hypotheses(reply, fault)
+                given += [one.with_part(part) for one in found] if step.fan_out else found
+        if len(given) > replies.MAX_HYPOTHESES:
+            raise BadReply(f"{len(given)} hypotheses, more than {replies.MAX_HYPOTHESES}")
+        least = self._least
+        if least is None:
+            return given
+        for one in given:
+            confidence = one.value["confidence"]
+            if confidence < least:
+                what = f"a hypothesis of {confidence:g} does not count: it takes {least:g}"
+                self.remarks.append({"service": step.name, "what": what})
+        return [one for one in given if one.value["confidence"] >= least]
+
+    def _annotations(self, group: CallGroup) -> None:
+        step, about = group.step, group.about or []
+        noted: list[Plain | ServiceError | None] = [*group.replies]
+        if step.together:
+            fault, mismatch = self.fault_of(step.name), step.service.mismatch
+            noted = [*replies.notes(group.only(), len(about), fault, mismatch)]
+        for one, reply in zip(about, noted, strict=True):
+            if isinstance(reply, Plain):
+                self._draft.annotate_hypothesis(one, step.label, reply)
+
+    def _propose(self, entry: LedgerEntry, group: CallGroup) -> None:
+        step, fault = group.step, self.fault_of(group.step.name)
+        value = group.only().value
+        if value == [] and step.service.wire == "deeppavlov":
+            value = None
+        if step.selects:
+            self._skip_others(entry, value)
+        selection = replies.selected(value, self._skills, fault)
+        self._selection.propose(step.name, selection, fault)
+
+    def _choose(self, group: CallGroup) -> None:
+        draft, value = self._draft, group.only().value
+        if isinstance(value, dict) and value.get("abstain") is True:
+            draft.abstain()
+            return
+        choice = replies.choice(value, lambda one: draft.find(one) is not None)
+        carries = group.step.service.carries == "all"
+        if choice.skill_name:
+            if carries and not draft.chosen(choice):
+                raise BadReply(f"chooses '{choice.skill_name:.80}', which gave no hypothesis")
+            fault = self.fault_of(group.step.name)
+            draft.choose(choice, self._max_attributes, fault, carries=carries)
+        elif self._least is not None:
+            draft.abstain()  # there are words for when no hypothesis is sure enough
+        else:
+            messages = choice.messages or [{"type": "text", "text": choice.text}]
+            draft.say_itself(DirectReply(messages=messages, ask=choice.ask), choice.attributes)
