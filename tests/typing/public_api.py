@@ -1,6 +1,6 @@
 """What users write, as the type checker sees it; nothing here is run."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, assert_type
 
 import prolocutor
@@ -95,6 +95,18 @@ async def talks(turn: TurnRequest) -> list[Hypothesis]:
     ]
 
 
+@skill(name="poet")
+async def poet(turn: TurnRequest) -> AsyncIterator[str | Hypothesis]:
+    yield Hypothesis("", 0.9)
+    yield turn.text
+
+
+@skill
+def speaks(turn: TurnRequest) -> Hypothesis:
+    turn.say("hi")
+    return Hypothesis("hi", 0.9)
+
+
 @service(inline=True)
 def chooses(turn: TurnRequest) -> SelectorReply:
     return SelectorReply.of(max(turn.hypotheses, key=lambda one: one.confidence))
@@ -104,7 +116,9 @@ assert_type(
     parrot(TurnRequest.of("hi", before=["a", "b"])).messages,
     Sequence[RichMessage | dict[str, Any]] | None,
 )
-typed = Pipeline(skills=[parrot, talks, Service("plain", plain)], response_selector=chooses)
+typed = Pipeline(
+    skills=[parrot, talks, poet, speaks, Service("plain", plain)], response_selector=chooses
+)
 
 
 async def from_file() -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.connectors.connector_catalog import CONNECTORS, ENDPOINTS
 from prolocutor.connectors.python import PythonConnector
-from prolocutor.contracts.connector import Request
+from prolocutor.contracts.connector import DeltaSink, Request
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import ConfigError, ServiceError
@@ -25,6 +25,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     turn_id: str
     messages: bytes
     timeout: float = _SECONDS
+    deltas: DeltaSink | None = None
 
     @property
     def key(self) -> str:

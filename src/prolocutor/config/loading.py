@@ -52,7 +52,8 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     values = _FILE.values(document.root, findings)
     if not isinstance(values, dict):
         raise ConfigFaults(findings.faults)
-    of_pipeline = {key: values.pop(key) for key in ("user_snapshot", "own_words") if key in values}
+    keys = ("commit", "user_snapshot", "own_words")
+    of_pipeline = {key: values.pop(key) for key in keys if key in values}
     stages = {stage: values.pop(stage.value, []) for stage in Stage}
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent

@@ -243,6 +243,7 @@ TOP: Final[dict[str, FieldKind]] = {
         name=TextField(what="a name of letters, digits, _ and -", pattern=r"[\w-]+"),
     ),
     "doors": DoorsField(),
+    "commit": ChoiceField(words_of(Pipeline, "commit")),
     "user_snapshot": ChoiceField(words_of(Pipeline, "user_snapshot")),
     "own_words": FlagField(),
 }

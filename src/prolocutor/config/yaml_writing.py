@@ -18,7 +18,7 @@ def as_yaml(settings: Settings) -> str:
     """Return the text of a file with these settings; `ConfigError` for what YAML cannot say."""
     content: dict[str, Any] = {key: getattr(settings, key) for key in _TOP}
     pipeline, usual = settings.pipeline, Pipeline()
-    for key in ("user_snapshot", "own_words"):
+    for key in ("commit", "user_snapshot", "own_words"):
         if getattr(pipeline, key) != getattr(usual, key):
             content[key] = getattr(pipeline, key)
     for stage in Stage:

@@ -1,6 +1,8 @@
 """HttpConnector: a service behind a URL, on the native wire or on DeepPavlov's.
 
 Native: POST of one request as JSON, the bare reply as JSON; batched `{"batch": [...]}` both ways.
+A service that streams answers with events or lines (`text/event-stream`, `application/x-ndjson`):
+the words of its reply one after the other as `{"delta": TEXT}`, and the reply at the end.
 DeepPavlov: a dict of lists goes out (several requests are merged by joining their lists key by
 key), a list comes back, element i for request i; a request on its own takes element 0.
 """
@@ -15,6 +17,7 @@ import msgspec
 
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
+from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
@@ -62,7 +65,13 @@ class HttpConnector:
         if self._batched:
             body = b'{"batch":[%b]}' % b",".join([request.body() for request in requests])
             return _items(_batch(await self._post(body, requests), len(requests)))
-        return (parse(await self._post(first.body(), requests)),)
+        streamed = StreamedReply(first.deltas)
+        headers = call_headers(requests)
+        if first.deltas is not None:
+            headers["Accept"] = ACCEPT
+        body = first.body()
+        reply = await self._client.post(body, headers, max_bytes=MAX_BYTES, stream=streamed)
+        return (streamed.whole() if reply.is_streamed else parse(reply.body),)
 
     async def aclose(self) -> None:
         """Close the connections."""

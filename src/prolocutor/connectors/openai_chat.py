@@ -1,7 +1,8 @@
 """OpenAiChatConnector: any server of OpenAI's chat completions as a skill.
 
 Source: OpenAI's API, `POST {base}/chat/completions`, and what servers of that kind are known to
-send. Unknown keys are left alone. A stream only shortens waiting: what is said is the whole text.
+send. Unknown keys are left alone. The words of a
+stream are handed on as they come; the reply is the whole text.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import msgspec
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.connectors.parts.stripped_words import StrippedWords
+from prolocutor.contracts.connector import DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
 
@@ -36,8 +38,9 @@ class OpenAiChatConnector:
     formatter, the formatter's result: a text, a list of messages, or a whole body. `key` is sent
     as a bearer token (or stands in the URL as `https://:KEY@host/v1`). Every hypothesis gets
     `confidence`, because a model gives none. `parameters` are further keys of the body
-    (`temperature`, `max_tokens`, ...). `model`, `system`, `confidence` and `stream` may stand in
-    the URL's query as well. A refusal, an empty text or a call of a tool is no hypothesis.
+    (`temperature`, `max_tokens`, ...). `stream`: whether it is asked for a stream (None: where the
+    words can be shown as they come). `model`, `system`, `confidence` and `stream` may stand in the
+    URL's query as well. A refusal, an empty text or a call of a tool is no hypothesis.
     """
 
     def __init__(
@@ -59,10 +62,9 @@ class OpenAiChatConnector:
         query = endpoint.query
         self._system = system or query.get("system")
         self._confidence = _number(confidence, query.get("confidence"))
-        self._stream = stream if stream is not None else query.get("stream") == "true"
+        written = query.get("stream")
+        self._stream = written == "true" if stream is None and written is not None else stream
         self._body = {"model": endpoint.model, **(parameters or {})}
-        if self._stream:
-            self._body["stream"] = True
         self._client = endpoint.client
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -73,8 +75,12 @@ class OpenAiChatConnector:
 
     async def complete(self, request: Request) -> str:
         """Return the text of the model's reply; "" where it has none."""
-        body = encode({**self._body, **_asked(request.value(), self._system)})
-        streamed = _StreamedReply()
+        deltas = request.deltas
+        asked = {**self._body, **_asked(request.value(), self._system)}
+        if self._stream or (self._stream is None and deltas is not None):
+            asked["stream"] = True
+        body = encode(asked)
+        streamed = _StreamedReply(deltas and StrippedWords(deltas), self._confidence)
         events = EventStream(streamed.take)
         reply = await self._client.post(
             body, call_headers((request,)), max_bytes=MAX_BYTES, stream=events
@@ -165,8 +171,10 @@ def _text(body: bytes) -> str:
 class _StreamedReply:
     """A completion that comes piece by piece, also where no stream was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
         self.is_whole = False
+        self._deltas = deltas
+        self._confidence = confidence
         self._pieces: list[str] = []
         self._refusals: list[str] = []
         self._finish: str | None = None
@@ -179,8 +187,11 @@ class _StreamedReply:
             return True
         for choice in _completion(data).choices[:1]:
             if choice.delta is not None:
-                self._add(self._pieces, choice.delta.content)
+                words = choice.delta.content
+                self._add(self._pieces, words)
                 self._add(self._refusals, choice.delta.refusal)
+                if words and self._deltas is not None:
+                    self._deltas.add(words, self._confidence)
             self.is_whole = choice.finish_reason is not None
             self._finish = choice.finish_reason
         return self.is_whole

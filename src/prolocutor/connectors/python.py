@@ -1,7 +1,8 @@
 """PythonConnector: a service that is a Python function in this process.
 
 Async functions are awaited where they are. Plain ones run in daemon threads of the service's own,
-so a function that hangs holds up neither another service nor the end of the interpreter.
+so a function that hangs holds up neither another service nor the end of the interpreter. Generator
+functions, async or plain, yield the words of their reply one after the other.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from prolocutor.connectors.parts.generated_words import generates, in_loop, spoken
 from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of, text_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, PlainItems, check
-from prolocutor.dialog.turn_request import taking_dicts
+from prolocutor.dialog.turn_request import takes_say, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 
 log = logging.getLogger(__name__)
@@ -44,7 +46,8 @@ class PythonConnector:
         max_threads: int = 64,
     ) -> None:
         self.name = name
-        self._target = taking_dicts(target)
+        self._speaks = not batched and (generates(target) or takes_say(target))
+        self._target = spoken(target) if generates(target) and not batched else taking_dicts(target)
         self._batched = batched
         self._awaited = _is_async(target)
         self._is_inline = inline
@@ -56,9 +59,13 @@ class PythonConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the function and check its result; anything that it raises is `ServiceRaised`."""
+        target = self._target
+        if self._speaks and (deltas := requests[0].deltas) is not None:
+            say = deltas.add if self._awaited or self._is_inline else in_loop(deltas.add)
+            target = functools.partial(target, say=say)
         try:
             if self._plainly:
-                return (self._check(await self._target(requests[0].value())),)
+                return (self._check(await target(requests[0].value())),)
             if self._batched:
                 asked: Any = [request.value() for request in requests]
                 read: Callable[[Any], Replies] = functools.partial(
@@ -68,10 +75,10 @@ class PythonConnector:
                 asked = requests[0].value()
                 read = self._one
             if self._awaited:
-                return read(await self._target(asked))
+                return read(await target(asked))
             if self._is_inline:
-                return read(self._target(asked))
-            replies = await self._threads.run(self._target, asked, _later(read))
+                return read(target(asked))
+            replies = await self._threads.run(target, asked, _later(read))
             return read(await replies) if isinstance(replies, Awaitable) else replies
         except ServiceError:
             raise
@@ -105,7 +112,10 @@ class PythonConnector:
 
 def _is_async(target: Callable[..., Any]) -> bool:
     call = getattr(target, "__call__", None)  # noqa: B004 - an object may have an async __call__
-    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(call)
+    return any(
+        inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
+        for one in (target, call)
+    )
 
 
 def _is_cancelled_from_outside() -> bool:

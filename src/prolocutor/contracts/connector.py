@@ -3,6 +3,7 @@
 Life cycle: the assistant makes a connector when it is built (no traffic, no event loop needed),
 calls `send` any number of times and from many turns at once, and `aclose` once at the end. `send`
 may be cancelled at any await; it must then leave nothing behind that disturbs a later call.
+A connector whose service streams hands the words on as they come, where the request has `deltas`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,22 @@ from typing import Any, Protocol
 
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import ServiceError
+
+
+class DeltaSink(Protocol):
+    """Takes the words of a reply while it is made, from a connector that streams.
+
+    The pieces, joined, have to be the beginning of the text that the reply will have; the reply
+    itself is given whole in the end, as ever. Pieces are provisional: they may be shown to nobody,
+    or taken back. Both methods return at once, raise nothing, and are called in the event loop's
+    thread.
+    """
+
+    def add(self, text: str, confidence: float | None = None) -> None:
+        """Add words; `confidence` is that of the reply, where it is known ahead."""
+
+    def restart(self) -> None:
+        """Take back all words so far: the reply is made anew."""
 
 
 class Request(Protocol):
@@ -32,6 +49,10 @@ class Request(Protocol):
     @property
     def timeout(self) -> float:
         """Seconds after which the answer is no longer used."""
+
+    @property
+    def deltas(self) -> DeltaSink | None:
+        """Where words go while the reply is made; None where nobody could be shown them."""
 
     def value(self) -> Any:
         """Return a decoded copy of what is asked, which the caller may change."""

@@ -18,6 +18,9 @@ from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
 
+Say = Callable[[str], None]
+"""Takes the next words of a skill."""
+
 
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to what a skill asked for.
@@ -54,11 +57,12 @@ class TurnRequest(Mapping[str, Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, state: object) -> None:
+    def __init__(self, state: object, say: Say | None = None) -> None:
         if not isinstance(state, Mapping):
             kind = type(state).__name__
             raise TypeError(f"a TurnRequest shows the agent state, but the request is a {kind}")
         self._state: Mapping[str, Any] = state
+        self._say = say
 
     @classmethod
     def of(
@@ -105,6 +109,17 @@ class TurnRequest(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<TurnRequest {self.text!r:.80} to {self.service}>"
+
+    def say(self, text: str) -> None:
+        """Say the next words of the reply that this skill is going to return.
+
+        They are shown at once where a client listens and the skill is going to speak; else this
+        does nothing. All words together have to be the beginning of the text that is returned.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"what is said is a text, not a {type(text).__name__}")
+        if self._say is not None:
+            self._say(text)
 
     @property
     def text(self) -> str:
@@ -227,14 +242,20 @@ def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes plain dicts and gives `target` what it declares.
 
     One whose first parameter is a `TurnRequest` (or a list of them) gets such; any other function
-    is returned as it is. To be called once for each service.
+    is returned as it is. To be called once for each service. Where `takes_say`, a second argument
+    is what `TurnRequest.say` calls.
     """
     declared = _declared(target)
     if declared is TurnRequest:
-        return lambda request: target(TurnRequest(request))
+        return lambda request, say=None: target(TurnRequest(request, say))
     if get_origin(declared) in (list, Sequence) and get_args(declared) == (TurnRequest,):
         return lambda requests: target([TurnRequest(one) for one in requests])
     return target
+
+
+def takes_say(target: Callable[..., Any]) -> bool:
+    """Return whether a function's first parameter is a `TurnRequest`, by which it can speak."""
+    return _declared(target) is TurnRequest
 
 
 def _declared(target: Callable[..., Any]) -> Any:

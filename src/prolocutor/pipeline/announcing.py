@@ -1,47 +1,182 @@
-"""What happens in one turn, for those who look at it: events meanwhile, records at its end."""
+"""What happens in one turn, for those who look at it: events meanwhile, records at its end.
+
+Words of a skill are provisional until the reply is stored. They are passed on from one skill alone,
+the one that is going to speak as far as that can be known: `TurnAnnouncer.will_speak`.
+"""
 
 from __future__ import annotations
 
+import re
+from typing import Final, Literal, final
+
 from prolocutor.contracts.observer import ServiceRecord
+from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.dialog.turn_events import (
+    Delta,
+    Replaced,
     ServiceAsked,
     ServiceSettled,
     StageEnded,
     StageStarted,
     TurnListener,
 )
+from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger, LedgerEntry
 from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.waves import SkillSelection
+
+GOOD: Final = 0.8
+"""The confidence with which a skill counts as good while others are still running."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
+@final
 class TurnAnnouncer:
-    """Makes events of what becomes of the services in the ledger of one turn."""
+    """Makes events of what becomes of the services in the ledger of one turn.
 
-    def __init__(self, listener: TurnListener, ledger: Ledger) -> None:
-        self._listener = listener
+    `commit` is that of the pipeline.
+    """
+
+    def __init__(
+        self,
+        listener: TurnListener,
+        commit: Literal["first_good", "only", "never"],
+        ledger: Ledger,
+        selection: SkillSelection,
+        draft: Draft,
+        start: TurnStart,
+    ) -> None:
+        self.listener = listener
+        self._commit = commit
+        self._ledger = ledger
+        self._selection = selection
+        self._draft = draft
+        self._start = start
         self._running: set[Stage] = set()
         self._left: dict[Stage, int] = {}
         for entry in ledger.entries:
             stage = entry.step.stage
             self._left[stage] = self._left.get(stage, 0) + 1
+        self._words: dict[int, SkillWords] = {}
+        self._speaker: SkillWords | None = None
+
+    def deltas_of(self, entry: LedgerEntry) -> SkillWords | None:
+        """Return what takes the words of a service; None unless it is a skill that may speak."""
+        step = entry.step
+        if step.stage is not Stage.SKILL or self._commit == "never":
+            return None
+        if step.fan_out or step.format_reply is not None:
+            return None
+        words = self._words[step.index] = SkillWords(self, entry)
+        return words
 
     def asked(self, entry: LedgerEntry) -> None:
         """Announce that a service is asked, and its stage if it is the first."""
         step = entry.step
         if step.stage not in self._running:
             self._running.add(step.stage)
-            self._listener(StageStarted(step.stage_name))
-        self._listener(ServiceAsked(step.name, step.stage_name))
+            self.listener(StageStarted(step.stage_name))
+        self.listener(ServiceAsked(step.name, step.stage_name))
 
     def settled(self, entry: LedgerEntry) -> None:
         """Announce how a service that was asked went, and its stage's end if it is the last."""
         step = entry.step
         if entry.started is not None and entry.outcome is not None:
             seconds = (entry.ended or entry.started) - entry.started
-            self._listener(ServiceSettled(step.name, step.stage_name, entry.outcome, seconds))
+            self.listener(ServiceSettled(step.name, step.stage_name, entry.outcome, seconds))
         self._left[step.stage] -= 1
         if not self._left[step.stage] and step.stage in self._running:
-            self._listener(StageEnded(step.stage_name))
+            self.listener(StageEnded(step.stage_name))
+        if self._words and step.stage is Stage.SKILL:
+            self._look_again(entry)
+
+    def says(self, words: SkillWords, text: str) -> None:
+        """Pass words on if their skill is the one that is going to speak."""
+        if self._speaker is words:
+            self.listener(Delta(words.skill, text))
+        elif self._speaker is None and self.will_speak(words):
+            self._speaker = words
+            self.listener(Delta(words.skill, words.so_far))
+
+    def takes_back(self, words: SkillWords) -> None:
+        """Take back what was passed on of these words."""
+        if self._speaker is words:
+            self._speaker = None
+            self.listener(Replaced())
+
+    def will_speak(self, words: SkillWords) -> bool:
+        """Return whether a skill is going to speak, as far as that can be known now.
+
+        Surely, where nobody else can: all other skills that were selected have come to nothing, and
+        no selector may want more. With `first_good` also where a selector may, and where its
+        confidence is known and above that of all hypotheses, and either `GOOD` or no other skill
+        is running.
+        """
+        ledger, entry, confidence = self._ledger, words.entry, words.confidence
+        if ledger.selecting or entry.wave is None or self._draft.reply is not None:
+            return False
+        least = self._start.least
+        if least is not None and (confidence is None or confidence < least):
+            return False
+        others = (one for one in ledger.skills() if one.wave is not None and one is not entry)
+        is_running = any(one.outcome is None for one in others)
+        rivals = [one.value["confidence"] for one in self._draft.drafted()]
+        if self._commit == "only":
+            may_go_on = self._selection.is_open and not ledger.closed
+            return not (rivals or is_running or may_go_on)
+        if not (rivals or is_running):
+            return True
+        if confidence is None or confidence <= max(rivals, default=confidence - 1):
+            return False
+        return confidence >= GOOD or not is_running
+
+    def _look_again(self, entry: LedgerEntry) -> None:
+        """A skill has settled: its words are void if it failed; another may be sure now."""
+        words = self._words.get(entry.step.index)
+        if words is not None and entry.outcome != "done":
+            self.takes_back(words)
+        if self._speaker is None:
+            for other in self._words.values():
+                if other.so_far and other.entry.outcome is None:
+                    self.says(other, "")
+
+
+class SkillWords:
+    """What one skill has said so far in one turn; a `DeltaSink`."""
+
+    def __init__(self, announcer: TurnAnnouncer, entry: LedgerEntry) -> None:
+        self.entry = entry
+        self.skill = entry.step.name
+        self.confidence: float | None = None
+        self._announcer = announcer
+        self._pieces: list[str] = []
+        self._left = MAX_BYTES
+
+    @property
+    def so_far(self) -> str:
+        """All words so far."""
+        return "".join(self._pieces)
+
+    def add(self, text: str, confidence: float | None = None) -> None:
+        """Add words; what comes too late, is too long or no Unicode counts for nothing."""
+        if not text.isascii() and _SURROGATE.search(text):
+            self._left = 0
+        self._left -= len(text)
+        if not text or self._left < 0 or self.entry.outcome is not None:
+            return
+        if confidence is not None:
+            self.confidence = confidence
+        self._pieces.append(text)
+        self._announcer.says(self, text)
+
+    def restart(self) -> None:
+        """Take back all words so far."""
+        if self._pieces:
+            self._pieces.clear()
+            self._left = MAX_BYTES
+            self._announcer.takes_back(self)
 
 
 def record_of_service(entry: LedgerEntry, began: float) -> ServiceRecord:

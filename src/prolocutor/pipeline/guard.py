@@ -214,6 +214,8 @@ class Guard:
         return await self._attempt(request)
 
     async def _attempt(self, request: Request) -> Plain | ServiceError:
+        if request.deltas is not None:
+            request.deltas.restart()
         try:
             (reply,) = await self._send((request,))
         except ServiceError as error:
@@ -296,14 +298,12 @@ class Batcher:
 
     async def _send(self, batch: list[Waiting]) -> None:
         if len(self._lost) >= MAX_LOST:
-            _settle_batch(
-                batch, [NoPlace(f"{MAX_LOST} calls that were given up never ended")] * len(batch)
-            )
+            error = NoPlace(f"{MAX_LOST} calls that were given up never ended")
+            _settle_batch(batch, [error] * len(batch))
             return
         loop = asyncio.get_running_loop()
         away = start_now(self._ask_for(batch), loop, self._task_name)
-        wanted = [reply for _, reply in batch]
-        gone = asyncio.gather(*wanted, return_exceptions=True)
+        gone = asyncio.gather(*(reply for _, reply in batch), return_exceptions=True)
         await asyncio.wait((away, gone), return_when=asyncio.FIRST_COMPLETED)
         if not away.done():
             away.cancel()

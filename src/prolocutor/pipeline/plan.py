@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Unpack, overload
@@ -60,7 +60,10 @@ SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
 """What a skill may return: one hypothesis or several, typed or as plain data."""
 
 F = TypeVar("F", bound=Function)
-S = TypeVar("S", bound=Callable[..., SkillReply | Awaitable[SkillReply]])
+SpokenReply = AsyncIterator[str | SkillReply] | Iterator[str | SkillReply]
+"""What a skill may yield that streams: the words of its reply, and the reply itself."""
+
+S = TypeVar("S", bound=Callable[..., SkillReply | Awaitable[SkillReply] | SpokenReply])
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +161,8 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     """Services by stage, in declared order. A single one may stand for a list of one.
 
     A function stands for a service of its name, with the settings of its `@service` if it has one.
+    `commit`: when a skill's words may be shown before the turn is over: when it is the `only` one
+    that can still speak; when it is the `first_good` one, though another may yet win; or `never`.
     `user_snapshot`: a human utterance's `user` is the person's profile `before` the turn changed
     it, or `after`; `current` shows in all utterances, of human and bot, the profile as it is
     now (but for the persona, and attributes where there were none). `own_words`: where nothing is
@@ -173,6 +178,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     postprocessors: Sequence[Service | Function] = ()
     response_annotators: Sequence[Service | Function] = ()
     last_chance: Service | Function | None = None
+    commit: Literal["first_good", "only", "never"] = "only"
     user_snapshot: Literal["before", "after", "current"] = "after"
     own_words: bool = True
 

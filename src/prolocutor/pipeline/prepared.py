@@ -139,7 +139,8 @@ class PreparedPipeline:
 
     `waiting` has each step with the number of services that it waits for, `roots` those that wait
     for none, `after_reply` those that wait for the reply, each by its index; `before_reply` is the
-    number of services that the reply waits for.
+    number of services that the reply waits for. `commit` is the pipeline's, but `never` where
+    postprocessors change the words.
     """
 
     def __init__(
@@ -155,6 +156,7 @@ class PreparedPipeline:
     ) -> None:
         self.graph: Graph = compile_graph(pipeline)
         self.user_snapshot = pipeline.user_snapshot
+        self.commit = "never" if pipeline.of(Stage.POSTPROCESSOR) else pipeline.commit
         self.limits = limits
         self.fallback = fallback
         self.max_attributes = max_attributes

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
@@ -39,6 +40,7 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
     extra: State | None = None
     about: DraftHypothesis | list[DraftHypothesis] | None = None
     number: int | None = None
+    deltas: DeltaSink | None = None
 
     @property
     def service(self) -> str:
@@ -88,15 +90,22 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 class PayloadRequest:
     """What a formatter made of the agent state, or what a caller outside of turns asks."""
 
-    __slots__ = ("_encoded", "_first", "key", "service", "timeout", "turn_id")
+    __slots__ = ("_encoded", "_first", "deltas", "key", "service", "timeout", "turn_id")
 
     def __init__(
-        self, service: str, turn_id: str, key: str, timeout: float, payload: Plain
+        self,
+        service: str,
+        turn_id: str,
+        key: str,
+        timeout: float,
+        payload: Plain,
+        deltas: DeltaSink | None = None,
     ) -> None:
         self.service = service
         self.turn_id = turn_id
         self.key = key
         self.timeout = timeout
+        self.deltas = deltas
         self._encoded = payload.encoded
         self._first: Plain | None = payload
 
@@ -121,15 +130,17 @@ def requests_for(
     extra: State | None = None,
     about: list[DraftHypothesis] | None = None,
     every: Sequence[DraftHypothesis] = (),
+    deltas: DeltaSink | None = None,
 ) -> list[AnyRequest]:
     """Return what each call of a service is asked; what its formatter raises is raised.
 
     A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
-    all (`together`). A formatter with `fan_out` gives a list, one call for each item.
+    all (`together`). A formatter with `fan_out` gives a list, one call for each item. `deltas`
+    takes the words of a service that is asked by one call.
     """
     states: list[AnyRequest]
     if about is None or step.fan_out:
-        states = [StateRequest(step, turn_id, seconds, snapshot, extra)]
+        states = [StateRequest(step, turn_id, seconds, snapshot, extra, deltas=deltas)]
     elif step.together:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, about)]
     else:
@@ -151,6 +162,7 @@ def requests_for(
             _key(turn_id, step.name, None if alone else number),
             seconds,
             checked_payload(payload),
+            deltas,
         )
         for number, payload in enumerate(payloads)
     ]

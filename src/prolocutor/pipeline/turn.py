@@ -60,13 +60,14 @@ class Turn:
         self._forced = forced if forced in prepared.skill_steps else None
         self._directed = self._forced is not None or start.preferred is not None
         self._ledger = Ledger(prepared, start.excluded)
-        if listener is not None:
-            self._ledger.watch = TurnAnnouncer(listener, self._ledger)
         self._selection = SkillSelection(
             prepared.skills, () if self._forced is not None else prepared.always
         )
         self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
+        self._announcer = self._ledger.watch = listener and TurnAnnouncer(
+            listener, prepared.commit, self._ledger, self._selection, self.draft, start
+        )
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays
         )
@@ -194,7 +195,9 @@ class Turn:
             snapshot = draft.snapshot(step.window, step.only)
             every = draft.drafted() if about is not None and step.fan_out else ()
             extra = self._extra_for(step) if self._directed else None
-            requests = requests_for(step, snapshot, self._turn_id, seconds, extra, about, every)
+            words = self._announcer and self._announcer.deltas_of(entry)
+            turn = self._turn_id
+            requests = requests_for(step, snapshot, turn, seconds, extra, about, every, words)
         except BaseException as error:
             self._ledger.asked(entry, now)
             self._over(entry, wave, "failed", formatter_failure(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog.plain import decode, encode
 
 
@@ -39,6 +40,25 @@ class FakeService:
         return await given if inspect.isawaitable(given) else given
 
 
+class FakeDeltas:
+    """Keeps the words that a connector hands over; `restarts` counts how often it began anew."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.confidence: float | None = None
+        self.restarts = 0
+
+    def add(self, text: str, confidence: float | None = None) -> None:
+        """Keep a piece."""
+        self.pieces.append(text)
+        self.confidence = confidence
+
+    def restart(self) -> None:
+        """Forget all pieces."""
+        self.pieces.clear()
+        self.restarts += 1
+
+
 class FakeRequest:
     """A request as the engine makes it, of any value."""
 
@@ -50,11 +70,13 @@ class FakeRequest:
         turn_id: str = "0" * 32,
         key: str | None = None,
         timeout: float = 2.0,
+        deltas: DeltaSink | None = None,
     ) -> None:
         self.service = service
         self.turn_id = turn_id
         self.key = key or f"{turn_id}/{service}"
         self.timeout = timeout
+        self.deltas = deltas
         self._body = encode(value)
 
     def value(self) -> Any:

@@ -39,7 +39,9 @@ def test_every_key_of_a_service_is_a_setting_of_the_plan() -> None:
 
 def test_every_key_at_the_top_is_a_setting() -> None:
     beside = {"pipeline", "file", "folder", "max_text", "queue_limit", "switch_confidence"}
-    assert set(TOP) - {"user_snapshot", "own_words"} | beside == set(Settings.__struct_fields__)
+    assert set(TOP) - {"commit", "user_snapshot", "own_words"} | beside == set(
+        Settings.__struct_fields__
+    )
 
 
 def test_every_setting_of_a_service_is_a_key() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from prolocutor.connectors.parts.http_answer import (
+    EVENT_STREAM,
     MAX_HEAD,
     MAX_INFORMATIONAL,
     HttpAnswerReader,
@@ -16,6 +17,8 @@ CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 
 class Pieces:
     """A stream that has enough once a full stop came."""
+
+    kinds = frozenset({EVENT_STREAM})
 
     def __init__(self) -> None:
         self.body = b""

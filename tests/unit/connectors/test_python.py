@@ -100,7 +100,9 @@ def _generator(_: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("target", [_async_generator, _generator, lambda _: Unequal()])
+@pytest.mark.parametrize(
+    "target", [lambda _: _async_generator(_), lambda _: _generator(_), lambda _: Unequal()]
+)
 async def test_what_is_no_reply_is_a_bad_reply(
     way: Callable[[Target], PythonConnector], target: Target
 ) -> None:

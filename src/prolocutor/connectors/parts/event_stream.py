@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from prolocutor.connectors.parts.http_answer import EVENT_STREAM
 from prolocutor.errors import BadReply
 
 MAX_STREAM_BYTES: Final = 16_000_000
@@ -16,11 +17,14 @@ MAX_STREAM_LINES: Final = 200_000
 
 
 class EventStream:
-    """A stream of events. `take` gets the data of each and returns whether that is enough.
+    """A stream of events. `take` gets the data of each and returns whether that is enough. With
+    `json_lines` a line of JSON (an object, a list) counts as the data of an event.
 
     `BadReply` for a stream without end: more than `max_bytes` bytes or `max_lines` lines, whatever
     is in them, blank ones too.
     """
+
+    kinds: Final = frozenset({EVENT_STREAM})
 
     def __init__(
         self,
@@ -28,10 +32,12 @@ class EventStream:
         *,
         max_bytes: int = MAX_STREAM_BYTES,
         max_lines: int = MAX_STREAM_LINES,
+        json_lines: bool = False,
     ) -> None:
         self._take = take
         self._max_bytes = max_bytes
         self._max_lines = max_lines
+        self._json_lines = json_lines
         self._bytes = 0
         self._lines = 0
         self._rest = bytearray()
@@ -56,4 +62,6 @@ class EventStream:
         return self._is_enough(bytes(self._rest))
 
     def _is_enough(self, line: bytes) -> bool:
-        return line.startswith(b"data:") and self._take(line[5:].strip())
+        if line.startswith(b"data:"):
+            return self._take(line[5:].strip())
+        return self._json_lines and line.startswith((b"{", b"[")) and self._take(line.strip())

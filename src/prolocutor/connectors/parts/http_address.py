@@ -14,6 +14,8 @@ from yarl import URL
 
 from prolocutor.errors import ConfigError
 
+_ACCEPT_ANY: Final = b"Accept: */*\r\n"
+
 
 class HttpAddress:
     """A URL of http or https, taken apart once; `ConfigError` for any other.
@@ -35,6 +37,11 @@ class HttpAddress:
             sent["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         sent |= {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
         self.head: Final = f"POST {found.raw_path_qs} HTTP/1.1\r\n".encode() + header_lines(sent)
+
+    def head_with(self, headers: Mapping[str, str]) -> bytes:
+        """Return the head of one call; an `Accept` among its headers replaces the usual one."""
+        head = self.head.replace(_ACCEPT_ANY, b"", 1) if "Accept" in headers else self.head
+        return head + header_lines(headers)
 
     def unused_proxy(self) -> str | None:
         """Return the proxy that the environment names for this address; it is never used."""

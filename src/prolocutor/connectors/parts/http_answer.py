@@ -27,7 +27,7 @@ MAX_STREAMED: Final = 256 * 1024 * 1024
 
 MAX_EXCERPT: Final = 200
 
-_EVENT_STREAM: Final = b"text/event-stream"
+EVENT_STREAM: Final = b"text/event-stream"
 _TIMEOUT: Final = re.compile(rb"\btimeout\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _READ: Final = frozenset(
     {
@@ -42,7 +42,11 @@ _READ: Final = frozenset(
 
 
 class BodyStream(Protocol):
-    """Takes the body of an answer piece by piece, as it comes."""
+    """Takes the body of an answer of one of these `kinds`, piece by piece, as it comes."""
+
+    @property
+    def kinds(self) -> frozenset[bytes]:
+        """The media types of bodies that are taken."""
 
     def feed(self, piece: bytes) -> bool:
         """Take a piece and return whether that is enough; what this raises ends the exchange."""
@@ -199,7 +203,7 @@ class HttpAnswerReader:
         self._check_encoding(coding)
         if self._stream is not None:
             kind = self._headers.get(b"content-type", b"").partition(b";")[0]
-            if kind.strip().lower() == _EVENT_STREAM:
+            if kind.strip().lower() in self._stream.kinds:
                 self._is_streamed = True
                 self._max_received = MAX_STREAMED
                 return

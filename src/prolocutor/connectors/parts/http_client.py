@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from yarl import URL
 
-from prolocutor.connectors.parts.http_address import HttpAddress, header_lines, tls_context
+from prolocutor.connectors.parts.http_address import HttpAddress, tls_context
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed
@@ -53,10 +53,10 @@ class HttpClient:
     ) -> HttpReply:
         """Send one POST and return the answer, whose status is 2xx.
 
-        A body of the type `text/event-stream` goes to `stream` where there is one.
+        A body of one of its `kinds` goes to `stream`, where there is one.
         `ServiceUnreachable`, `ServiceRefused` (with the status) or `BadReply` says what went wrong.
         """
-        head = self._address.head + header_lines(headers)
+        head = self._address.head_with(headers)
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         try:
             try:

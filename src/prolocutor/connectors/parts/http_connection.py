@@ -74,8 +74,8 @@ class HttpConnection(asyncio.Protocol):
     ) -> HttpReply:
         """Send a request and return the answer, its body of at most `max_body` bytes.
 
-        A good answer of the type `text/event-stream` goes to `stream` where there is one, and
-        `max_body` is left to it. `BadReply` if the answer is not HTTP or over a limit,
+        A good answer of one of its `kinds` goes to `stream`, where there is one, and `max_body` is
+        left to it. `BadReply` if the answer is not HTTP or over a limit,
         `BrokenExchange` if the connection ends; in both cases, and when cancelled, it is closed.
         """
         self._answer.begin(max_body, stream)

@@ -1,0 +1,124 @@
+"""Skills that are generator functions: the words that they yield, and the reply made of them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from contextlib import aclosing, closing, suppress
+from typing import Any, Final
+
+from prolocutor.dialog.turn_request import Say, takes_say, taking_dicts
+from prolocutor.dialog.utterances import Hypothesis
+from prolocutor.errors import BadReply
+
+CONFIDENCE: Final = 0.5
+"""The confidence of a reply of which nothing but the words is known."""
+
+
+class GeneratedReply:
+    """What a generator has yielded so far: words, and at most one reply.
+
+    Texts are words. Anything else is the reply, which may come first, so that its confidence is
+    known while its words come. A single hypothesis without text or messages gets the words as text;
+    without a reply they are a hypothesis of `CONFIDENCE`.
+    """
+
+    def __init__(self, say: Callable[..., None] | None) -> None:
+        self._say = say
+        self._pieces: list[str] = []
+        self._reply: Any = None
+        self._has_reply = False
+
+    def take(self, item: Any) -> None:
+        """Take what was yielded; `BadReply` for a second reply."""
+        if isinstance(item, str):
+            self._pieces.append(item)
+            if self._say is not None:
+                self._say(item, _confidence(self._reply))
+        elif self._has_reply:
+            raise BadReply("yields a second reply; a skill yields texts and one reply")
+        else:
+            self._reply, self._has_reply = item, True
+
+    def whole(self) -> Any:
+        """Return the reply."""
+        text = "".join(self._pieces)
+        if self._has_reply:
+            return with_words(self._reply, text)
+        return {"text": text, "confidence": CONFIDENCE} if text else []
+
+
+def with_words(reply: Any, text: str) -> Any:
+    """Return a reply; a single hypothesis without text or messages gets these words as its text."""
+    one = reply[0] if isinstance(reply, list | tuple) and len(reply) == 1 else reply
+    if isinstance(one, Hypothesis):
+        one = one.json_members()
+    if not text or not isinstance(one, dict) or one.get("text") or one.get("messages"):
+        return reply
+    return {**one, "text": text}
+
+
+def generates(target: Callable[..., Any]) -> bool:
+    """Return whether a function yields its reply."""
+    return _is_generator(target) or _is_async_generator(target)
+
+
+def spoken(target: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs a generator function to its end and returns the reply.
+
+    `say` takes the words as they come, and the confidence, None where it is not known yet.
+    """
+    start, typed = taking_dicts(target), takes_say(target)
+
+    def generator(request: Any, say: Say | None) -> Any:
+        return start(request, say) if typed else start(request)
+
+    async def run(request: Any, say: Say | None = None) -> Any:
+        reply = GeneratedReply(say)
+        async with aclosing(generator(request, say)) as items:
+            async for item in items:
+                reply.take(item)
+        return reply.whole()
+
+    def run_plainly(request: Any, say: Say | None = None) -> Any:
+        reply = GeneratedReply(say)
+        with closing(generator(request, say)) as items:
+            for item in items:
+                reply.take(item)
+        return reply.whole()
+
+    return run if _is_async_generator(target) else run_plainly
+
+
+def in_loop(say: Callable[..., None]) -> Callable[..., None]:
+    """Return the same for use in a thread: it runs in this event loop, as long as there is one."""
+    loop = asyncio.get_running_loop()
+
+    def say_later(*words: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(say, *words)
+
+    return say_later
+
+
+def _confidence(reply: Any) -> float | None:
+    """Return the confidence of a single hypothesis, where it says one."""
+    if isinstance(reply, list | tuple) and len(reply) == 1:
+        (reply,) = reply
+    if isinstance(reply, Hypothesis):
+        reply = {"confidence": reply.confidence}
+    found = reply.get("confidence") if isinstance(reply, dict) else None
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _is_generator(target: Callable[..., Any]) -> bool:
+    return any(map(inspect.isgeneratorfunction, (target, _call_of(target))))
+
+
+def _is_async_generator(target: Callable[..., Any]) -> bool:
+    return any(map(inspect.isasyncgenfunction, (target, _call_of(target))))
+
+
+def _call_of(target: Callable[..., Any]) -> Any:
+    return getattr(target, "__call__", None)  # noqa: B004 - an object may have such a __call__
