@@ -19,7 +19,6 @@ SHARED_NAMES: dict[str, str] = {}
 LONG = 350
 LONG_FILES = {
     "prolocutor/assistant/assistant.py": "all that callers may do, most of it signatures",
-    "prolocutor/deeppavlov/pipeline_file.py": "from one pipeline file to one plan",
     "prolocutor/pipeline/draft.py": "the only file that writes to a dialog",
     "prolocutor/pipeline/snapshot.py": "what services see of a dialog at one moment",
 }

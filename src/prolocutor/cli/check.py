@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from prolocutor.cli.options import DREAM_OPTION
 from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.check_report import CheckReport, PlannedService
 from prolocutor.config.file_check import check as check_file
@@ -17,7 +19,8 @@ from prolocutor.config.file_check import check as check_file
 
 @click.command(short_help="Find what is wrong with a file, or show its plan.")
 @click.argument("file", type=click.Path(path_type=Path))
-def check(file: Path) -> None:
+@DREAM_OPTION
+def check(file: Path, dream: Path | None) -> None:
     """Find everything that is wrong with an assistant's file, or show the plan of its turn.
 
     Each fault is one line, `file:line: key: what; did you mean ...`, and the exit status is 1.
@@ -31,7 +34,11 @@ def check(file: Path) -> None:
     Example:
       prolocutor check my-assistant/assistant.yaml
     """
-    report = check_file(assistant_file(file))
+    given = assistant_file(file)
+    if dream is not None:
+        given = given.absolute()
+        os.chdir(dream)  # where DREAM's code looks for the files that it reads
+    report = check_file(given, dream=dream)
     if not report.ok:
         for line in report.lines():
             click.echo(line, err=True)

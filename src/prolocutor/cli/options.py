@@ -37,6 +37,13 @@ USER_OPTION: Final = click.option(
     help="The user. Each has dialogs, lists and timers of their own.",
 )
 
+DREAM_OPTION: Final = click.option(
+    "--dream",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="Import a pipeline_conf.json's connectors and formatters from DREAM's own code.",
+)
+
 SEED_OPTION: Final = click.option(
     "--seed", type=int, default=42, show_default=True, help="Where chance begins."
 )

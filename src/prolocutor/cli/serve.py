@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -18,11 +20,12 @@ from prolocutor.assistant.runner import run
 from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
-from prolocutor.cli.options import STORE_OPTION
+from prolocutor.cli.options import DREAM_OPTION, STORE_OPTION
 from prolocutor.cli.owner import OwnerNote, check_free
 from prolocutor.cli.owner_channel import OwnerChannel
-from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.assistant_file import assistant_file
 from prolocutor.config.building import assistant_from
+from prolocutor.config.loading import load
 from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import sqlite_file, store_url
@@ -79,6 +82,7 @@ class ServePlan(msgspec.Struct, frozen=True):
     type=click.FloatRange(min=0, min_open=True),
     help="Seconds after which a reply is out.  [default: the file's]",
 )
+@DREAM_OPTION
 @click.option("--once", is_flag=True, help="End after the first turn (for tests).")
 @click.option(
     "--log",
@@ -92,6 +96,7 @@ def serve(
     store: str | None,
     hosts: str | None,
     deadline: float | None,
+    dream: Path | None,
     once: bool,
     log: Literal["plain", "json"] | None,
 ) -> None:
@@ -115,7 +120,10 @@ def serve(
       prolocutor serve pipeline_conf.json --hosts 127.0.0.1
     """
     _log_to_stderr(logging.INFO if log else logging.WARNING, as_json=log == "json")
-    settings = _changed(load_assistant(file), hosts, deadline)
+    found = assistant_file(file).absolute()
+    with chdir(dream or Path.cwd()):
+        settings = load(found, dream=dream)
+    settings = _changed(settings, hosts, deadline)
     plan = ServePlan(
         settings=settings,
         host=settings.host if host is None else host,
@@ -126,6 +134,8 @@ def serve(
         store_given=store,
     )
     _check_free(plan)
+    if dream is not None:
+        os.chdir(dream)  # where DREAM's code looks for the files that it reads
     run(_serve(plan))
 
 

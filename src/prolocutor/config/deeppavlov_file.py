@@ -12,19 +12,21 @@ from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey
 from prolocutor.config.yaml_file import YamlDocument, YamlNode, read
-from prolocutor.deeppavlov.pipeline_file import DEADLINE, FileRemark, read_pipeline
+from prolocutor.deeppavlov.pipeline_entries import FileRemark
+from prolocutor.deeppavlov.pipeline_file import DEADLINE, OwnCode, read_pipeline
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import compile_graph
 from prolocutor.pipeline.plan import Stage
 
 
-def survey_deeppavlov(path: str | Path) -> Survey:
+def survey_deeppavlov(path: str | Path, dream: Path | None = None) -> Survey:
     """Read a `pipeline_conf.json`; raise `ConfigFaults` if it cannot be read at all.
 
-    Nothing in it is substituted. Functions and classes of one's own are imported from its folder.
+    Nothing in it is substituted. Functions and classes of one's own are imported from its folder;
+    `dream` is the folder of DREAM's own code, which then goes before what is built in.
     """
-    file, folder = str(path), Path(path).absolute().parent
+    file, folder = str(path), dream or Path(path).absolute().parent
     content = _content(Path(path), file)
     if not isinstance(content, dict) or "services" not in content:
         what = "no key services: this is no pipeline file of DeepPavlov Agent"
@@ -32,7 +34,7 @@ def survey_deeppavlov(path: str | Path) -> Survey:
     document = _document(Path(path), file)
     try:
         with searched(folder):
-            planned = read_pipeline(content, can_import=_can_import)
+            planned = read_pipeline(content, OwnCode(_can_import, first=dream is not None))
     except ConfigError as error:
         raise ConfigFaults([Fault(file, None, None, error.what)]) from None
     findings = Findings(file, [_fault(one, document) for one in planned.faults])
@@ -91,6 +93,8 @@ def _can_import(name: str) -> bool:
     try:
         resolve(name)
     except ConfigError:
+        return False
+    except Exception:  # the code of a module runs when it is imported
         return False
     return True
 

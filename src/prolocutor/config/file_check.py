@@ -18,13 +18,15 @@ from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import ORDER
 
 
-def check(path: str | Path, environ: Mapping[str, str] = os.environ) -> CheckReport:
+def check(
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+) -> CheckReport:
     """Find all faults and warnings of a file, and plan its turn.
 
     Imports the modules that the file names, so their own code runs.
     """
     try:
-        loaded = survey(path, environ)
+        loaded = survey(path, environ, dream=dream)
     except ConfigFaults as error:
         return CheckReport(file=str(path), name=Path(path).stem, faults=error.faults)
     settings = loaded.settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,21 +29,30 @@ _SECRET: Final = "auth.tokens"
 _MAX_GRAPH_FAULTS: Final = 50
 
 
-def load(path: str | Path, environ: Mapping[str, str] = os.environ) -> Settings:
+def load(
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+) -> Settings:
     """Load the settings of an assistant; raise `ConfigFaults` with everything that is wrong.
 
-    Functions stay names; no code that the file names is imported.
+    Functions stay names; no code that the file names is imported. `dream` is the folder of DREAM's
+    own code, for a pipeline file of DeepPavlov Agent.
     """
-    loaded = survey(path, environ)
+    loaded = survey(path, environ, dream=dream)
     if loaded.findings.faults:
         raise ConfigFaults(loaded.findings.faults)
     return loaded.settings
 
 
-def survey(path: str | Path, environ: Mapping[str, str] = os.environ) -> Survey:
+def survey(
+    path: str | Path, environ: Mapping[str, str] = os.environ, *, dream: Path | None = None
+) -> Survey:
     """Read what can be read of a file; raise `ConfigFaults` only if it cannot be read at all."""
-    loader = _LOADERS.get(Path(path).suffix.lower(), _from_yaml)
-    return loader(path, environ)
+    if Path(path).suffix.lower() == ".json":
+        return survey_deeppavlov(path, dream)
+    if dream is not None:
+        what = "--dream goes with a pipeline_conf.json of DeepPavlov Agent"
+        raise ConfigFaults([Fault(str(path), None, None, what)])
+    return _from_yaml(path, environ)
 
 
 def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
@@ -70,18 +79,6 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
         graph = _check_graph(settings.pipeline, document, written, findings)
     findings.faults = [_without_secret(fault) for fault in findings.faults]
     return Survey(settings, written, document, findings, graph)
-
-
-def _from_deeppavlov(path: str | Path, environ: Mapping[str, str]) -> Survey:
-    return survey_deeppavlov(path)
-
-
-_LOADERS: Final[dict[str, Callable[[str | Path, Mapping[str, str]], Survey]]] = {
-    ".yaml": _from_yaml,
-    ".yml": _from_yaml,
-    ".json": _from_deeppavlov,
-}
-"""By suffix; a file with another suffix is read as YAML."""
 
 
 def _limited(values: dict[str, Any]) -> dict[str, Any]:

@@ -70,9 +70,22 @@ def window_of(formatter: DialogFormatter) -> int | None:
     return formatter.widest | 1
 
 
-def imported_formatter(state: State, *, function: str, **options: Any) -> Any:
-    """Return the only request that a formatter of one's own makes of the dialog."""
-    return _only(resolve(function)(dialog_of(state), **options))
+class ImportedFormatter:
+    """A dialog formatter of one's own, which may look at the whole dialog."""
+
+    hypotheses = True
+    counts = False
+    fan_out = False
+
+    def __call__(
+        self, state: State, *, function: str, several: bool = False, **options: Any
+    ) -> Any:
+        """Return the only request that the function makes, or all of them in a list."""
+        requests = resolve(function)(dialog_of(state), **options)
+        return requests if several else _only(requests)
+
+
+imported_formatter = ImportedFormatter()
 
 
 def last_words(reply: State) -> State:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor.deeppavlov.pipeline_file import PlannedFile, read_pipeline
+from prolocutor.deeppavlov.pipeline_file import OwnCode, PlannedFile, read_pipeline
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import compile_graph
 from prolocutor.pipeline.plan import Service, Stage
@@ -159,3 +159,36 @@ def test_a_connector_may_stand_apart_and_a_missing_time_out_is_a_warning() -> No
 def test_services_must_be_a_map() -> None:
     with pytest.raises(ConfigError, match="no pipeline file"):
         read_pipeline({"services": []})
+
+
+def test_own_code_goes_first_where_it_is_asked_for() -> None:
+    name = "skill_selectors.post_annotator_selector.connector:PostAnnotatorSelectorConnector"
+    file = file_of(
+        chooser={"connector": python(name, annotator_names=[]), "tags": ["selector"]},
+        annotators={"ner": http(dialog_formatter=f"{MODULE}:last_utt_dialog")},
+    )
+
+    built_in = read_pipeline(file, OwnCode(lambda name: True))
+    imported = read_pipeline(file, OwnCode(lambda name: True, first=True))
+    missing = read_pipeline(file, OwnCode(lambda name: False, first=True))
+
+    formatters = [
+        the(one, Stage.ANNOTATOR, "ner").formatter for one in (built_in, imported, missing)
+    ]
+    assert formatters == [
+        "prolocutor.deeppavlov.dream:last_utt_dialog",
+        "prolocutor.deeppavlov.dream:imported_formatter",
+        "prolocutor.deeppavlov.dream:last_utt_dialog",
+    ]
+    assert f"connectors imported: {name}" in imported.notes
+    assert [one.what.split(":")[-1] for one in missing.warnings if "import" in one.what] == [
+        " the built-in one is used"
+    ] * 2
+
+
+def test_what_a_built_in_connector_lacks_is_told() -> None:
+    file = file_of(skill_selectors={"rules": {"connector": python("x:DummySkillConnector")}})
+
+    notes = read_pipeline(file).notes
+
+    assert [one.split(":")[0] for one in notes] == ["connectors substituted"]

@@ -1,0 +1,260 @@
+"""The services of a DREAM pipeline file as entries: what each waits for, its stage and its name.
+
+What a service does to the state is its `state_manager_method` alone, when it runs its
+`previous_services` alone; the names of groups mean nothing (DeepPavlov Agent, dev-2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.names import did_you_mean
+from prolocutor.pipeline.plan import Stage
+
+STAGES: Final[dict[str, Stage]] = {
+    "add_annotation": Stage.ANNOTATOR,
+    "add_annotation_and_reset_human_attributes_for_first_turn": Stage.ANNOTATOR,
+    "add_annotation_prev_bot_utt": Stage.ANNOTATOR,
+    "update_attributes": Stage.ANNOTATOR,
+    "add_hypothesis": Stage.SKILL,
+    "add_hypothesis_annotation": Stage.CANDIDATE_ANNOTATOR,
+    "add_hypothesis_annotation_batch": Stage.CANDIDATE_ANNOTATOR,
+    "add_bot_utterance": Stage.RESPONSE_SELECTOR,
+}
+"""The stage of a service, by what becomes of its reply."""
+
+
+class PipelineService(msgspec.Struct):
+    """A service as the file says it; keys that DeepPavlov Agent does not read are left out."""
+
+    connector: str | dict[str, Any]
+    dialog_formatter: str | dict[str, Any] | None = None
+    response_formatter: str | None = None
+    state_manager_method: str | None = None
+    previous_services: list[str] | None = None
+    required_previous_services: list[str] | None = None
+    tags: list[str] | None = None
+
+
+class PipelineFile(msgspec.Struct):
+    """A `pipeline_conf.json`; a service, or a group of services by label."""
+
+    services: dict[str, dict[str, Any]]
+    connectors: dict[str, dict[str, Any]] = {}
+
+
+class FileRemark(msgspec.Struct, frozen=True):
+    """Something about a pipeline file, and the dotted key of what it is about."""
+
+    key: str
+    what: str
+
+
+class FileRemarks:
+    """What was found while a file was read and planned."""
+
+    def __init__(self) -> None:
+        self.faults: list[FileRemark] = []
+        self.warnings: list[FileRemark] = []
+        self._notes: dict[str, set[str]] = {}
+
+    def fault(self, key: str, what: str, hint: str | None = None) -> None:
+        """Note what keeps the assistant from starting."""
+        self.faults.append(FileRemark(key, f"{what}; {hint}" if hint else what))
+
+    def warn(self, key: str, what: str) -> None:
+        """Note what may surprise."""
+        self.warnings.append(FileRemark(key, what))
+
+    def note(self, what: str, name: str) -> None:
+        """Note where something that the file names comes from."""
+        self._notes.setdefault(what, set()).add(name)
+
+    def notes(self) -> list[str]:
+        """Return a line for each kind of note."""
+        return [f"{what}: {', '.join(sorted(names))}" for what, names in self._notes.items()]
+
+
+class PipelineEntry(msgspec.Struct):
+    """A service of the file, with its connector, what it waits for, its stage and its name."""
+
+    group: str | None
+    label: str
+    service: PipelineService
+    connector: dict[str, Any]
+    before: list[str] = []
+    requires: list[str] = []
+    stage: Stage = Stage.ANNOTATOR
+    name: str = ""
+
+    @property
+    def full(self) -> str:
+        """Its name in the file: `group.label`, or its label."""
+        return f"{self.group}.{self.label}" if self.group else self.label
+
+    @property
+    def key(self) -> str:
+        """The dotted key of its place in the file."""
+        return f"services.{self.full}"
+
+    def waited_for(self) -> list[str]:
+        """Return the full names of all that it waits for."""
+        return [*self.before, *(name for name in self.requires if name not in self.before)]
+
+    @property
+    def selects(self) -> bool:
+        """Whether its reply names those of its successors that run."""
+        return "selector" in (self.service.tags or ())
+
+
+class PipelineEntries:
+    """The services of one file by full name, linked, staged and named."""
+
+    def __init__(self, file: PipelineFile, remarks: FileRemarks) -> None:
+        self.last_chance: list[PipelineEntry] = []
+        self.timeout: list[PipelineEntry] = []
+        self._file = file
+        self._remarks = remarks
+        self._entries = {entry.full: entry for entry in self._read()}
+        for tag, found in (("last_chance", self.last_chance), ("timeout", self.timeout)):
+            found += [one for one in self._entries.values() if tag in (one.service.tags or ())]
+        for one in [*self.last_chance, *self.timeout]:
+            self._entries.pop(one.full, None)
+        self._link()
+        self._stage()
+        self._leave_out_uncalled()
+        self._name()
+        self._warn_of_shared_urls()
+
+    def __iter__(self) -> Iterator[PipelineEntry]:
+        return iter(self._entries.values())
+
+    def path(self, full: str) -> str:
+        """Return the stage and name of the service that has a full name in the file."""
+        other = self._entries[full]
+        return f"{other.stage}.{other.name}"
+
+    def selected(self, skill: PipelineEntry) -> bool:
+        """Return whether a skill is asked only if a skill selector names it, if there is one."""
+        selectors = [one.full for one in self if one.stage is Stage.SKILL_SELECTOR]
+        return not selectors or any(name in selectors for name in skill.waited_for())
+
+    def _read(self) -> Iterator[PipelineEntry]:
+        for group, content in self._file.services.items():
+            single = "connector" in content
+            if not content:
+                self._remarks.warn(
+                    f"services.{group}", "the group is empty, which is as if it were not"
+                )
+            for label, given in ((group, content),) if single else content.items():
+                key = f"services.{group}" if single else f"services.{group}.{label}"
+                try:
+                    service = msgspec.convert(given, PipelineService)
+                except msgspec.ValidationError as error:
+                    self._remarks.fault(key, str(error))
+                    continue
+                connector = self._connector(service.connector, key)
+                yield PipelineEntry(None if single else group, label, service, connector)
+
+    def _connector(self, given: str | dict[str, Any], key: str) -> dict[str, Any]:
+        if isinstance(given, dict):
+            return given
+        name = given.removeprefix("connectors.")
+        if name not in self._file.connectors:
+            hint = did_you_mean(name, self._file.connectors)
+            self._remarks.fault(f"{key}.connector", f"no connector is called '{name}'", hint)
+        return self._file.connectors.get(name, {})
+
+    def _link(self) -> None:
+        """Find what each service waits for; names that do not exist are dropped."""
+        for one in self._entries.values():
+            for key, names, found in (
+                ("previous_services", one.service.previous_services, one.before),
+                (
+                    "required_previous_services",
+                    one.service.required_previous_services,
+                    one.requires,
+                ),
+            ):
+                for name in names or ():
+                    members = [other for other in self._entries if self._is_named(other, name)]
+                    if not members:
+                        what = f"'{name}' does not exist or is empty, so nothing waits for it"
+                        self._remarks.warn(f"{one.key}.{key}", what)
+                    found += [other for other in members if other not in found]
+
+    def _is_named(self, full: str, name: str) -> bool:
+        entry = self._entries[full]
+        return name in (full, entry.group)
+
+    # -- stages and names -------------------------------------------------------------------
+
+    def _stage(self) -> None:
+        followed: dict[str, list[PipelineEntry]] = {full: [] for full in self._entries}
+        for one in self._entries.values():
+            method = one.service.state_manager_method
+            if method is not None and method not in STAGES:
+                hint = did_you_mean(method, STAGES)
+                self._remarks.fault(
+                    f"{one.key}.state_manager_method", f"unknown method '{method}'", hint
+                )
+            one.stage = STAGES.get(method or "", Stage.ANNOTATOR)
+            for name in one.waited_for():
+                followed[name].append(one)
+        for one in self._entries.values():
+            only_selects = one.service.state_manager_method is None and one.selects
+            if only_selects and any(other.stage is Stage.SKILL for other in followed[one.full]):
+                one.stage = Stage.SKILL_SELECTOR
+
+    def _leave_out_uncalled(self) -> None:
+        """Leave out what a response selector that is tagged `selector` skips, and what follows."""
+        out: set[str] = set()
+        for one in self._entries.values():
+            if one.stage is Stage.RESPONSE_SELECTOR and one.selects:
+                skipped = [o.full for o in self._entries.values() if one.full in o.waited_for()]
+                out |= {*skipped}
+                if skipped:
+                    what = (
+                        f"is tagged selector, so {', '.join(skipped)} are never called: its reply"
+                        " does not name them"
+                    )
+                    self._remarks.warn(one.key, what)
+                else:
+                    self._remarks.warn(one.key, "is tagged selector, which has no effect here")
+        grown = True
+        while grown:
+            after = [
+                one.full
+                for one in self._entries.values()
+                if one.full not in out and one.waited_for() and out.issuperset(one.waited_for())
+            ]
+            out |= {*after}
+            grown = bool(after)
+        for full in out:
+            self._remarks.warn(self._entries.pop(full).key, "is never called")
+        for one in self._entries.values():
+            one.before = [name for name in one.before if name not in out]
+            one.requires = [name for name in one.requires if name not in out]
+
+    def _name(self) -> None:
+        """Name each service by its label in its stage; a second one of a label by its group too."""
+        taken: set[tuple[Stage, str]] = set()
+        own = {"annotators", "skills", "candidate_annotators", "skill_selectors"}
+        for one in sorted(self._entries.values(), key=lambda one: one.group not in own):
+            one.name = one.label
+            if (one.stage, one.name) in taken:
+                one.name = f"{one.label}_of_{one.group}"
+            taken.add((one.stage, one.name))
+
+    def _warn_of_shared_urls(self) -> None:
+        users: dict[str, list[PipelineEntry]] = {}
+        for one in self._entries.values():
+            if isinstance(url := one.connector.get("url"), str):
+                users.setdefault(url, []).append(one)
+        for url, sharing in users.items():
+            if len(sharing) > 1:
+                names = ", ".join(one.full for one in sharing)
+                self._remarks.warn(sharing[0].key, f"{url} is shared by {names}")
