@@ -20,9 +20,9 @@ _ACCEPT_ANY: Final = b"Accept: */*\r\n"
 class HttpAddress:
     """A URL of http or https, taken apart once; `ConfigError` for any other.
 
-    `head` is the request line and all headers that do not change from call to call. User and
-    password of the URL become basic authorization, unless `headers` have another. `shown` is the
-    URL for messages: without user, password and query, which may be secret.
+    `head` is the request line of a POST and all headers that do not change from call to call. User
+    and password of the URL become basic authorization, unless `headers` have another. `shown` is
+    the URL for messages: without user, password and query, which may be secret.
     """
 
     def __init__(self, url: str | URL, headers: Mapping[str, str]) -> None:
@@ -36,11 +36,18 @@ class HttpAddress:
             pair = f"{found.user or ''}:{found.password or ''}"
             sent["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         sent |= {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
-        self.head: Final = f"POST {found.raw_path_qs} HTTP/1.1\r\n".encode() + header_lines(sent)
+        self._rest = f" {found.raw_path_qs} HTTP/1.1\r\n".encode() + header_lines(sent)
+        self.head: Final = self.head_of("POST")
 
-    def head_with(self, headers: Mapping[str, str]) -> bytes:
+    def head_of(self, method: str) -> bytes:
+        """Return the part of a request with another method that is always the same."""
+        return method.encode() + self._rest
+
+    def head_with(self, headers: Mapping[str, str], method: str | None = None) -> bytes:
         """Return the head of one call; an `Accept` among its headers replaces the usual one."""
-        head = self.head.replace(_ACCEPT_ANY, b"", 1) if "Accept" in headers else self.head
+        head = self.head if method is None else self.head_of(method)
+        if "Accept" in headers:
+            head = head.replace(_ACCEPT_ANY, b"", 1)
         return head + header_lines(headers)
 
     def unused_proxy(self) -> str | None:

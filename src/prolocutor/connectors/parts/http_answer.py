@@ -6,6 +6,7 @@ The parser is httptools' (llhttp); its callbacks put the answer together.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final, NoReturn, Protocol
 
 import msgspec
@@ -37,6 +38,8 @@ _READ: Final = frozenset(
         b"transfer-encoding",
         b"location",
         b"keep-alive",
+        b"etag",
+        b"mcp-session-id",
     }
 )
 
@@ -56,12 +59,14 @@ class HttpReply(msgspec.Struct, frozen=True):
     """An answer: the body, cut after `MAX_REFUSAL` bytes where the status is no 2xx.
 
     `is_streamed`: the body went to the stream instead. `is_redirect`: it says to ask elsewhere.
+    `headers` are those that matter, by their lower-case names.
     """
 
     status: int
     body: bytes
     is_streamed: bool = False
     is_redirect: bool = False
+    headers: Mapping[bytes, bytes] = {}
 
 
 class HttpAnswerReader:
@@ -159,7 +164,7 @@ class HttpAnswerReader:
     def reply(self) -> HttpReply:
         """Return the answer."""
         body = self._body if isinstance(self._body, bytes) else bytes(self._body)
-        return HttpReply(self._status, body, self._is_streamed, self._is_redirect())
+        return HttpReply(self._status, body, self._is_streamed, self._is_redirect(), self._headers)
 
     def seconds_kept(self, most: float) -> float:
         """Return how long the server keeps the connection, less some time for the way to it."""

@@ -1,4 +1,4 @@
-"""HttpClient: POSTs to one URL over a pool of connections.
+"""HttpClient: requests to one URL over a pool of connections.
 
 No cookies, no redirects, no proxies; bodies and heads of a bounded size. Time-outs are the
 caller's, who cancels. This is the one place where what goes wrong below becomes a `ServiceError`.
@@ -56,22 +56,37 @@ class HttpClient:
         A body of one of its `kinds` goes to `stream`, where there is one.
         `ServiceUnreachable`, `ServiceRefused` (with the status) or `BadReply` says what went wrong.
         """
-        head = self._address.head_with(headers)
+        reply = await self.exchange(body, headers, max_bytes=max_bytes, stream=stream)
+        if reply.status // 100 != 2:
+            raise ServiceRefused(refusal_of(reply), status=reply.status)
+        return reply
+
+    async def exchange(
+        self,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        max_bytes: int,
+        stream: BodyStream | None = None,
+        method: str | None = None,
+    ) -> HttpReply:
+        """Send one request, a POST unless another method is named; return any answer.
+
+        A status that is no 2xx raises nothing; of its body only the start is there.
+        """
+        head = self._address.head_with(headers, method)
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         try:
             try:
-                reply = await self._exchange(request, max_bytes, stream)
+                return await self._exchange(request, max_bytes, stream)
             except BrokenExchange as broken:
                 if not broken.is_stale:
                     raise
-                reply = await self._exchange(request, max_bytes, stream, fresh=True)
+                return await self._exchange(request, max_bytes, stream, fresh=True)
         except BrokenExchange as broken:
             self._raise_broken(broken)
         except PoolClosed:
             raise ServiceUnreachable(f"the client of {self._address.shown} is closed") from None
-        if reply.status // 100 != 2:
-            raise ServiceRefused(_refusal(reply), status=reply.status)
-        return reply
 
     async def aclose(self) -> None:
         """Close the connections; calls that still wait fail."""
@@ -117,7 +132,8 @@ def _system_text(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def _refusal(reply: HttpReply) -> str:
+def refusal_of(reply: HttpReply) -> str:
+    """Return what to say of an answer whose status is no 2xx."""
     if reply.is_redirect:
         return f"status {reply.status}: a redirect, which is not followed"
     excerpt = " ".join(reply.body.decode(errors="replace").split())[:MAX_EXCERPT]

@@ -1,0 +1,84 @@
+"""ServerEvents: reads a server-sent stream into whole events, with their ids.
+
+Source: the WHATWG's HTML standard, 9.2. `EventStream` is the one for streams of which only the data
+of single lines matters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from prolocutor.connectors.parts.event_stream import MAX_STREAM_BYTES, MAX_STREAM_LINES
+from prolocutor.errors import BadReply
+
+_BREAK: Final = re.compile(rb"\r\n|\n|\r")
+
+
+class ServerEvent(msgspec.Struct, frozen=True):
+    """One event: its data, its lines joined, and its type."""
+
+    data: bytes
+    event: str = "message"
+
+
+class ServerEvents:
+    """A stream of events (`BodyStream`). `take` gets each and returns whether that is enough.
+
+    `last_id` is the id to resume after, None where the server gives none; `retry` the seconds to
+    wait before that. `BadReply` for more than `max_bytes` bytes or lines without end.
+    """
+
+    def __init__(
+        self, take: Callable[[ServerEvent], bool], *, max_bytes: int = MAX_STREAM_BYTES
+    ) -> None:
+        self.last_id: str | None = None
+        self.retry: float | None = None
+        self._take = take
+        self._max_bytes = max_bytes
+        self._bytes = self._lines = 0
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._event = ""
+
+    def feed(self, piece: bytes) -> bool:
+        """Take a piece of the stream and return whether the events so far are enough."""
+        self._bytes += len(piece)
+        if self._bytes > self._max_bytes:
+            raise BadReply(f"a stream of more than {self._max_bytes:,} bytes")
+        if b"\n" not in piece and b"\r" not in piece and not self._rest.endswith(b"\r"):
+            self._rest += piece
+            return False
+        text = self._rest + piece
+        # A line that ends in a carriage return may go on with its line feed in the next piece.
+        held = text.endswith(b"\r")
+        *lines, self._rest = _BREAK.split(text[:-1] if held else text)
+        if held:
+            self._rest += b"\r"
+        self._lines += len(lines)
+        if self._lines > MAX_STREAM_LINES:
+            raise BadReply(f"a stream of more than {MAX_STREAM_LINES:,} lines")
+        return any(self._read(line) for line in lines)
+
+    def _read(self, line: bytes) -> bool:
+        if not line:
+            return self._dispatch()
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            self._data.append(value)
+        elif field == b"event":
+            self._event = value.decode(errors="replace")
+        elif field == b"id" and b"\0" not in value:
+            self.last_id = value.decode(errors="replace")
+        elif field == b"retry" and value.isdigit():
+            self.retry = min(int(value[:9]) / 1000, 60.0)
+        return False
+
+    def _dispatch(self) -> bool:
+        data, event = b"\n".join(self._data), self._event
+        self._data, self._event = [], ""
+        return bool(data) and self._take(ServerEvent(data, event or "message"))
