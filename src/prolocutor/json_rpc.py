@@ -103,22 +103,22 @@ def params_as(type_: Any, message: RpcMessage) -> Any:
         raise RpcFault(INVALID_PARAMS, f"{message.method}: {error}", id=id_) from None
 
 
-def request(id_: RpcId, method: str, params: Any = UNSET) -> bytes:
+def rpc_request(id_: RpcId, method: str, params: Any = UNSET) -> bytes:
     """Write a request."""
     return _encode(_Written(id=id_, method=method, params=params))
 
 
-def notification(method: str, params: Any = UNSET) -> bytes:
+def rpc_notification(method: str, params: Any = UNSET) -> bytes:
     """Write a notification."""
     return _encode(_Written(method=method, params=params))
 
 
-def result(id_: RpcId, value: Any) -> bytes:
+def rpc_result(id_: RpcId, value: Any) -> bytes:
     """Write the response to a request that went well."""
     return _encode(_Written(id=id_, result=value))
 
 
-def failure(id_: RpcId, fault: RpcFault) -> bytes:
+def rpc_failure(id_: RpcId, fault: RpcFault) -> bytes:
     """Write the response to a request that did not."""
     found = RpcErrorObject(fault.number, str(fault), fault.data)
     return _encode(_Written(id=id_, error=found))

@@ -4,7 +4,16 @@ import msgspec
 import pytest
 
 from prolocutor import json_rpc
-from prolocutor.json_rpc import RpcFault, params_as, read_batch, read_message
+from prolocutor.json_rpc import (
+    RpcFault,
+    params_as,
+    read_batch,
+    read_message,
+    rpc_failure,
+    rpc_notification,
+    rpc_request,
+    rpc_result,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +72,10 @@ def test_parameters_that_do_not_fit_name_the_request() -> None:
 
 
 def test_what_is_written_is_read_again() -> None:
-    failed = read_message(json_rpc.failure(None, RpcFault(-1, "no", {"why": 1})))
+    failed = read_message(rpc_failure(None, RpcFault(-1, "no", {"why": 1})))
 
-    assert read_message(json_rpc.request(1, "m", {"a": 1})).params == msgspec.Raw(b'{"a":1}')
-    assert read_message(json_rpc.notification("m")).is_notification
-    assert read_message(json_rpc.result(1, None)).result == msgspec.Raw(b"null")
+    assert read_message(rpc_request(1, "m", {"a": 1})).params == msgspec.Raw(b'{"a":1}')
+    assert read_message(rpc_notification("m")).is_notification
+    assert read_message(rpc_result(1, None)).result == msgspec.Raw(b"null")
     assert failed.error is not None
     assert (failed.id, failed.error.code, failed.error.data) == (None, -1, {"why": 1})

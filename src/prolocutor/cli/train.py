@@ -16,6 +16,7 @@ from prolocutor.cli.output import clean
 from prolocutor.cli.progress import progress_bar
 from prolocutor.config.agent_cards import cards_of
 from prolocutor.config.assistant_file import load_assistant
+from prolocutor.config.descriptions import described
 from prolocutor.contracts.pairing import Card
 from prolocutor.evaluation.pairing.answer_record import cards_of_data
 from prolocutor.evaluation.pairing.fitting import Role
@@ -98,7 +99,8 @@ def _cards(data: str, assistant: Path | None) -> list[Card]:
     """Return the cards of an assistant's skills, else those beside the data."""
     if assistant is not None:
         settings = load_assistant(assistant)
-        return cards_of(settings.pipeline.of(Stage.SKILL), settings.folder)
+        pipeline = run(described(settings.pipeline))
+        return cards_of(pipeline.of(Stage.SKILL), settings.folder)
     return cards_of_data(data)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
+from prolocutor.config.descriptions import described, describing
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
 from prolocutor.config.selector_building import with_selectors
@@ -26,15 +28,21 @@ async def assistant_from(
 ) -> AsyncIterator[Assistant]:
     """Start the processes, then the assistant; close the assistant, then the processes.
 
-    While the processes start, what the assistant needs is imported in a thread. `store` takes the
+    While the processes start, what the assistant needs is imported in a thread; but agents that say
+    what they do are asked first. `store` takes the
     place of the one in the settings. The folder of the settings stays on the search path for
     modules, as functions may import others later.
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
     pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
-    building = asyncio.to_thread(build, settings, pipeline, store=store, observers=observers)
+    make = partial(build, settings, store=store, observers=observers)
     async with aclosing(supervisor):
-        _, assistant = await asyncio.gather(supervisor.start(), building)
+        if describing(pipeline):
+            await supervisor.start()
+            assistant = await asyncio.to_thread(make, await described(pipeline))
+        else:
+            building = asyncio.to_thread(make, pipeline)
+            _, assistant = await asyncio.gather(supervisor.start(), building)
         async with assistant:
             yield assistant
 

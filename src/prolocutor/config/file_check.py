@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from prolocutor.config.check_report import CheckReport, PlannedService
 from prolocutor.config.check_warnings import hints, warnings
-from prolocutor.config.faults import ConfigFaults, in_order
+from prolocutor.config.descriptions import describing, descriptions
+from prolocutor.config.faults import ConfigFaults, Fault, in_order
 from prolocutor.config.imported_functions import import_all, searched
 from prolocutor.config.loading import survey
 from prolocutor.config.manifest_check import check_manifests
 from prolocutor.config.plugin_check import check_plugins
 from prolocutor.config.settings import ProcessTarget
+from prolocutor.config.survey import Survey
+from prolocutor.errors import ConfigError, ServiceError
 from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import ORDER
 
@@ -34,6 +39,7 @@ def check(
         functions = import_all(loaded.services, loaded.findings)
         check_plugins(loaded, loaded.findings)
     check_manifests(loaded, loaded.findings)
+    unasked = _ask_agents(loaded)
     faults = in_order(loaded.findings.faults)
     graph = loaded.graph
     if faults or graph is None:
@@ -42,7 +48,7 @@ def check(
     return CheckReport(
         file=settings.file,
         name=settings.name,
-        warnings=in_order([*loaded.warnings, *warnings(loaded, graph)]),
+        warnings=in_order([*loaded.warnings, *unasked, *warnings(loaded, graph)]),
         hints=(*loaded.notes, *hints(loaded.services, functions)),
         services=tuple(_plan(graph, critical)),
         critical=tuple(node.name for node in critical),
@@ -50,6 +56,28 @@ def check(
         deadline=settings.deadline,
         last_chance=graph.last_chance.name if graph.last_chance else None,
     )
+
+
+def _ask_agents(loaded: Survey) -> list[Fault]:
+    """Ask the agents that can say what they do; return a warning for each that does not answer.
+
+    What they cannot do that the file wants of them is added to the findings.
+    """
+    settings = loaded.settings
+    if loaded.findings.faults or not describing(settings.pipeline):
+        return []
+    with searched(settings.folder), ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(lambda: asyncio.run(descriptions(settings.pipeline)))
+        found = asked.result()
+    silent = []
+    for name, one in found.items():
+        node = loaded.find(f"skills.{name}.call")
+        if isinstance(one, ConfigError):
+            loaded.findings.add(node, one.what)
+        elif isinstance(one, ServiceError):
+            what = f"its agent could not be asked what it does: {one}"
+            silent.append(Fault(settings.file, node.line, node.key, what, column=node.column))
+    return silent
 
 
 def _plan(graph: Graph, critical: list[PlanNode]) -> Iterator[PlannedService]:

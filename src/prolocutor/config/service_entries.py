@@ -227,13 +227,16 @@ def _process(node: YamlNode, findings: Findings) -> ProcessTarget | Literal[""]:
 
 
 def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
-    """Read what the named connector is given: `url` (or `target`), and its options."""
+    """Read what the named connector is given: `url` (or `target`, or `run`), and its options."""
     values = JsonField(what="a map of options").read(node, findings)
     if values is UNREAD:
         return ""
     address = values.pop("url", None) or values.pop("target", None)
+    if address is None and "run" in values:
+        return Addressed("", {**values, "folder": str(Path(findings.file).absolute().parent)})
     if not isinstance(address, str) or not address.strip():
-        findings.add(node, "the key url is missing", "give call: {url: ..., and the options}")
+        what = "the key url is missing"
+        findings.add(node, what, "give call: {url: ..., and the options}, or run for a program")
         return ""
     return Addressed(address, values)
 

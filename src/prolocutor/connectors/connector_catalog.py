@@ -22,6 +22,7 @@ CONNECTORS: Final = Catalog[Callable[..., Connector]](
         "openai_chat": "prolocutor.connectors.openai_chat:OpenAiChatConnector",
         "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
         "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
+        "mcp": "prolocutor.mcp.connector.connector:McpConnector",
         "dream": "prolocutor.deeppavlov.dream:make_connector",
     },
     group="prolocutor.connectors",

@@ -9,9 +9,9 @@ A connector whose service streams hands the words on as they come, where the req
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from prolocutor.dialog.plain import Plain
+from prolocutor.dialog.plain import JsonObject, Plain
 from prolocutor.errors import ServiceError
 
 
@@ -86,3 +86,15 @@ class Connector(Protocol):
 
     async def aclose(self) -> None:
         """Close connections, and end threads and child processes."""
+
+
+@runtime_checkable
+class DescribingConnector(Connector, Protocol):
+    """A connector whose agent says what it does."""
+
+    async def describe(self) -> JsonObject:
+        """Return the members of a card: a `description`, `examples`.
+
+        `ConfigError` if the agent cannot do what the connector wants of it, `ServiceError` if it
+        does not answer.
+        """

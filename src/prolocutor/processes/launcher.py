@@ -1,8 +1,9 @@
 """Runs one command, and ends it with all that it started when the parent process is gone.
 
-`python launcher.py PARENT COMMAND...` in a session of its own. The end of stdin, to which nothing
-is written, shows that the parent is gone; on Linux the kernel sends a signal too. The launcher ends
-with the status of the command (128 + n for signal n). It imports nothing of ours, to start fast.
+`python launcher.py PARENT [--stdin] COMMAND...` in a session of its own. The end of stdin, to which
+nothing is written, shows that the parent is gone; on Linux the kernel sends a signal too. With
+`--stdin` the command has stdin for itself. The launcher ends with the status of the command (128 +
+n for signal n). It imports nothing of ours, to start fast.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ DEFAULT_SIGNALS = (
 
 def main(parent: int, command: list[str]) -> NoReturn:
     """Start the command, wait for its end, and end with its status."""
+    takes_stdin = command[:1] == ["--stdin"]
+    command = command[takes_stdin:]
     signal.signal(signal.SIGTERM, _leave_it_to_the_command)
     signal.signal(signal.SIGINT, _leave_it_to_the_command)
     launcher = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, launcher)
+        _become(command, launcher, takes_stdin)
 
     def look(_number: int, _frame: FrameType | None) -> None:
         if os.getppid() != parent:
@@ -43,7 +46,10 @@ def main(parent: int, command: list[str]) -> NoReturn:
     signal.signal(signal.SIGUSR1, look)
     _ask_kernel_for(signal.SIGUSR1)
     look(0, None)
-    threading.Thread(target=_watch_stdin, daemon=True).start()
+    if not takes_stdin:
+        threading.Thread(target=_watch_stdin, daemon=True).start()
+    else:
+        _let_go_of_pipes()
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     if os.getppid() != parent:
@@ -55,7 +61,7 @@ def _leave_it_to_the_command(_number: int, _frame: FrameType | None) -> None:
     """A signal for the group reaches the command by itself."""
 
 
-def _become(command: list[str], launcher: int) -> NoReturn:
+def _become(command: list[str], launcher: int, takes_stdin: bool) -> NoReturn:
     """Turn this process into the command.
 
     Signals are as in a fresh login. Python ignores two of them, and a shell that starts a program
@@ -67,13 +73,21 @@ def _become(command: list[str], launcher: int) -> NoReturn:
     _ask_kernel_for(signal.SIGKILL)
     if os.getppid() != launcher:
         os._exit(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    if not takes_stdin:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
     try:
         os.execvp(command[0], command)
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())
     os._exit(127)
+
+
+def _let_go_of_pipes() -> None:
+    """Leave stdin and stdout to the command, whose end the other side then sees at once."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
 
 
 def _ask_kernel_for(number: signal.Signals) -> None:

@@ -173,7 +173,7 @@ class Supervisor:
             reading.cancel()
         if late:
             return f"was not up after {self._start_timeout:g} s"
-        return f"{_end(ended.result())} ({output.last or 'it printed nothing'})"
+        return f"{end_of_process(ended.result())} ({output.last or 'it printed nothing'})"
 
     async def _launch(self, process: _SupervisedProcess, output: int) -> Process:
         return await asyncio.create_subprocess_exec(
@@ -278,7 +278,8 @@ def _signal(process: Process, number: signal.Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def _end(status: int) -> str:
+def end_of_process(status: int) -> str:
+    """Return how a launched command ended, in words."""
     if status > 128:
         with contextlib.suppress(ValueError):
             return f"was ended by {signal.Signals(status - 128).name}"

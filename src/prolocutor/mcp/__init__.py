@@ -1,0 +1,1 @@
+"""MCP, the Model Context Protocol, both ways: its tools as services, an assistant as a tool."""

@@ -1,0 +1,1 @@
+"""The connector to a tool of an MCP server, over streamable HTTP or stdio."""

@@ -1,0 +1,1 @@
+"""The door that offers an assistant as tools of an MCP server."""

@@ -1,0 +1,1 @@
+"""The messages of MCP, as both ends need them."""

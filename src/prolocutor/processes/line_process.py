@@ -1,0 +1,189 @@
+"""LineProcess: a program that is talked to in lines, over its standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from prolocutor.errors import ConfigError, ServiceUnreachable
+from prolocutor.processes.output import ProcessOutput
+from prolocutor.processes.supervisor import LAUNCHER, end_of_process
+
+GRACE: Final = 2.0
+STEADY: Final = 60.0
+BACKOFF: Final = (0.5, 30.0)
+MAX_LINE: Final = 16_000_000
+
+
+class LineProcess:
+    """One program, started when it is first needed and again when it has ended.
+
+    `take` gets each line of its output, `lost` what it ended with; `is_closing` says that it was
+    asked to. What it prints to stderr goes to the log. A second start soon after an end waits;
+    `backoff` is the first and the longest wait in seconds, doubling in between and starting over
+    after `STEADY` seconds of life. A line of more than `max_line` bytes ends the program, and so
+    does the end of this process.
+    """
+
+    def __init__(
+        self,
+        run: str | Sequence[str],
+        *,
+        name: str,
+        take: Callable[[bytes], None],
+        lost: Callable[[ServiceUnreachable], None],
+        folder: str | os.PathLike[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+        max_line: int = MAX_LINE,
+        backoff: tuple[float, float] = BACKOFF,
+    ) -> None:
+        words = shlex.split(run) if isinstance(run, str) else list(run)
+        if not words:
+            raise ConfigError(f"the program of {name!r} has no command", key="run")
+        self._words = [word.replace("{python}", sys.executable) for word in words]
+        self._name = name
+        self._take = take
+        self._lost = lost
+        self._folder = folder
+        self._environment = environment or {}
+        self._max_line = max_line
+        self._backoff = backoff
+        self.is_closing = False
+        self._wait = 0.0
+        self._not_before = 0.0
+        self._last = ServiceUnreachable(f"{self.shown} was not started")
+        self._child: Process | None = None
+        self._starting = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def shown(self) -> str:
+        """The program's name for messages."""
+        return Path(self._words[0]).name
+
+    async def start(self, patience: float) -> None:
+        """Start it unless it runs; `ServiceUnreachable` if it cannot, or not within `patience`."""
+        async with self._starting:
+            if self._child is not None:
+                return
+            loop = asyncio.get_running_loop()
+            rest = self._not_before - loop.time()
+            if rest > patience:
+                raise ServiceUnreachable(f"{self._last}; it is started again in {rest:.1f} s")
+            if rest > 0:
+                await asyncio.sleep(rest)
+            await self._launch()
+
+    def write(self, line: bytes) -> None:
+        """Send one line, without its line break; `ServiceUnreachable` where it does not run."""
+        child = self._child
+        if child is None or child.stdin is None or child.stdin.is_closing():
+            raise self._last
+        child.stdin.write(line + b"\n")
+
+    async def drain(self) -> None:
+        """Wait until it has read enough of what was written."""
+        child = self._child
+        if child is not None and child.stdin is not None:
+            with contextlib.suppress(ConnectionError):
+                await child.stdin.drain()
+
+    def kill(self) -> None:
+        """End it at once, with all that it started."""
+        if self._child is not None:
+            _signal(self._child, signal.SIGKILL)
+
+    async def aclose(self) -> None:
+        """Close its input, wait a moment for its end, then end it; return when it is gone."""
+        child, reading = self._child, self._reading
+        if child is None or reading is None:
+            return
+        self.is_closing = True
+        if child.stdin is not None:
+            child.stdin.close()
+        await asyncio.wait([reading], timeout=GRACE)
+        _signal(child, signal.SIGKILL)
+        await asyncio.wait([reading])
+        self.is_closing = False
+        self._wait = self._not_before = 0.0
+
+    async def _launch(self) -> None:
+        loop = asyncio.get_running_loop()
+        output = ProcessOutput(self._name)
+        errors = await output.open()
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", LAUNCHER, str(os.getpid()), "--stdin", *self._words),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=errors,
+                cwd=self._folder,
+                env={**os.environ, **self._environment},
+                limit=self._max_line,
+                start_new_session=True,
+            )
+        except OSError as error:
+            output.close()
+            self._rest(loop.time())
+            self._last = ServiceUnreachable(f"{self.shown} cannot be started: {error}")
+            raise self._last from None
+        output.hand_over()
+        self._child = child
+        self._reading = loop.create_task(self._serve(child, output), name=f"program {self._name}")
+
+    async def _serve(self, child: Process, output: ProcessOutput) -> None:
+        """Read until the program ends; then note how it ended."""
+        loop = asyncio.get_running_loop()
+        born = loop.time()
+        logging = loop.create_task(output.read())
+        what = ""
+        try:
+            what = await self._read(child)
+            _signal(child, signal.SIGKILL)
+            status = await child.wait()
+            await asyncio.wait([logging], timeout=1.0)
+        finally:
+            logging.cancel()
+            output.close()
+            self._child = None
+        if loop.time() - born > STEADY:
+            self._wait = 0.0
+        self._rest(loop.time())
+        said = f" ({output.last})" if output.last else ""
+        self._last = ServiceUnreachable(f"{self.shown} {what or end_of_process(status)}{said}")
+        self._lost(self._last)
+
+    async def _read(self, child: Process) -> str:
+        """Hand over lines until there are no more; return what is wrong with them, if anything."""
+        assert child.stdout is not None
+        while True:
+            try:
+                line = await child.stdout.readline()
+            except ValueError:
+                return f"wrote a line of more than {self._max_line:,} bytes, and was ended"
+            if not line:
+                # A program that closes its output but runs on is given time to end by itself.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(GRACE):
+                        await child.wait()
+                return ""
+            self._take(line)
+
+    def _rest(self, now: float) -> None:
+        """Note when it may be started again: at once the first time, then later and later."""
+        first, longest = self._backoff
+        self._not_before = now + self._wait
+        self._wait = min(2 * self._wait, longest) if self._wait else first
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
