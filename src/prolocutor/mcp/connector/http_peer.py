@@ -154,7 +154,7 @@ class HttpPeer:
 
     def resuming(self, last_id: str) -> dict[str, str]:
         """Return the headers that take up a stream after an event."""
-        return {**self._headers(), "Last-Event-ID": last_id, "Accept": "text/event-stream"}
+        return {**self._headers(), "Last-Event-ID": last_id}
 
     async def _answer(self, message: RpcMessage, within: int) -> None:
         await self._post(await self._asks(message, within))
