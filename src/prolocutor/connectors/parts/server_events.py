@@ -12,7 +12,11 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.connectors.parts.event_stream import MAX_STREAM_BYTES, MAX_STREAM_LINES
+from prolocutor.connectors.parts.event_stream import (
+    EVENT_STREAM,
+    MAX_STREAM_BYTES,
+    MAX_STREAM_LINES,
+)
 from prolocutor.errors import BadReply
 
 _BREAK: Final = re.compile(rb"\r\n|\n|\r")
@@ -31,6 +35,8 @@ class ServerEvents:
     `last_id` is the id to resume after, None where the server gives none; `retry` the seconds to
     wait before that. `BadReply` for more than `max_bytes` bytes or lines without end.
     """
+
+    kinds: Final = frozenset({EVENT_STREAM})
 
     def __init__(
         self, take: Callable[[ServerEvent], bool], *, max_bytes: int = MAX_STREAM_BYTES
