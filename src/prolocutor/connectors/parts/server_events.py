@@ -12,11 +12,8 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.connectors.parts.event_stream import (
-    EVENT_STREAM,
-    MAX_STREAM_BYTES,
-    MAX_STREAM_LINES,
-)
+from prolocutor.connectors.parts.event_stream import MAX_STREAM_BYTES, MAX_STREAM_LINES
+from prolocutor.connectors.parts.http_answer import EVENT_STREAM
 from prolocutor.errors import BadReply
 
 _BREAK: Final = re.compile(rb"\r\n|\n|\r")
