@@ -49,7 +49,8 @@ class ConfigError(ProlocutorError):
     ) -> None:
         self.what, self.file, self.line, self.key = what, file, line, key
         place = ":".join(str(part) for part in (file, line) if part is not None)
-        super().__init__(": ".join(part for part in (place, key, what) if part))
+        named = key if key is None or key.isprintable() else ascii(key)[1:-1]
+        super().__init__(": ".join(part for part in (place, named, what) if part))
 
 
 class MissingExtra(ConfigError):

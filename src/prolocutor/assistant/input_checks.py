@@ -21,10 +21,10 @@ def checked_input(
 ) -> Input:
     """Return the input; one that came parsed without a title is shown as it would be typed."""
     if not isinstance(text, str) or len(text) > max_text:
-        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="payload")
+        raise BadInput(f"an input is a text of at most {max_text:,} characters", field="text")
     if attributes is not None and not isinstance(attributes, dict):
         raise BadInput("attributes are an object", field="attributes")
-    _check_text(text, "payload")
+    _check_text(text, "text")
     if attributes:
         _check_plain(attributes, "attributes")
     if parsed is None and program is None:

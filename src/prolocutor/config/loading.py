@@ -131,9 +131,9 @@ def _check_graph(
             sound = False
             key = key_in_file(error.key or "", keys)
             node = document.find(key)
-            findings.faults.append(
-                Fault(document.file, node.line, key or None, error.what, column=node.column)
-            )
+            fault = Fault(document.file, node.line, key or None, error.what, column=node.column)
+            if not any(one.key == fault.key and one.line == node.line for one in findings.faults):
+                findings.faults.append(fault)
             mended = _without(pipeline, error.key or "")
             if mended is None:
                 return None

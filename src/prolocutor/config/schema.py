@@ -26,6 +26,7 @@ from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.pairing.abstention import AbstentionRule
+from prolocutor.pipeline import graph
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
@@ -48,10 +49,7 @@ def _seconds(struct: type[msgspec.Struct], name: str) -> NumberField:
 
 PORT: Final = NumberField(what="a port", bounds=bounds_of(Settings, "port"))
 PATH: Final = TextField(what="a path that starts with /", pattern=r"/\S*")
-SERVICE_NAME: Final = TextField(
-    what="a name of up to 100 letters, digits and . _ - : + @",
-    pattern=r"\w[\w .:@+-]{0,98}\w|\w",
-)
+SERVICE_NAME: Final = TextField(what=graph.NAME_RULE, pattern=graph.SERVICE_NAME)
 
 
 class FolderField(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
 from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
 from prolocutor.contracts.connector import Replies, Request
-from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
+from prolocutor.dialog.plain import BYTE_ORDER_MARK, MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError
 
 Wire = Literal["native", "deeppavlov"]
@@ -86,7 +86,7 @@ class HttpConnector:
     async def _post(self, body: bytes, requests: Sequence[Request]) -> bytes:
         most = MAX_BYTES * len(requests)
         reply = await self._client.post(body, call_headers(requests), max_bytes=most)
-        return reply.body
+        return reply.body.removeprefix(BYTE_ORDER_MARK)
 
 
 class _Batch(msgspec.Struct):

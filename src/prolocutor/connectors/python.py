@@ -19,7 +19,7 @@ from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, PlainItems, check
-from prolocutor.dialog.turn_request import takes_say, taking_dicts
+from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class PythonConnector:
         max_threads: int = 64,
     ) -> None:
         self.name = name
-        self._speaks = not batched and (generates(target) or takes_say(target))
+        self._speaks = not batched and (generates(target) or takes_requests(target))
         self._target = spoken(target) if generates(target) and not batched else taking_dicts(target)
         self._batched = batched
         self._awaited = _is_async(target)

@@ -8,6 +8,7 @@ for its JSON object, which differs from it, so that values without Structs are e
 from __future__ import annotations
 
 import functools
+import logging
 import math
 import operator
 import re
@@ -19,6 +20,8 @@ import msgspec
 
 from prolocutor.errors import BadReply, ServiceError
 
+log = logging.getLogger(__name__)
+
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object whose keys are free: annotations, attributes, what another program defines."""
 
@@ -28,6 +31,9 @@ MAX_STATE_BYTES: Final = 1 << 40
 MAX_PAYLOAD_BYTES: Final = 1 << 26
 MAX_STATE_DEPTH: Final = 2 * MAX_DEPTH
 """What services said stands in the agent state some levels further in."""
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+"""Some programs begin UTF-8 with it; in JSON it means nothing (RFC 8259, 8.1)."""
 
 encode: Final = msgspec.json.Encoder().encode
 decode: Final = msgspec.json.Decoder().decode
@@ -66,7 +72,7 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     if isinstance(value, msgspec.Struct) or (
         type(value) is list and value and isinstance(value[0], msgspec.Struct)
     ):  # a typed reply: its objects at once, instead of finding below that they differ
-        _measure(value, max_bytes, max_depth, structs=True)
+        _measure(value, max_bytes, max_depth)
         value = without_structs(value)
     else:
         _measure(value, max_bytes, max_depth)
@@ -102,7 +108,7 @@ def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
         if own is None:
             return without_structs(members(value), depth - 1)
         made = own()
-        _measure(made, MAX_BYTES, MAX_DEPTH, structs=True)  # made here, so not measured before
+        _measure(made, MAX_BYTES, MAX_DEPTH)  # made here, so not measured before
         return without_structs(made, depth - 1)
     if isinstance(value, dict):
         inner = {key: without_structs(one, depth - 1) for key, one in value.items()}
@@ -154,7 +160,7 @@ def parse(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
     if len(data) > max_bytes:
         raise BadReply(f"{len(data):,} bytes, more than the {max_bytes:,} allowed")
     try:
-        value = decode(data)
+        value = decode(data.removeprefix(BYTE_ORDER_MARK))
     except RecursionError:
         raise BadReply(f"nested deeper than {max_depth} levels") from None
     except ValueError as error:
@@ -181,12 +187,12 @@ _SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
-def _measure(value: Any, max_bytes: int, max_depth: int, *, structs: bool = False) -> None:
+def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
     """Refuse what would be too large as JSON before any of it is written.
 
     A list that holds another one twice, which holds another one twice, and so on, is small in
-    memory and endless in JSON. An ordinary value is walked through level by level, which is cheap.
-    One with many parts is counted with each part visited once, however often it occurs.
+    memory and endless in JSON. A value is walked through level by level, which is cheap, each part
+    as often as it occurs: no part is less than a byte. From `_MANY` parts on each is visited once.
     """
     level = get_referents(value)
     number = len(level)
@@ -195,29 +201,40 @@ def _measure(value: Any, max_bytes: int, max_depth: int, *, structs: bool = Fals
         number += len(level)
     if not level:
         return
-    level, size = [value], 0
     try:
-        while level:
-            size += sum(map(length_hint, level))
-            if size > _ORDINARY:
-                break
-            level = get_referents(*level)
-            if structs:  # a Struct refers to its class, and that to all that is defined
-                level = [part for part in level if not isinstance(part, type)]
-        else:
+        if _is_small(value, max_bytes, max_depth):
             return
+    except BadReply:
+        raise
     except Exception:  # a part whose length cannot be told
-        size = 0
+        log.debug("cannot measure a %s", type(value).__name__)
     size = _expanded(value, max_bytes, max_depth)
     if size > 4 * max_bytes:  # what is a little too large is written, and refused by its length
         _refuse(size, max_bytes)
 
 
+def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
+    """Walk through all of a value; False where it has too many parts or levels for that."""
+    level, number, size = [value], 0, length_hint(value)
+    for _ in range(2 * max_depth):
+        if size > max_bytes:
+            _refuse(size, max_bytes)
+        if number > _MANY:
+            return False
+        parts = get_referents(*level)  # of a Struct also its class, which has no length
+        number += len(parts)
+        size += sum(map(length_hint, parts))
+        level = [one for one in parts if type(one) not in _LEAVES and isinstance(one, _CONTAINERS)]
+        if not level:
+            return size <= max_bytes or _refuse(size, max_bytes)
+    return False
+
+
 _FEW: Final = 50
 """Parts up to which a value is not measured at all."""
 
-_ORDINARY: Final = 4_000
-"""Parts and characters up to which a value is measured by walking through all of it."""
+_MANY: Final = 1_000_000
+"""Parts from which on a value is walked through slowly, each part once."""
 
 
 def _refuse(size: int, max_bytes: int) -> NoReturn:

@@ -242,8 +242,8 @@ def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes plain dicts and gives `target` what it declares.
 
     One whose first parameter is a `TurnRequest` (or a list of them) gets such; any other function
-    is returned as it is. To be called once for each service. Where `takes_say`, a second argument
-    is what `TurnRequest.say` calls.
+    is returned as it is. To be called once for each service. Where `takes_requests`, a second
+    argument is what `TurnRequest.say` calls.
     """
     declared = _declared(target)
     if declared is TurnRequest:
@@ -253,8 +253,8 @@ def taking_dicts(target: Callable[..., Any]) -> Callable[..., Any]:
     return target
 
 
-def takes_say(target: Callable[..., Any]) -> bool:
-    """Return whether a function's first parameter is a `TurnRequest`, by which it can speak."""
+def takes_requests(target: Callable[..., Any]) -> bool:
+    """Return whether a function's first parameter is a `TurnRequest`."""
     return _declared(target) is TurnRequest
 
 

@@ -12,6 +12,7 @@ from prolocutor.dialog.messages import RichMessage
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.profiles import Bot, Human
 from prolocutor.dialog.rounds import Ask
+from prolocutor.errors import BadReply
 
 
 class ScheduledMessage(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"in_": "in"}):
@@ -63,7 +64,11 @@ class Hypothesis(_HypothesisDetails):
     def json_members(self) -> JsonObject:
         """Return the members of its JSON object that say something, those of `extra` included."""
         members = plain.members(self)
-        members.update(members.pop("extra", {}))
+        extra = members.pop("extra", {})
+        if not isinstance(extra, dict):
+            what = f"expected an object, found a {type(extra).__name__}"
+            raise BadReply(what, path="$.extra")
+        members.update(extra)
         if not self.text and self.messages:
             del members["text"]
         return members

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from prolocutor.evaluation.episodes import Episode
 from prolocutor.evaluation.evaluated_system import Message, SystemDialog, SystemReply, set_seed
 from prolocutor.evaluation.runner import Runner
 from prolocutor.observe.record_request import RecordRequest
+from prolocutor.pipeline.plan import Pipeline
 
 
 class AssistantTarget:
@@ -51,6 +52,15 @@ class AssistantTarget:
             await runner.run(EvaluatedAssistant(assistant), episodes)
         finally:
             assistant.observers.remove(request)
+
+
+class SkillTarget(AssistantTarget):
+    """A skill, as the only one of an assistant whose dialogs are in memory."""
+
+    def __init__(self, skill: Callable[..., Any], name: str, content: str | None) -> None:
+        super().__init__(Assistant(Pipeline(skills=[skill]), store="memory:"))
+        self.name = name
+        self.content = content
 
 
 class FileTarget(AssistantTarget):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final, Literal, TypedDict, Unpack
@@ -168,14 +169,15 @@ class PreparedEvaluation:
 
     def run(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Ask what has no row in the folder yet, and report all rows."""
+        episodes = self._episodes()
         with self._opened(folder) as kept:
-            self.target.run(Runner(kept, self._scorer, self.settings, on_rows), self._episodes())
+            self.target.run(Runner(kept, self._scorer, self.settings, on_rows), episodes)
             return self._completed(kept)
 
     async def run_async(self, folder: Path, on_rows: RowsCallback | None = None) -> RunReport:
         """Do the same in the running event loop."""
+        episodes = await asyncio.to_thread(self._episodes)
         with self._opened(folder) as kept:
-            episodes = await asyncio.to_thread(self._episodes)
             await self.target.run_async(
                 Runner(kept, self._scorer, self.settings, on_rows), episodes
             )
@@ -193,7 +195,11 @@ class PreparedEvaluation:
         return RunFolder(folder, self.configuration, given)
 
     def _episodes(self) -> Iterator[Episode]:
-        return episodes_of_tasks(self.data.messages(), self.settings.limit)
+        episodes = episodes_of_tasks(self.data.messages(), self.settings.limit)
+        first = next(episodes, None)
+        if first is None:
+            raise BadInput(f"{self.data.specs} holds no example", field="data")
+        return chain((first,), episodes)
 
     def _completed(self, kept: RunFolder) -> RunReport:
         kept.complete()

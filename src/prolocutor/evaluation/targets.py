@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from prolocutor.dialog.turn_request import takes_requests
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import BadInput, BadReply, ConfigError
 from prolocutor.evaluation.content_hash import content_of, module_file
@@ -48,6 +49,9 @@ def find_target(subject: object, options: Mapping[str, Any], seed: int) -> Evalu
     given = {"seed": seed, "datatype": "valid", **options}
     if isinstance(subject, str | Path):
         return _named_target(str(subject), given)
+    if inspect.isclass(subject) and hasattr(subject, "__aenter__"):
+        what = f"{_dotted(subject)} is a class: give an assistant that was made of it"
+        raise BadInput(what, field="subject")
     if hasattr(subject, "__aenter__"):
         # What only an assistant needs is imported for one alone: agents start faster without.
         target: EvaluationTarget = importlib.import_module(_ASSISTANT).AssistantTarget(subject)
@@ -57,6 +61,11 @@ def find_target(subject: object, options: Mapping[str, Any], seed: int) -> Evalu
     if callable(getattr(subject, "observe", None)):
         dotted = _dotted(type(subject))
         return AgentTarget(dotted, _only(subject), _content_of(dotted))
+    if callable(subject) and takes_requests(subject):
+        of_skill: EvaluationTarget = importlib.import_module(_ASSISTANT).SkillTarget(
+            subject, _dotted(subject), _content_of(_dotted(subject))
+        )
+        return of_skill
     if inspect.iscoroutinefunction(subject):
         return FunctionTarget(subject)
     if callable(subject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -11,6 +12,11 @@ from prolocutor.bounds import check_bounds
 from prolocutor.errors import ConfigError
 from prolocutor.names import did_you_mean
 from prolocutor.pipeline.plan import ORDER, Pipeline, Service, Stage
+
+SERVICE_NAME: Final = r"\w[\w .:@+-]{0,98}\w|\w"
+"""What names a service: it goes into headers, metrics and the ids of hypotheses."""
+
+NAME_RULE: Final = "a name of up to 100 letters, digits, spaces within and . _ - : + @"
 
 Key = tuple[Stage, str]
 
@@ -123,6 +129,8 @@ def _refuse_doubles(nodes: list[PlanNode]) -> None:
             raise ConfigError(f"two services are called '{node.name}'", key=node.path)
         if not node.name:
             raise ConfigError("a service needs a name", key=str(node.stage))
+        if not re.fullmatch(SERVICE_NAME, str(node.name)):
+            raise ConfigError(f"expected {NAME_RULE}, found {node.name!r:.150}", key=node.path)
         seen.add((node.stage, node.name))
 
 

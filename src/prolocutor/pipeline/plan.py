@@ -282,6 +282,8 @@ def skill(
 
 
 def _declare(options: ServiceOptions, function: F) -> F:
+    if "target" in options:
+        raise ConfigError("the function is the target: give no other one", key="target")
     declared = msgspec.structs.replace(Service(_name_of(function), function), **options)
     kind = type(function).__name__
     if not declared.name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any, Final, cast
 
 import msgspec
@@ -49,6 +50,9 @@ def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
     more, reason = None, ""
     if isinstance(value, Selection):
         value, more, reason = value.first, value.more, value.reason
+        if more is not None and not _answers_at_once(more):
+            fault("its `more` selects nothing: it must be a plain function, which answers at once")
+            more = None
     if value is None:
         return Selection(list(known), more, reason)
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
@@ -57,6 +61,12 @@ def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
         if name not in known:
             fault(f"selects '{name}', which is no skill")
     return Selection([name for name in value if name in known], more, reason)
+
+
+def _answers_at_once(more: object) -> bool:
+    call = getattr(more, "__call__", None)  # noqa: B004 - an object may have an async __call__
+    waits = iscoroutinefunction(more) or iscoroutinefunction(call) or isasyncgenfunction(more)
+    return call is not None and not waits
 
 
 def hypotheses(reply: Plain, fault: Fault) -> list[SkillReply]:
@@ -197,6 +207,9 @@ def _full_hypothesis(item: Any, path: str) -> dict[str, Any]:
     _confidence(item, path)
     for key in _OBJECTS & item.keys():
         _object(item, key, path)
+    if not isinstance(item.get("can_continue"), bool | str | None):
+        what = f"expected true, false or a text, found {_kind(item['can_continue'])}"
+        raise BadReply(what, path=f"{path}.can_continue")
     return cast("dict[str, Any]", item)
 
 

@@ -249,3 +249,9 @@ def test_an_answer_says_whether_it_was_cancelled() -> None:
 
     assert turn.answer is not None
     assert turn.answer.cancelled
+
+
+def test_a_function_with_settings_is_its_own_target() -> None:
+    settings: Any = {"name": "parrot", "target": 1}
+    with pytest.raises(ConfigError, match="target: the function is the target"):
+        skill(**settings)(lambda turn: Hypothesis("hi", 0.5))

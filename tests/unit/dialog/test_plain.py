@@ -267,11 +267,30 @@ def doubled(times: int) -> list[Any]:
         [["x" * 1000] * 1000] * 1000,
         [{"x" * 100_000: 1}] * 100_000,
         [[[[0] * 100] * 100] * 100] * 100,
+        [{} for _ in range(400_000)],
+        {"all": [[[1], [2]] for _ in range(150_000)]},
     ],
 )
 def test_a_value_that_is_small_in_memory_and_endless_as_json_is_refused(value: Any) -> None:
     with pytest.raises(BadReply, match="more than the 1,000,000 allowed"):
         plain.check(value)
+
+
+def test_ever_so_many_small_parts_are_no_fault_below_the_limit() -> None:
+    shared = ["x" * 10]
+    value = [shared, shared, *([number] for number in range(100_000))]
+    assert plain.check(value).value == value
+
+
+@pytest.mark.parametrize("extra", [5, None, "abc", [("a", 1)]])
+def test_a_wrong_extra_of_a_hypothesis_is_named(extra: Any) -> None:
+    with pytest.raises(BadReply, match=r"\$\.extra: expected an object"):
+        plain.check([Hypothesis("hi", 0.9, extra=extra)])
+
+
+def test_a_byte_order_mark_before_json_means_nothing() -> None:
+    parsed = plain.parse(b'\xef\xbb\xbf{"text":"hi"}')
+    assert (parsed.value, parsed.encoded) == ({"text": "hi"}, b'{"text":"hi"}')
 
 
 @pytest.mark.parametrize("value", [[0] * 3_000_000, [[0] * 500_000 for _ in range(6)]])

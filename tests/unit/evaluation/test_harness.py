@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from prolocutor import Assistant, Pipeline, Service
+from prolocutor import Assistant, Hypothesis, Pipeline, Service, TurnRequest
 from prolocutor.errors import BadData, BadInput, ConfigError, Conflict
 from prolocutor.evaluation import EvaluationResult, evaluate, evaluate_async
 from prolocutor.parlai.agents import RepeatLabelAgent
@@ -30,6 +30,10 @@ async def awaited(text: str) -> str:
 
 def acting(text: str) -> dict[str, Any]:
     return {"text": timer(text), "text_candidates": [timer(text), "4 minutes"]}
+
+
+def typed(turn: TurnRequest) -> Hypothesis:
+    return Hypothesis(timer(turn.text), 0.9)
 
 
 class Agent:
@@ -66,8 +70,9 @@ def accuracy(result: EvaluationResult) -> float | None:
         (lambda: Agent, "Agent"),
         (Agent, "Agent"),
         (assistant, "tea"),
+        (lambda: typed, "typed"),
     ],
-    ids=["function", "async function", "act", "class", "agent", "assistant"],
+    ids=["function", "async function", "act", "class", "agent", "assistant", "skill"],
 )
 def test_a_function_an_agent_and_an_assistant_are_measured_alike(
     make: Callable[[], Any], by: str
@@ -105,6 +110,15 @@ async def test_a_started_assistant_is_measured_in_its_event_loop() -> None:
 async def test_agents_and_functions_are_measured_in_a_running_event_loop_too() -> None:
     for subject in (timer, awaited, Agent, "repeat_query"):
         assert (await evaluate_async(subject, DATA)).report.examples == 2
+
+
+def test_what_cannot_be_measured_is_refused_before_it_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Assistant is a class: give an assistant"):
+        evaluate(Assistant, DATA)
+    (tmp_path / "empty.jsonl").touch()
+    for nothing in ([], f"jsonl:{tmp_path / 'empty.jsonl'}"):
+        with pytest.raises(BadInput, match="holds no example"):
+            evaluate(timer, nothing)
 
 
 def test_a_started_assistant_is_refused_outside_of_its_event_loop() -> None:

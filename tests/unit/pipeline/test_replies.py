@@ -105,6 +105,14 @@ async def test_a_hundred_hypotheses_are_enough() -> None:
     assert await spoken(many) == FALLBACK
 
 
+@pytest.mark.parametrize("wrong", [5, 1.0, [], {"a": 1}])
+async def test_whether_a_skill_can_continue_is_a_truth_value_or_a_word(wrong: Any) -> None:
+    right = [hypothesis(can_continue=value) for value in (True, False, None, "must", "no")]
+    assert len((await Talk(Pipeline(skills=[says("s", right)])).turn()).draft.drafted()) == 5
+    turn = await Talk(Pipeline(skills=[says("s", [hypothesis(can_continue=wrong)])])).turn()
+    assert "$[0].can_continue: expected true, false or a text" in (errors(turn)["s"] or "")
+
+
 @pytest.mark.parametrize("key", ["human_attributes", "bot_attributes", "annotations", "attributes"])
 async def test_what_has_to_be_an_object_is_one(key: str) -> None:
     assert await spoken([hypothesis(**{key: ["no object"]})]) == FALLBACK

@@ -211,6 +211,23 @@ async def test_more_that_raises_is_a_recorded_fault(fault: BaseException) -> Non
     assert [one["service"] for one in turn.faults] == ["selector"]
 
 
+async def later(hypotheses: Any, seconds: Any) -> list[str]:
+    return ["b"]
+
+
+async def one_by_one(hypotheses: Any, seconds: Any) -> Any:
+    yield "b"
+
+
+@pytest.mark.parametrize("more", [later, one_by_one, "not callable"])
+async def test_more_that_cannot_answer_at_once_is_a_recorded_fault(more: Any) -> None:
+    pipeline = Pipeline(skill_selector=selects(["a"], more), skills=[skill("a"), skill("b")])
+    turn = await take(pipeline)
+    assert spoke(turn) == ["a"]
+    [fault] = turn.faults
+    assert fault["what"].startswith("its `more` selects nothing: it must be a plain function")
+
+
 async def test_a_first_wave_of_nobody_still_asks_for_more() -> None:
     def more(hypotheses: list[Any], seconds: float) -> list[str]:
         return [] if hypotheses else ["b"]

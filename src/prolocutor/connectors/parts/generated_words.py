@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import aclosing, closing, suppress
 from typing import Any, Final
 
-from prolocutor.dialog.turn_request import Say, takes_say, taking_dicts
+from prolocutor.dialog.turn_request import Say, takes_requests, taking_dicts
 from prolocutor.dialog.utterances import Hypothesis
 from prolocutor.errors import BadReply
 
@@ -69,7 +69,7 @@ def spoken(target: Callable[..., Any]) -> Callable[..., Any]:
 
     `say` takes the words as they come, and the confidence, None where it is not known yet.
     """
-    start, typed = taking_dicts(target), takes_say(target)
+    start, typed = taking_dicts(target), takes_requests(target)
 
     def generator(request: Any, say: Say | None) -> Any:
         return start(request, say) if typed else start(request)

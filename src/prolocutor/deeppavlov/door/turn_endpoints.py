@@ -21,6 +21,7 @@ from prolocutor.deeppavlov.door.speakers import speaker
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
+from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import TypedRequest
@@ -60,9 +61,14 @@ class TurnEndpoints:
         if text in COMMANDS:
             await self._assistant.close_dialog(user)
             return None
-        result = await self._assistant.turn(
-            text, user=user, attributes=said.attributes(), request_id=key, channel=channel
-        )
+        try:
+            result = await self._assistant.turn(
+                text, user=user, attributes=said.attributes(), request_id=key, channel=channel
+            )
+        except BadInput as error:
+            if error.field == "text":
+                error.field = "payload"
+            raise
         spoken = _SPOKEN.decode(result.reply_state)
         reply = SayReply(
             dialog_id=result.dialog_id,
