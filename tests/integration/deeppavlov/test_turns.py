@@ -115,7 +115,7 @@ async def test_a_number_as_user_id_is_understood() -> None:
         ({"user_id": "x" * 501, "payload": "hello"}, "user_id"),
         ({"user_id": "ann", "payload": {"text": "hello"}}, "payload"),
         ({"user_id": "ann", "payload": ["hello"]}, "payload"),
-        ({"user_id": "ann", "payload": 3}, "payload"),
+        ({"user_id": "ann", "payload": True}, "payload"),
     ],
 )
 async def test_a_wrong_request_is_told_which_key_is_wrong(body: dict, field: str) -> None:
@@ -177,3 +177,60 @@ async def test_a_key_that_is_too_long_is_a_400() -> None:
 async def said_with_key(door: Door, body: dict, key: str = "k") -> DoorAnswer:
     async with door.http.post("/", json=body, headers={"Idempotency-Key": key}) as response:
         return await DoorAnswer.of(response, lambda body: body["response"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [(True, True), (1, True), ("yes", True), (0, False), (False, False), (None, False)],
+)
+async def test_any_true_value_asks_for_debug_output(asked: object, shown: bool) -> None:
+    async with deeppavlov() as door:
+        _, reply = await post(door, user_id="ann", payload="hello", debug_output=asked)
+
+    assert ("debug_output" in reply) is shown
+
+
+async def test_numbers_are_read_as_their_texts() -> None:
+    async with deeppavlov() as door:
+        _, first = await post(door, user_id=7, payload=42)
+        _, second = await post(door, user_id=7.5, payload=0.25)
+        status, wrong = await post(door, user_id="ann", payload={"text": "hi"})
+
+    assert (first["user_id"], first["response"]) == ("7", "1: 42")
+    assert (second["user_id"], second["response"]) == ("7.5", "1: 0.25")
+    assert (status, wrong["field"]) == (400, "payload")
+
+
+async def test_the_plain_chat_page_runs_its_own_script_alone() -> None:
+    async with deeppavlov() as door:
+        answers = []
+        for path in ("/chat", "/chat/chat.js", "/chat/chat.css", "/chat/api.py"):
+            async with door.http.get(path) as response:
+                answers.append((response.status, response.content_type))
+                policy = response.headers.get("Content-Security-Policy", "")
+
+    kinds = ["text/html", "text/javascript", "text/css"]
+    assert answers[:3] == [(200, kind) for kind in kinds]
+    assert answers[3][0] == 404
+    assert "unsafe" not in policy
+
+
+async def test_the_load_is_sent_until_the_client_leaves() -> None:
+    async with deeppavlov() as door, door.http.ws_connect("/debug/current_load/ws") as socket:
+        loads = [await socket.receive_json() for _ in range(2)]
+
+    assert all(load["current_load"] == {"gate": 0, "agent": 0} for load in loads)
+
+
+async def test_a_persona_is_as_it_is_there_where_that_wire_is_asked_for() -> None:
+    async with deeppavlov() as door:
+        _, reply = await post(door, user_id="ann", payload="hello")
+        shown = []
+        for wire in ("native", "deeppavlov"):
+            _, dialog = await get(door, f"/api/dialogs/{reply['dialog_id']}", wire=wire)
+            _, (listed,) = await get(door, "/api/user/ann", wire=wire)
+            assert listed == dialog
+            people = [dialog["human"], dialog["bot"], *(u["user"] for u in dialog["utterances"])]
+            shown.append([one["persona"] for one in people])
+
+    assert shown == [[[]] * 4, [{}] * 4]

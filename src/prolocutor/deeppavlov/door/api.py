@@ -6,17 +6,25 @@ a status and JSON that say what is wrong with it, and unknown ids are not passed
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final, Literal
+
+import msgspec
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
+from prolocutor.contracts.websocket import WebSocket
+from prolocutor.deeppavlov.door.chat_page import chat_page, chat_page_file
 from prolocutor.deeppavlov.door.dialog_endpoints import DialogEndpoints
 from prolocutor.deeppavlov.door.messages import CurrentLoad, DialogState, SayReply, SayRequest
 from prolocutor.deeppavlov.door.turn_endpoints import TurnEndpoints
 from prolocutor.errors import Conflict, NotFound
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.web.operations import Operation, TypedRequest
+
+LOAD_PERIOD: Final = 0.5
+"""Seconds between two messages that show the load."""
 
 
 class DeepPavlov:
@@ -38,6 +46,13 @@ class DeepPavlov:
         delete_user = Operation(dialogs.delete_person, status=204, errors=[NotFound])
         self.routes: list[Route | WebSocketRoute] = [
             Route("POST", "/", Operation(turns.say, errors=[Conflict])),
+            Route("GET", "/chat", Operation(chat_page, produces="text/html"), "all"),
+            Route(
+                "GET",
+                "/chat/{file}",
+                Operation(chat_page_file, errors=[NotFound], produces="text/*"),
+                "all",
+            ),
             WebSocketRoute("/chat/ws", turns.chat, receives=SayRequest, sends=SayReply),
             Route("GET", "/ping", Operation(self.ping, returns=Literal["pong"]), "all"),
             Route("GET", "/api/dialogs", list_dialogs),
@@ -50,6 +65,9 @@ class DeepPavlov:
                 "POST", "/rating/utterance", Operation(dialogs.rate_utterance, errors=[NotFound])
             ),
             Route("GET", "/debug/current_load", Operation(self.current_load), "operators"),
+            WebSocketRoute(
+                "/debug/current_load/ws", self.follow_load, "operators", sends=CurrentLoad
+            ),
         ]
 
     async def open(self) -> None:
@@ -64,6 +82,23 @@ class DeepPavlov:
 
     async def current_load(self, _: TypedRequest[None, None]) -> CurrentLoad:
         """Show the calls that run now, and mean seconds over the last five minutes."""
+        return self._current()
+
+    async def follow_load(self, socket: WebSocket) -> None:
+        """Send the current load twice a second until the client leaves."""
+        sending = asyncio.create_task(self._send_load(socket))
+        try:
+            async for _ in socket:
+                pass  # a client has nothing to say here
+        finally:
+            sending.cancel()
+
+    async def _send_load(self, socket: WebSocket) -> None:
+        while True:
+            socket.send(msgspec.json.encode(self._current()).decode())
+            await asyncio.sleep(LOAD_PERIOD)
+
+    def _current(self) -> CurrentLoad:
         running = {one.name: one.in_flight for one in self._assistant.services()}
         return CurrentLoad(
             {**running, "agent": self._assistant.busy},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from prolocutor.deeppavlov.door.messages import (
 )
 from prolocutor.deeppavlov.door.speakers import may_see, rater
 from prolocutor.dialog import agent_state, plain
+from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import timestamp
 from prolocutor.errors import BadInput, Forbidden, NotFound
 from prolocutor.web.operations import TypedRequest
@@ -39,7 +40,7 @@ class DialogEndpoints:
         dialog = await self._assistant.store.dialog(id_)
         if dialog is None:
             raise _unknown(id_, "dialog_id")
-        return HttpResponse(agent_state.encode_dialog(dialog))
+        return HttpResponse(_ENCODERS[request.params.wire](dialog))
 
     async def list_dialogs(self, request: TypedRequest[DialogIdsQuery, None]) -> DialogIds:
         """Return the ids of dialogs, oldest first."""
@@ -61,7 +62,7 @@ class DialogEndpoints:
         user = request.params.user_external_id
         if not may_see(request.visitor, user):
             raise Forbidden("the dialogs of others are for operators", field="user_external_id")
-        return HttpResponse(self._dialogs(user))
+        return HttpResponse(self._dialogs(user, _ENCODERS[request.params.wire]))
 
     async def delete_person(self, request: TypedRequest[UserPath, None]) -> None:
         """Delete a person with all that is theirs (operators)."""
@@ -105,12 +106,25 @@ class DialogEndpoints:
             raise _unknown(id_, field)
         return owner
 
-    async def _dialogs(self, user: str) -> AsyncIterator[bytes]:
+    async def _dialogs(self, user: str, encode: Callable[[Dialog], bytes]) -> AsyncIterator[bytes]:
         before = b"["
         async for dialog in self._assistant.store.export(user=user):
-            yield before + agent_state.encode_dialog(dialog)
+            yield before + encode(dialog)
             before = b","
         yield b"]" if before == b"," else b"[]"
+
+
+def _encode_as_there(dialog: Dialog) -> bytes:
+    """Encode a dialog as DeepPavlov Agent does: a persona that was never set is {} there."""
+    state = agent_state.dialog_to_state(dialog)
+    people = [state["human"], state["bot"], *(one["user"] for one in state["utterances"])]
+    for person in people:
+        if person.get("persona") == []:
+            person["persona"] = {}
+    return plain.encode(state)
+
+
+_ENCODERS: Final = {"native": agent_state.encode_dialog, "deeppavlov": _encode_as_there}
 
 
 def _own_name(visitor: Visitor) -> str:

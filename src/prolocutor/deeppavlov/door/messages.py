@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -12,10 +12,10 @@ from prolocutor.web.decoding import OpenStruct
 from prolocutor.web.operations import IdempotencyKey
 
 UserId: TypeAlias = Annotated[
-    str | int | None,
+    str | int | float | None,
     Meta(
-        description="Who speaks; a token's owner may leave it out.",
-        extra={"error": "user_id should be a text"},
+        description="Who speaks; a token's owner may leave it out. A number is read as its text.",
+        extra={"error": "user_id should be a text or a number"},
     ),
 ]
 Rating: TypeAlias = Annotated[
@@ -42,12 +42,17 @@ class SayRequest(OpenStruct):
 
     user_id: UserId = None
     payload: Annotated[
-        str | None, Meta(description="The text; `/start` and `/close` end the dialog instead.")
+        str | int | float | None,
+        Meta(
+            description="The text, or a number; `/start` and `/close` end the dialog instead.",
+            extra={"error": "payload should be a text or a number"},
+        ),
     ] = None
     user_device_type: Annotated[Any, Meta(description="Accepted and ignored.")] = None
     location: Annotated[Any, Meta(description="Accepted and ignored.")] = None
     debug_output: Annotated[
-        Any, Meta(description="`true`: the reply has `debug_output`. Kept as an attribute.")
+        Any,
+        Meta(description="If true, the reply has `debug_output`. Kept as an attribute."),
     ] = UNSET
 
     def attributes(self) -> dict[str, Any]:
@@ -85,6 +90,12 @@ class EmptyReply(msgspec.Struct):
     """The reply to `/start` and `/close`."""
 
 
+Wire: TypeAlias = Annotated[
+    Literal["native", "deeppavlov"],
+    Meta(description="`deeppavlov`: a persona that was never set is `{}`, as it is there."),
+]
+
+
 class DialogPath(msgspec.Struct, frozen=True):
     """The parameters of a request for a dialog."""
 
@@ -96,6 +107,7 @@ class DialogPath(msgspec.Struct, frozen=True):
             extra={"error": "a dialog's id is made of hex digits"},
         ),
     ]
+    wire: Wire = "native"
 
 
 class DialogIdsQuery(msgspec.Struct, frozen=True):
@@ -119,6 +131,7 @@ class UserPath(msgspec.Struct, frozen=True):
     """The parameters of a request about a person."""
 
     user_external_id: str
+    wire: Wire = "native"
 
 
 class DialogRating(msgspec.Struct):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, TypeAlias
 
 from prolocutor.contracts.http import Visitor
+from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import BadInput, Forbidden
+
+UserName: TypeAlias = str | int | float | None
+"""A `user_id` as a client writes it."""
 
 _ANONYMOUS: Final = re.compile(r"anonymous-[0-9a-f]{32}")
 
 
-def speaker(visitor: Visitor, user_id: str | int | None) -> str:
+def speaker(visitor: Visitor, user_id: UserName) -> str:
     """Return the user that a visitor speaks for, by the `user_id` of the request.
 
     An operator speaks for any user, a person for themselves. An anonymous visitor becomes a new
@@ -33,7 +37,7 @@ def speaker(visitor: Visitor, user_id: str | int | None) -> str:
     return name
 
 
-def rater(visitor: Visitor, user_id: str | int | None) -> str | None:
+def rater(visitor: Visitor, user_id: UserName) -> str | None:
     """Return the user that rates; operators need not name one."""
     if visitor.kind == "operator":
         return _name(user_id) or None
@@ -45,5 +49,10 @@ def may_see(visitor: Visitor, user: str | None) -> bool:
     return visitor.kind == "operator" or user in visitor.names
 
 
-def _name(user_id: str | int | None) -> str:
-    return "" if user_id is None else str(user_id)
+def _name(user_id: UserName) -> str:
+    return "" if user_id is None else as_text(user_id)
+
+
+def as_text(given: str | int | float) -> str:
+    """Return a text as it is, and a number as JSON writes it."""
+    return given if isinstance(given, str) else plain.encode(given).decode()

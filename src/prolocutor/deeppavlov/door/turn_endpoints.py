@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
@@ -17,7 +18,7 @@ from prolocutor.deeppavlov.door.messages import (
     SayReply,
     SayRequest,
 )
-from prolocutor.deeppavlov.door.speakers import speaker
+from prolocutor.deeppavlov.door.speakers import as_text, speaker
 from prolocutor.dialog import agent_state, plain
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.utterances import HumanUtterance
@@ -57,7 +58,7 @@ class TurnEndpoints:
     ) -> SayReply | None:
         """Return the reply to what was said; None if it was a command."""
         user = speaker(visitor, said.user_id)
-        text = said.payload or ""
+        text = "" if said.payload is None else as_text(said.payload)
         if text in COMMANDS:
             await self._assistant.close_dialog(user)
             return None
@@ -78,7 +79,7 @@ class TurnEndpoints:
             attributes=spoken.attributes,
             active_skill=spoken.active_skill,
         )
-        if said.debug_output is True:
+        if said.debug_output is not UNSET and said.debug_output:
             reply.debug_output = await self._debug_output(result)
         return reply
 
