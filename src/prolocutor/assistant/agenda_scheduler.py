@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from prolocutor.assistant.agenda_delivery import AgendaDelivery, DueOutcome, Postponed
 from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog import notices, rounds
 from prolocutor.errors import Conflict, StoreError
@@ -43,7 +44,8 @@ class AgendaScheduler:
     """Delivers what is due, in the queue of its person; one task sleeps for all persons.
 
     Where an ask is open in a dialog, its entries wait until the round has ended (`round_ended`).
-    `settle` stores the last turn of a person if that failed before.
+    `settle` stores the last turn of a person if that failed before. Where replicas share the store,
+    `shared` claims what is due for this one, and holds the person meanwhile.
     """
 
     def __init__(
@@ -54,12 +56,16 @@ class AgendaScheduler:
         *,
         settle: Callable[[str], Awaitable[None]],
         clock: Callable[[], float] = time.time,
+        shared: SharedAgenda | None = None,
     ) -> None:
         self._store = store
+        self._shared = shared
+        self._max_sleep = MAX_SLEEP if shared is None else shared.max_sleep
         self._queues = queues
         self._deliveries = deliveries
         self._settle = settle
-        self._clock = clock
+        self.clock = clock
+        """The time by which entries are due, in seconds (UNIX)."""
         self._changed = asyncio.Event()
         self._place_free = asyncio.Event()
         self._sleeping: asyncio.Task[None] | None = None
@@ -89,6 +95,16 @@ class AgendaScheduler:
         """Note that no ask is open in a dialog any more; entries that waited for that are due."""
         if (user, dialog) in self._waiting_for_round:
             self._waiting_for_round.discard((user, dialog))
+            self._changed.set()
+
+    def look_again(self, user: str | None = None) -> None:
+        """Look again whether an ask is open: of one person, or of all whose entries wait for it.
+
+        Another replica may have ended the round.
+        """
+        waiting = {one for one in self._waiting_for_round if user in (None, one[0])}
+        if waiting:
+            self._waiting_for_round -= waiting
             self._changed.set()
 
     def forget(self, user: str) -> None:
@@ -131,15 +147,15 @@ class AgendaScheduler:
                 failures = 0
             except Exception as error:
                 failures += 1
-                self._next_look = self._clock() + _pause(failures)
+                self._next_look = self.clock() + _pause(failures)
                 log.log(_level(error), "the agenda cannot be read: %s", error, exc_info=_bug(error))
             with suppress(TimeoutError):
-                async with asyncio.timeout(max(0.0, self._next_look - self._clock())):
+                async with asyncio.timeout(max(0.0, self._next_look - self.clock())):
                     await self._changed.wait()
 
     async def _queue_due(self) -> None:
         """Queue a delivery for each person with something due; set when to look again."""
-        now = self._clock()
+        now = self.clock()
         for user in await self._due_persons(now):
             while self._running >= MAX_CONCURRENT:
                 self._place_free.clear()
@@ -148,13 +164,16 @@ class AgendaScheduler:
                 self._queue(user)
         later = await self._store.next_due(now)
         retries = [until for _, until in self._failed.values() if until > now]
-        self._next_look = min([now + MAX_SLEEP, *retries] + ([] if later is None else [later]))
+        self._next_look = min(
+            [now + self._max_sleep, *retries] + ([] if later is None else [later])
+        )
 
     async def _due_persons(self, now: float) -> list[str]:
         """Return the persons with something due that can be delivered now, up to a number."""
         limit = BATCH
+        find_due = self._store.due if self._shared is None else self._shared.due
         while True:
-            entries = await self._store.due(now, limit)
+            entries = await find_due(now, limit)
             persons = list(dict.fromkeys(one.user for one in entries if self._is_free(one, now)))
             if persons and len(entries) == limit:
                 self._changed.set()  # there may be more
@@ -180,13 +199,19 @@ class AgendaScheduler:
             self._failed.pop(user, None)
         else:
             times = self._failed.get(user, (0, 0.0))[0] + 1
-            self._failed[user] = (times, self._clock() + _pause(times))
+            self._failed[user] = (times, self.clock() + _pause(times))
             log.log(_level(error), "a delivery to a person failed: %s", error, exc_info=_bug(error))
         self._changed.set()
 
     # -- in a person's queue ----------------------------------------------------------------
 
     async def _deliver(self, user: str) -> None:
+        if self._shared is None:
+            await self._deliver_now(user)
+        else:
+            await self._shared.while_held(user, partial(self._deliver_now, user))
+
+    async def _deliver_now(self, user: str) -> None:
         self._running += 1
         try:
             await self._settle(user)
@@ -197,7 +222,7 @@ class AgendaScheduler:
 
     async def _deliver_due(self, user: str) -> set[tuple[str, str]]:
         """Deliver what is due, in order, where no round is open; return the settled entries."""
-        now = self._clock()
+        now = self.clock()
         asking: dict[str, bool] = {}
         settled: set[tuple[str, str]] = set()
         for entry in await self._store.entries(user):

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 
 from prolocutor.assistant.agenda_delivery import AgendaDelivery
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.dialog_changes import DialogChanges
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.person_access import PersonAccess, shared_store
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.assistant.shared_agenda import SharedAgenda
+from prolocutor.assistant.stored_replies import StoredReplies
+from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.assistant.wake_ups import BrokerOrStore
 from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.shared_store import Broker, WakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
@@ -27,6 +36,9 @@ class AssistantParts(msgspec.Struct, frozen=True):
     scheduler: AgendaScheduler
     changes: DialogChanges
     turns: TurnRunner
+    listeners: FeedListeners
+    access: PersonAccess | None = None
+    succession: Succession | None = None
 
 
 def assemble(
@@ -35,16 +47,27 @@ def assemble(
     engine: Engine,
     store: Store,
     queues: PersonQueues,
-    listeners: FeedListeners,
     observers: ObserverGroup,
     programs: Programs,
     deadline: float,
     switch_confidence: float,
     recover_within: float,
+    queue_timeout: float,
+    replica: ReplicaSettings,
+    broker: Broker | None,
 ) -> AssistantParts:
-    """Return the parts of one assistant."""
+    """Return the parts of one assistant; those of a replica only where the store is shared."""
+    shared = shared_store(store)
+    wake_ups: WakeUps | None = shared
+    if shared is not None and broker is not None:
+        wake_ups = BrokerOrStore(broker, shared)
+    listeners = FeedListeners(wake_ups)
+    access = None if shared is None else PersonAccess(shared, listeners, timeout=queue_timeout)
+    clock = time.time if shared is None else shared.clock
     secrets = Secrets(store)
-    journal = Journal(store, engine=engine, secrets=secrets)
+    journal = Journal(
+        store, engine=engine, secrets=secrets, clock=None if shared is None else clock
+    )
     skills = pipeline.of(Stage.SKILL)
     deliveries = AgendaDelivery(
         store,
@@ -55,7 +78,14 @@ def assemble(
         deadline=deadline,
         new_dialog_attributes=journal.new_dialog_attributes,
     )
-    scheduler = AgendaScheduler(store, queues, deliveries, settle=journal.settle)
+    scheduler = AgendaScheduler(
+        store,
+        queues,
+        deliveries,
+        settle=journal.settle,
+        clock=clock,
+        shared=SharedAgenda(shared, access, replica.lease) if shared and access else None,
+    )
     changes = DialogChanges(
         store,
         journal=journal,
@@ -75,5 +105,21 @@ def assemble(
         scheduler=scheduler,
         observers=observers,
         recover_within=recover_within,
+        clock=clock,
+        access=access,
+        stored=StoredReplies(shared, access) if shared and access else None,
     )
-    return AssistantParts(journal, scheduler, changes, turns)
+    if shared is None or access is None or wake_ups is None:
+        return AssistantParts(journal, scheduler, changes, turns, listeners)
+    succession = Succession(
+        shared,
+        replica,
+        access=access,
+        queues=queues,
+        journal=journal,
+        turns=turns,
+        scheduler=scheduler,
+        listeners=listeners,
+        wake_ups=wake_ups,
+    )
+    return AssistantParts(journal, scheduler, changes, turns, listeners, access, succession)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
@@ -13,8 +12,14 @@ from typing import Any, Literal, Self, TypeVar
 from msgspec.structs import replace
 
 from prolocutor.assistant.assembly import assemble
-from prolocutor.assistant.assistant_settings import DEFAULT_STORE, DEFAULTS, AssistantSettings
-from prolocutor.assistant.feed import FeedListeners, FeedMessage
+from prolocutor.assistant.assistant_settings import (
+    DEFAULT_STORE,
+    DEFAULTS,
+    REPLICA,
+    AssistantSettings,
+    ReplicaSettings,
+)
+from prolocutor.assistant.feed import FeedMessage
 from prolocutor.assistant.input_checks import (
     check_name,
     check_skill,
@@ -25,12 +30,14 @@ from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.service_status import ServiceStatus, services_of
+from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import connect, make_programs
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
+from prolocutor.contracts.shared_store import Broker
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input
@@ -57,7 +64,8 @@ class Assistant:
     Use it as `async with Assistant(pipeline) as assistant`. `store` is a URL or a store. The other
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
-    come in place of a text (ThingTalk).
+    come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
+    share the store.
     """
 
     def __init__(
@@ -76,6 +84,8 @@ class Assistant:
         max_attributes: int = DEFAULTS.max_attributes,
         switch_confidence: float = DEFAULTS.switch_confidence,
         name: str = DEFAULTS.name,
+        replica: ReplicaSettings = REPLICA,
+        broker: Broker | None = None,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
     ) -> None:
@@ -97,6 +107,7 @@ class Assistant:
             max_attributes=max_attributes,
             switch_confidence=switch_confidence,
         ).check()
+        replica.check()
         self.name = name
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
         self._observers = ObserverGroup(observers)
@@ -111,10 +122,10 @@ class Assistant:
             max_attributes=max_attributes,
             breaker_changed=self._observers.breaker_changed,
         )
-        self.ready = False
+        self.started = False
+        self._broker = broker
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
-        self._listeners = FeedListeners()
         self._stopping = False
         guards = [step.guard for step in self.engine.prepared.every()]
         self.watchdog = Watchdog(
@@ -128,15 +139,19 @@ class Assistant:
             engine=self.engine,
             store=self.store,
             queues=self._queues,
-            listeners=self._listeners,
             observers=self._observers,
             programs=self.programs,
             deadline=deadline,
             switch_confidence=switch_confidence,
             recover_within=recover_within,
+            queue_timeout=queue_timeout,
+            replica=replica,
+            broker=broker,
         )
         self._journal, self._scheduler = parts.journal, parts.scheduler
         self._changes, self._turns = parts.changes, parts.turns
+        self._listeners = parts.listeners
+        self._access, self._succession = parts.access, parts.succession
 
     @classmethod
     def from_file(
@@ -166,33 +181,54 @@ class Assistant:
     async def start(self) -> None:
         """Open the store and take up the turns that were cut off, each in its person's queue."""
         await self.store.open()
+        unfinished = []
         try:
-            unfinished = await self.store.unfinished_turns()
+            if self._succession is None:
+                unfinished = await self.store.unfinished_turns()
+            else:
+                await self._succession.start()
         except StoreError:
             await self.store.aclose()
             raise
+        if self._broker is not None:
+            await self._broker.open()
         self.watchdog.start()
         for turn in unfinished:
             recover = partial(self._turns.recover, turn)
             recovered = self._queues.enter(turn.user, recover, patient=True)
             recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._scheduler.start()
-        self.ready = True
+        self.started = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
-        self._stopping, self.ready = True, False
+        self._stopping = True
         await self._scheduler.aclose()
         await self._queues.drain(grace)
         self.watchdog.stop()
         await self._journal.settle_all()
+        if self._succession is not None:
+            await self._succession.aclose(grace)
+        if self._broker is not None:
+            await self._broker.aclose()
         await self.engine.aclose()
         await self.store.aclose()
 
     @property
+    def ready(self) -> bool:
+        """Whether turns are taken: it has started, is not stopping, and can reach the store."""
+        reachable = self._succession is None or self._succession.reachable
+        return self.started and not self._stopping and reachable
+
+    @property
+    def succession(self) -> Succession | None:
+        """What this replica does among others; None where the store is this process's alone."""
+        return self._succession
+
+    @property
     def busy(self) -> int:
         """The number of persons whose turns are running or waiting."""
-        return len(self._queues)
+        return len(self._queues) + (0 if self._succession is None else self._succession.running)
 
     @property
     def strays(self) -> int:
@@ -296,17 +332,17 @@ class Assistant:
             skill=skill,
             key=key,
             context=context,
-            due=time.time(),
+            due=self._scheduler.clock(),
             known=self._skills,
         )
-        return await self._enqueue(user, partial(self._scheduler.notify, entry))
+        return await self._enqueue_alone(user, partial(self._scheduler.notify, entry))
 
     async def start_program(
         self, user: str, code: str, info: ProgramInfo | None = None
     ) -> CreatedProgram:
         """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
         info = info or ProgramInfo()
-        created = await self._enqueue(user, partial(self.programs.create, user, code, info))
+        created = await self._enqueue_alone(user, partial(self.programs.create, user, code, info))
         for entry in created.entries:
             self._scheduler.expect(entry.due)
         return created
@@ -318,11 +354,12 @@ class Assistant:
     async def close_dialog(self, user: str, dialog: str | None = None) -> str | None:
         """End a dialog and return its id, if there is one; the next input starts a new one."""
         dialog_name = checked_dialog(dialog)
-        return await self._enqueue(user, partial(self._changes.close_dialog, user, dialog_name))
+        close = partial(self._changes.close_dialog, user, dialog_name)
+        return await self._enqueue_alone(user, close)
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown."""
-        return await self._enqueue(user, partial(self._changes.delete_person, user))
+        return await self._enqueue_alone(user, partial(self._changes.delete_person, user))
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
         """Store a rating of an utterance by `user`, and pass it on to observers that learn from it.
@@ -357,10 +394,20 @@ class Assistant:
             check_skill(skill, self._skills)
             input = replace(input, skill=skill)
         run = partial(self._turns.run, input, user, name, request_id, channel, listener)
-        return self._enqueue(user, run)
+        self._check_open(user)
+        if self._access is None:
+            return self._queues.enter(user, run)
+        return self._access.enter(self._queues, user, lambda place: run(place=place))
 
-    def _enqueue(self, user: str, work: Work[T]) -> asyncio.Future[T]:
+    def _enqueue_alone(self, user: str, work: Work[T]) -> asyncio.Future[T]:
+        """Do work that is no turn when no turn of the person runs, here or at another replica."""
+        self._check_open(user)
+        access = self._access
+        if access is None:
+            return self._queues.enter(user, work)
+        return access.enter(self._queues, user, lambda place: access.while_held(user, work, place))
+
+    def _check_open(self, user: str) -> None:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
         check_name(user, "a user", "user_id")
-        return self._queues.enter(user, work)

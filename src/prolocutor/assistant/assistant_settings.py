@@ -8,7 +8,23 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.bounds import DAY, MANY, Count, PositiveSeconds, check_bounds
+from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import ConfigError
+
+
+class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a replica needs to know where several share a store.
+
+    `lease`: seconds after its last sign of life until others take over its turns. `url` is where
+    they reach it, "" if nowhere.
+    """
+
+    lease: Annotated[float, Meta(ge=0.2, le=DAY)] = DEFAULT_LEASE
+    url: str = ""
+
+    def check(self) -> None:
+        """Raise a `ConfigError` that names the setting that is out of its bounds."""
+        check_bounds(self)
 
 
 class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,4 +59,5 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULTS: Final = AssistantSettings()
+REPLICA: Final = ReplicaSettings()
 DEFAULT_STORE: Final = "sqlite:///dialogs.db"

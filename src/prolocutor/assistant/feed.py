@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import FeedRow, FeedStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
@@ -77,18 +78,34 @@ def _with_fallbacks(messages: list[JsonObject]) -> Iterator[JsonObject]:
 
 
 class FeedListeners:
-    """Wakes the listeners of a person's feed.
+    """Wakes the listeners of a person's feed, at other replicas too (`wake_ups`).
 
     A wake-up is a hint: the stored feed has every message, so a missed one costs a query.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wake_ups: WakeUps | None = None) -> None:
         self._events: dict[str, set[asyncio.Event]] = {}
+        self._wake_ups = wake_ups
+
+    @property
+    def users(self) -> list[str]:
+        """The users whose feeds are listened to."""
+        return list(self._events)
 
     def wake(self, user: str) -> None:
         """Wake the listeners of a person: there may be something new."""
+        self.wake_here(user)
+        self.wake_others(user)
+
+    def wake_here(self, user: str) -> None:
+        """Wake the listeners of a person at this replica alone."""
         for event in self._events.get(user, ()):
             event.set()
+
+    def wake_others(self, user: str) -> None:
+        """Wake the listeners of a person at other replicas."""
+        if self._wake_ups is not None:
+            self._wake_ups.wake(user)
 
     @contextmanager
     def listening(self, user: str) -> Iterator[asyncio.Event]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.rounds.effects import TurnEffects
-from prolocutor.assistant.rounds.secrets import Secrets, masked
+from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     AnsweredRequest,
@@ -22,23 +24,41 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
 from prolocutor.dialog.inputs import Input
-from prolocutor.errors import StoreError
+from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
 from prolocutor.pipeline.draft import DraftReply
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 INTERRUPTED = {"interrupted": True}
 """Attributes of a reply that closes a turn which was cut off and not run again."""
 
 
 class Journal:
-    """Opens and closes turns in the store. A turn that could not be stored is tried again later."""
+    """Opens and closes turns in the store. A turn that could not be stored is tried again later.
 
-    def __init__(self, store: TurnStore, *, engine: Engine, secrets: Secrets) -> None:
+    `clock` is that of the store where several replicas share it, else None.
+    """
+
+    def __init__(
+        self,
+        store: TurnStore,
+        *,
+        engine: Engine,
+        secrets: Secrets,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
         prepared = engine.prepared
         self._store = store
+        self._clock = clock
+        self._shared = clock is not None
+        self._rounds = KnownRounds()
+        self.in_hand: set[str] = set()
+        """The ids of the turns that this process opened and has not stored, if it shares the
+        store."""
         self._window = prepared.window
         self._hypotheses = prepared.hypotheses
         self.new_dialog_attributes = plain.encode({"pipeline": prepared.declared})
@@ -46,58 +66,115 @@ class Journal:
         self._unstored: dict[str, TurnClosing] = {}
 
     async def open_turn(
-        self, input: Input, *, user: str, dialog: str, channel: str, request_id: str | None
+        self,
+        input: Input,
+        *,
+        user: str,
+        dialog: str,
+        channel: str,
+        request_id: str | None,
+        turn_id: str | None = None,
     ) -> OpenedTurn | AnsweredRequest:
         """Store an input; the person's last turn is stored first if that failed before.
 
-        A password is stored only while the turn is open, for a second run.
+        A password is stored only while the turn is open, for a second run. `turn_id` is that of an
+        earlier try.
         """
         await self.settle(user)
-        shown = input
-        if secret := await self._secrets.is_secret(user, dialog, input):
-            shown = masked(input)
-        turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
-        started = time.time()
+        ids = new_ids(7)
+        if turn_id is not None:
+            ids[0] = turn_id
+        opening = partial(self._opening, input, ids, user, dialog, channel, request_id)
+        if self._shared:
+            return await self._open_shared(input, opening, self._rounds.round(user, dialog))
+        secret = await self._secrets.is_secret(user, dialog, input)
+        opened = await self._store.open_turn(opening(secret))
+        if isinstance(opened, AnsweredRequest) and opened.reply is None:
+            return await self.resume_turn(opened.turn_id)
+        return opened
+
+    async def _open_shared(
+        self, input: Input, make_opening: Callable[[bool, bytes], TurnOpening], round: bytes
+    ) -> OpenedTurn | AnsweredRequest:
+        """Open a turn under the round that its dialog is in at all replicas."""
+        while True:
+            opening = make_opening(is_secret_in(round, input), round)
+            turn_id = opening.turn_id
+            try:
+                opened = await self._in_hand(turn_id, self._store.open_turn(opening))
+                if isinstance(opened, AnsweredRequest):
+                    self.in_hand.discard(turn_id)
+                    if opened.reply is None:
+                        return await self.resume_turn(opened.turn_id)
+                return opened
+            except RoundChanged as changed:
+                round = changed.round
+            except NotFound:
+                continue  # the turn that was open has just been stored: ask again
+
+    def _opening(
+        self,
+        input: Input,
+        ids: Sequence[str],
+        user: str,
+        dialog: str,
+        channel: str,
+        request_id: str | None,
+        secret: bool,
+        round: bytes | None = None,
+    ) -> TurnOpening:
+        """Return what is stored of an input, said under a round."""
+        now = time.time()
+        shown = masked(input) if secret else input
+        turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = ids
         text = plain.encode(shown.text)  # encoded once: for the feed, the digest and the utterance
         attributes = plain.encode(input.attributes)
         said = plain.encode(input.text) if secret else text
         start = _start_of(input)
         came = attributes if start == b"{}" else attributes + start
-        opened = await self._store.open_turn(
-            TurnOpening(
-                turn_id=TurnId(turn_id),
-                user=user,
-                dialog_name=dialog,
-                channel_type=channel,
-                utt_id=UtteranceId(utt_id),
-                bot_utt_id=UtteranceId(bot_utt_id),
-                date_time=format_time(started),
-                started=started,
-                text=shown.text,
-                encoded_text=text,
-                attributes=attributes,
-                message=human_message(text, shown.parsed),
-                start=_start_of(input, secret=True) if secret else start,
-                request_key=request_id,
-                request_hash=None if request_id is None else _digest(said, dialog, came),
-                window=self._window,
-                hypotheses=self._hypotheses,
-                new_dialog=NewDialog(
-                    human_id=human_id,
-                    dialog_id=DialogId(dialog_id),
-                    id=id_,
-                    bot_id=bot_id,
-                    attributes=self.new_dialog_attributes,
-                ),
-            )
+        return TurnOpening(
+            turn_id=TurnId(turn_id),
+            user=user,
+            dialog_name=dialog,
+            channel_type=channel,
+            utt_id=UtteranceId(utt_id),
+            bot_utt_id=UtteranceId(bot_utt_id),
+            date_time=format_time(now),
+            started=now if self._clock is None else self._clock(),
+            text=shown.text,
+            encoded_text=text,
+            attributes=attributes,
+            message=human_message(text, shown.parsed),
+            start=_start_of(input, secret=True) if secret else start,
+            round=round,
+            request_key=request_id,
+            request_hash=None if request_id is None else _digest(said, dialog, came),
+            window=self._window,
+            hypotheses=self._hypotheses,
+            new_dialog=NewDialog(
+                human_id=human_id,
+                dialog_id=DialogId(dialog_id),
+                id=id_,
+                bot_id=bot_id,
+                attributes=self.new_dialog_attributes,
+            ),
         )
-        if isinstance(opened, AnsweredRequest) and opened.reply is None:
-            return await self.resume_turn(opened.turn_id)
-        return opened
 
     async def resume_turn(self, turn_id: TurnId) -> OpenedTurn:
         """Count one more attempt at a turn that was cut off, and return what it starts from."""
-        return await self._store.resume_turn(turn_id, self._window, self._hypotheses)
+        if turn_id in self.in_hand:
+            raise PersonBusy(f"turn {turn_id} is running here")
+        resumed = self._store.resume_turn(turn_id, self._window, self._hypotheses)
+        return await self._in_hand(turn_id, resumed) if self._shared else await resumed
+
+    async def _in_hand(self, turn_id: TurnId, opened: Awaitable[T]) -> T:
+        """Note the turn that is being opened until it is stored."""
+        self.in_hand.add(turn_id)
+        try:
+            return await opened
+        except BaseException:
+            self.in_hand.discard(turn_id)
+            raise
 
     async def close_turn(self, turn: Turn, effects: TurnEffects) -> TurnResult:
         """Store all that a turn added, and its effects; then its reply may be spoken."""
@@ -129,16 +206,28 @@ class Journal:
         )
         try:
             await self._store.close_turn(closing)
+        except TakenOver:
+            self.in_hand.discard(said.turn_id)
+            raise
         except StoreError:
             self._unstored[said.user] = closing
             self._secrets.forget(said.user)
             raise
+        self.in_hand.discard(said.turn_id)
         self._secrets.note(said.user, said.dialog_name, effects.waiting)
+        if self._shared:
+            after = opened.round if effects.round is None else effects.round
+            self._rounds.note(said.user, said.dialog_name, after)
         return result
+
+    @property
+    def unstored(self) -> list[str]:
+        """The users whose last turn could not be stored yet."""
+        return list(self._unstored)
 
     async def settle_all(self) -> None:
         """Try once more to store the turns that could not be stored."""
-        for user in list(self._unstored):
+        for user in self.unstored:
             try:
                 await self.settle(user)
             except StoreError as error:
@@ -146,13 +235,22 @@ class Journal:
 
     def forget(self, user: str) -> None:
         """Drop the unstored turn of a person who is going to be deleted."""
-        self._unstored.pop(user, None)
+        if (unstored := self._unstored.pop(user, None)) is not None:
+            self.in_hand.discard(unstored.opened.opening.turn_id)
 
     async def settle(self, user: str) -> None:
-        """Store the person's last turn now if that failed before."""
+        """Store the person's last turn now if that failed before.
+
+        It is dropped where another replica runs it by now: that one's reply counts.
+        """
         if self._unstored and user in self._unstored:
-            await self._store.close_turn(self._unstored[user])
+            unstored = self._unstored[user]
+            try:
+                await self._store.close_turn(unstored)
+            except TakenOver as error:
+                log.warning("a turn that could not be stored is dropped: %s", error)
             del self._unstored[user]
+            self.in_hand.discard(unstored.opened.opening.turn_id)
 
 
 def input_of(opened: OpenedTurn) -> Input:

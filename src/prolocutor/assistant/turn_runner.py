@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
+from functools import partial
 from time import monotonic
+from typing import Final
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.person_access import PersonAccess, Place
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_cancelled
 from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
+from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
-from prolocutor.errors import ProlocutorError
+from prolocutor.errors import NotFound, PersonBusy, ProlocutorError, TakenOver
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 from prolocutor.reading.libraries import load_ahead
@@ -29,6 +34,9 @@ from prolocutor.reading.libraries import load_ahead
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 2
+
+_OF_OTHERS: Final = (NotFound, PersonBusy, TakenOver)
+"""Errors that say that another replica has the turn, or has stored it."""
 
 
 class TurnRunner:
@@ -48,7 +56,15 @@ class TurnRunner:
         scheduler: AgendaScheduler,
         observers: ObserverGroup,
         recover_within: float,
+        clock: Callable[[], float] = time.time,
+        access: PersonAccess | None = None,
+        stored: StoredReplies | None = None,
     ) -> None:
+        self._clock = clock
+        self._access = access
+        self._stored = stored
+        self.refused = 0
+        """Turns that were run here and stored by another replica."""
         self._engine = engine
         self._journal = journal
         self._interpreter = interpreter
@@ -66,12 +82,26 @@ class TurnRunner:
         request_id: str | None,
         channel: str,
         listener: TurnListener | None = None,
+        place: Place | None = None,
     ) -> TurnResult:
-        """Run a turn; a request that was answered before gets the stored reply."""
+        """Run a turn; a request that was answered before gets the stored reply.
+
+        `place` is its place among the work for this person at all replicas.
+        """
         started = monotonic()
-        opened = await self._journal.open_turn(
-            input, user=user, dialog=dialog, channel=channel, request_id=request_id
+        open_turn = partial(
+            self._journal.open_turn,
+            input,
+            user=user,
+            dialog=dialog,
+            channel=channel,
+            request_id=request_id,
         )
+        if self._access is None or place is None:
+            opened = await open_turn()
+        else:
+            opened = await self._access.open(place, partial(open_turn, turn_id=place.ticket))
+            started = place.since
         if isinstance(opened, AnsweredRequest):
             return TurnResult.from_outcome(opened.reply or b"")
         self._listeners.wake(user)
@@ -86,7 +116,7 @@ class TurnRunner:
         turn_id = unfinished.turn_id
         try:
             opened = await self._journal.resume_turn(turn_id)
-            young = time.time() - unfinished.started <= self._recover_within
+            young = self._clock() - unfinished.started <= self._recover_within
             if young and unfinished.attempts < MAX_ATTEMPTS:
                 log.info("turn %s was cut off and runs again", turn_id)
                 await self._run(opened, input_of(opened), monotonic())
@@ -94,7 +124,9 @@ class TurnRunner:
                 log.warning("turn %s was cut off and is closed", turn_id)
                 await self._interrupt(opened)
         except ProlocutorError as error:
-            log.error("turn %s cannot be taken up: %s", turn_id, error)
+            others = self._access is not None and isinstance(error, _OF_OTHERS)
+            level = logging.INFO if others else logging.ERROR
+            log.log(level, "turn %s cannot be taken up: %s", turn_id, error)
 
     async def _run(
         self,
@@ -127,7 +159,13 @@ class TurnRunner:
         return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())
 
     async def _close(self, turn: Turn, effects: TurnEffects, started: float) -> TurnResult:
-        result = await self._journal.close_turn(turn, effects)
+        try:
+            result = await self._journal.close_turn(turn, effects)
+        except TakenOver:
+            self.refused += 1
+            if self._stored is None:
+                raise
+            return await self._stored.reply_to(turn.draft.opened)
         self._listeners.wake(result.user)
         for entry in effects.entries:
             self._scheduler.expect(entry.due)

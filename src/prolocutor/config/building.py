@@ -84,5 +84,6 @@ def build(
         recover_within=settings.recover_within,
         max_attributes=settings.max_attributes,
         switch_confidence=settings.switch_confidence,
+        replica=settings.replica,
         observers=[*observers, *learners],
     )

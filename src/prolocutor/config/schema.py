@@ -4,11 +4,13 @@ Bounds are those of the Structs that the values become."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.bounds import bounds_of, words_of
 from prolocutor.config.fields import (
     ChoiceField,
@@ -219,6 +221,26 @@ class DoorsField(msgspec.Struct, frozen=True):
         return doors
 
 
+class LeaseField(msgspec.Struct, frozen=True):
+    """Seconds as a number, or with their unit: 3, 3s, 500ms."""
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        with_unit = re.fullmatch(r"(\d+(?:\.\d+)?) ?(ms|s)", str(node.value))
+        if isinstance(node.value, str) and with_unit is not None:
+            seconds = float(with_unit[1]) / (1000 if with_unit[2] == "ms" else 1)
+            node = msgspec.structs.replace(node, value=seconds)
+        return _seconds(ReplicaSettings, "lease").read(node, findings)
+
+
+REPLICA_TABLE: Final = TableField(
+    what="a map of lease and url",
+    keys={
+        "lease": LeaseField(),
+        "url": TextField(what="a URL", pattern=r"https?://\S+"),
+    },
+    make=ReplicaSettings,
+)
+
 TOP: Final[dict[str, FieldKind]] = {
     "name": TextField(what="a name"),
     "store": TextField(
@@ -231,6 +253,7 @@ TOP: Final[dict[str, FieldKind]] = {
     "fallback": TextField(),
     "recover_within": _seconds(Settings, "recover_within"),
     "max_attributes": _number(Settings, "max_attributes", "attributes"),
+    "replica": REPLICA_TABLE,
     "host": TextField(what="a host's name or address", pattern=r"[^\s/]+"),
     "port": PORT,
     "auth": AUTH,

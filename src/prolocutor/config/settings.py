@@ -9,7 +9,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from prolocutor.assistant.assistant_settings import AssistantSettings
+from prolocutor.assistant.assistant_settings import (
+    REPLICA,
+    AssistantSettings,
+    ReplicaSettings,
+)
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import ORDER, SINGLE, PendingTarget, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
@@ -43,11 +47,13 @@ class AuthSettings(msgspec.Struct, frozen=True):
 class Settings(AssistantSettings, frozen=True, kw_only=True):
     """One assistant as its file describes it: its settings, its pipeline, where it is served.
 
-    `store`: None for the usual place. `doors`: options by name of those to open; None for the usual
-    ones. `folder`: where the file lies, and so where its modules are looked for.
+    `store`: None for the usual place. `replica` counts where several processes share the store.
+    `doors`: options by name of those to open; None for the usual ones. `folder`: where the file
+    lies, and so where its modules are looked for.
     """
 
     store: str | None = None
+    replica: ReplicaSettings = REPLICA
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 4242
     auth: AuthSettings = AuthSettings()

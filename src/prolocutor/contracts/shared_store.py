@@ -41,7 +41,7 @@ ratings, deletion, at any replica.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol
 
 import msgspec
 
@@ -90,7 +90,27 @@ class WakeUps(Protocol):
         """
 
 
-@runtime_checkable
+class Broker(WakeUps, Protocol):
+    """A way for hints beside the store's own, such as NATS; it may be away at any time."""
+
+    async def open(self) -> None:
+        """Connect in the background; return at once, also where the broker is away."""
+
+    async def aclose(self) -> None:
+        """Send what waits and let go of the connection."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether hints can be sent now; where not, the store's own way is used."""
+
+
+class StoreTraffic(msgspec.Struct, frozen=True):
+    """What went to the database so far: the trips of turns, and the calls that they shared."""
+
+    trips: int = 0
+    calls: int = 0
+
+
 class SharedStore(WakeUps, Protocol):
     """What replicas need of a store beside `Store`; the module says how `Store` behaves then."""
 
@@ -154,3 +174,7 @@ class SharedStore(WakeUps, Protocol):
     @property
     def lease_left(self) -> float:
         """Seconds until this replica's lease runs out, by its own monotonic clock."""
+
+    @property
+    def traffic(self) -> StoreTraffic:
+        """The trips of turns so far, and the calls of the database in which they were gathered."""

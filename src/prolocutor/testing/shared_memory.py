@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
+from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.stores.memory.state import MemoryState
 
 
@@ -34,6 +36,24 @@ class SharedMemory:
         line = self.waiting.get(user, [])
         alive = (one for one, owner in line if not owner.dead and owner.alive_until >= self.now)
         return next(alive, None)
+
+    def status(self) -> list[ReplicaStatus]:
+        """Return all replicas."""
+        open_turns = Counter(one.replica for one in self.taken.values() if one.attempt)
+        waiting = Counter(owner for line in self.waiting.values() for _, owner in line)
+        return [
+            ReplicaStatus(
+                number=one.number,
+                url=one.url,
+                joined=one.joined,
+                dead=one.dead,
+                left=one.alive_until - self.now,
+                open_turns=open_turns[one],
+                waiting=waiting[one],
+                takeovers=one.takeovers,
+            )
+            for one in self.replicas
+        ]
 
 
 class MemoryReplica:

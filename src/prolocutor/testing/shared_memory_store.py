@@ -9,10 +9,9 @@ It is the model of `contracts/shared_store.py`: what every shared store does, wi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
-from prolocutor.contracts.shared_store import DEFAULT_LEASE, ReplicaStatus
+from prolocutor.contracts.shared_store import DEFAULT_LEASE, ReplicaStatus, StoreTraffic
 from prolocutor.contracts.store import (
     AgendaEntry,
     AnsweredRequest,
@@ -52,6 +51,8 @@ class SharedMemoryStore(MemoryStore):
         self._doubtful: set[tuple[str, int]] = set()
         self.loses_answer = False
         """Whether the next turn is opened or closed, and the caller gets a `StoreError`."""
+        self.is_cut_off = False
+        """Whether this replica alone cannot reach the database."""
 
     @property
     def replica(self) -> MemoryReplica:
@@ -70,7 +71,7 @@ class SharedMemoryStore(MemoryStore):
 
     async def aclose(self) -> None:
         """Leave: others take over at once."""
-        if self._replica is not None and not self._database.away:
+        if self._replica is not None and not (self._database.away or self.is_cut_off):
             self._die(self._replica)
         self._open = False
         self._database.listeners.pop(self, None)
@@ -113,22 +114,7 @@ class SharedMemoryStore(MemoryStore):
 
     async def replicas(self) -> list[ReplicaStatus]:
         """Return all replicas."""
-        database = self._database
-        open_turns = Counter(one.replica for one in database.taken.values() if one.attempt)
-        waiting = Counter(owner for line in database.waiting.values() for _, owner in line)
-        return [
-            ReplicaStatus(
-                number=one.number,
-                url=one.url,
-                joined=one.joined,
-                left=one.alive_until - database.now,
-                dead=one.dead,
-                open_turns=open_turns[one],
-                waiting=waiting[one],
-                takeovers=one.takeovers,
-            )
-            for one in database.replicas
-        ]
+        return self._database.status()
 
     def clock(self) -> float:
         """Return the database's time."""
@@ -138,6 +124,11 @@ class SharedMemoryStore(MemoryStore):
     def lease_left(self) -> float:
         """Seconds until the lease of this replica runs out."""
         return self.replica.alive_until - self._database.now
+
+    @property
+    def traffic(self) -> StoreTraffic:
+        """Nothing goes to a database."""
+        return StoreTraffic()
 
     # -- turns ------------------------------------------------------------------------------
 
@@ -220,8 +211,8 @@ class SharedMemoryStore(MemoryStore):
     async def deliver(self, delivery: Delivery) -> bool:
         """Deliver between two turns."""
         self._check_let_through(delivery.user)
-        done = await super().deliver(delivery)
-        if done and (entry := delivery.entry) is not None:
+        entry, done = delivery.entry, await super().deliver(delivery)
+        if done and entry is not None:
             self._database.claims.pop((entry.user, entry.skill, entry.key), None)
         return done
 
@@ -297,10 +288,9 @@ class SharedMemoryStore(MemoryStore):
     # -- inside -----------------------------------------------------------------------------
 
     def _joined(self, lease: float, url: str) -> MemoryReplica:
-        database = self._database
-        replica = MemoryReplica(len(database.replicas) + 1, lease, url, database.now)
-        database.replicas.append(replica)
-        return replica
+        replicas = self._database.replicas
+        replicas.append(MemoryReplica(len(replicas) + 1, lease, url, self._database.now))
+        return replicas[-1]
 
     def _die(self, replica: MemoryReplica) -> None:
         replica.dead = True
@@ -313,7 +303,7 @@ class SharedMemoryStore(MemoryStore):
             raise StoreError("the answer of the database was lost")
 
     def _check_reachable(self) -> None:
-        if self._database.away or not self._open:
+        if self._database.away or self.is_cut_off or not self._open:
             raise StoreError("the database cannot be reached; try again later")
 
     def _check_alive(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.succession import Succession
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound, Stopping
@@ -95,4 +96,35 @@ def watch(metrics: TurnMetrics, assistant: Assistant, in_flight: InFlight) -> No
         "prolocutor_breaker_state",
         "0 closed, 1 half-open, 2 open, by service",
         lambda: {one.name: _BREAKER[one.breaker] for one in assistant.services()},
+    )
+    if assistant.succession is not None:
+        watch_replica(metrics, assistant.succession)
+
+
+def watch_replica(metrics: TurnMetrics, replica: Succession) -> None:
+    """Add the gauges of a replica, whose store others share."""
+    metrics.watch(
+        "prolocutor_trips_a_call",
+        "Trips of turns that shared one call of the database, on average",
+        lambda: replica.trips_a_call,
+    )
+    metrics.watch(
+        "prolocutor_takeovers",
+        "Turns that were cut off, here or elsewhere, and taken up here",
+        lambda: replica.takeovers,
+    )
+    metrics.watch(
+        "prolocutor_refused_late_writes",
+        "Turns that ran here and were stored by another replica",
+        lambda: replica.refused,
+    )
+    metrics.watch(
+        "prolocutor_lease_left",
+        "Seconds until others take over from this replica",
+        lambda: replica.lease_left,
+    )
+    metrics.watch(
+        "prolocutor_busy_people",
+        "Pieces of work that wait for a person at another replica",
+        lambda: replica.waiting,
     )

@@ -1,10 +1,11 @@
 """The error table: from an error to the HTTP response that reports it, for all doors.
 
     BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404 · Conflict 422
-    Overloaded 429 · Stopping, StoreFull 503 · HttpError: its own · anything else 500
+    Overloaded 429 · Stopping, StoreError 503 · HttpError: its own · anything else 500
 
 Every response is `{"error": text, "code": str, "field": name or null}`. An error that is not in the
-table is logged in full under an id, and only the id is sent.
+table is logged in full under an id, and only the id is sent. The text of a `StoreError` is for
+operators too: it is logged, and clients are sent another one.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from prolocutor.errors import (
     NotFound,
     Overloaded,
     Stopping,
+    StoreCorrupt,
+    StoreError,
     StoreFull,
     Unauthenticated,
 )
@@ -84,8 +87,12 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     Conflict: (422, {}),
     Overloaded: (429, {"Retry-After": "1"}),
     Stopping: (503, {"Retry-After": "5"}),
+    StoreCorrupt: (500, {}),
     StoreFull: (503, {"Retry-After": "60"}),
+    StoreError: (503, {"Retry-After": "1"}),
 }
+
+_STORE_AWAY: Final = "the store cannot be used now; what was confirmed is safe: try again"
 
 
 def error_response(error: Exception) -> ErrorResponse:
@@ -95,6 +102,11 @@ def error_response(error: Exception) -> ErrorResponse:
     for kind in type(error).__mro__:
         if kind in _STATUS:
             status, headers = _STATUS[kind]
+            if kind is StoreError:
+                log.warning("the store cannot be used: %s", error)
+                return ErrorResponse(status, _STORE_AWAY, kind.code, None, headers)
+            if status == 500:
+                break
             field, code = getattr(error, "field", None), getattr(error, "code", "error")
             return ErrorResponse(status, str(error), code, field, headers)
     id_ = new_id()

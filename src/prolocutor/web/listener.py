@@ -89,7 +89,7 @@ class Listener:
     async def open(self) -> None:
         """Start the assistant if it is not running, then open the channels."""
         async with AsyncExitStack() as opened:
-            if not self._assistant.ready:
+            if not self._assistant.started:
                 await self._assistant.start()
                 opened.push_async_callback(self._assistant.aclose)
             for channel in self._channels:

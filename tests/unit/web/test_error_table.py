@@ -38,7 +38,6 @@ def test_an_error_of_the_tree_has_its_status(
     "error",
     [
         ValueError("secret"),
-        errors.StoreError("secret"),
         errors.StoreCorrupt("secret"),
         errors.ServiceRaised("secret"),
         errors.ProlocutorError("secret"),
@@ -56,3 +55,14 @@ def test_anything_else_is_logged_under_the_id_that_is_shown(
     assert record.levelno == logging.ERROR
     assert refusal.error.rpartition(" ")[2] in record.getMessage()
     assert "secret" in record.getMessage()
+
+
+@pytest.mark.parametrize("error", [errors.StoreError("secret"), errors.TakenOver("secret")])
+def test_a_store_that_is_away_is_said_without_its_own_words(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    refusal = error_response(error)
+
+    assert (refusal.status, refusal.code, refusal.headers) == (503, "store", {"Retry-After": "1"})
+    assert "secret" not in refusal.error
+    assert "secret" in caplog.text

@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.asks.intents import intent_of, intent_of_source
 from prolocutor.asks.parsed_commands import read_parsed
-from prolocutor.contracts.store import FeedStore
+from prolocutor.contracts.store import NO_ROUND, FeedStore
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rounds import PendingAsk
@@ -61,6 +61,40 @@ class Secrets:
 
     def _dialogs(self, user: str) -> Mapping[str, bool]:
         return self._recent.get(user) or self._older.get(user) or {}
+
+
+class KnownRounds:
+    """The rounds that dialogs were in when this replica last looked, of the users who spoke last.
+
+    Another replica may have changed them since: a shared store opens no turn under another round.
+    Nearly all dialogs wait for nothing and are not kept.
+    """
+
+    def __init__(self) -> None:
+        self._recent: dict[tuple[str, str], bytes] = {}
+        self._older: dict[tuple[str, str], bytes] = {}
+
+    def round(self, user: str, dialog: str) -> bytes:
+        """Return the round that a dialog was in."""
+        key = user, dialog
+        return self._recent.get(key) or self._older.get(key) or NO_ROUND
+
+    def note(self, user: str, dialog: str, round: bytes) -> None:
+        """Remember the round that a dialog is in now."""
+        key = user, dialog
+        if round == NO_ROUND:
+            self._recent.pop(key, None)
+            self._older.pop(key, None)
+            return
+        self._recent[key] = round
+        if len(self._recent) > _CACHED_USERS // 2:
+            self._older, self._recent = self._recent, {}
+
+
+def is_secret_in(round: bytes, input: Input) -> bool:
+    """Return whether an input is a password, said in a dialog that is in this round."""
+    waiting = _waiting(round)
+    return waiting is not None and waiting.ask == _ASK and _answers(input)
 
 
 def masked(input: Input) -> Input:

@@ -1,0 +1,256 @@
+"""PersonAccess: working for a person whom other replicas may be working for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final, Protocol, Self, TypeVar, cast
+
+from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.contracts.shared_store import SharedStore
+from prolocutor.contracts.store import OpenedTurn, Store
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import DeclaredDead, Overloaded, PersonBusy, StoreError
+
+T = TypeVar("T")
+
+FIRST_PAUSE: Final = 0.05
+MAX_PAUSE: Final = 1.0
+"""Seconds until a person is tried again without a hint: half as many again each time."""
+
+MAX_REJOINS: Final = 3
+"""How often one call joins again after this replica was declared dead."""
+
+
+class ReplicaStore(Store, SharedStore, Protocol):
+    """A whole store that several replicas share."""
+
+
+def shared_store(store: Store) -> ReplicaStore | None:
+    """Return the store if replicas can share it, else None."""
+    shared = all(hasattr(type(store), name) for name in ("join", "beat", "inherit", "claim_due"))
+    return cast("ReplicaStore", store) if shared else None
+
+
+class Place:
+    """One piece of work in line for a person: its ticket, and when it gives up (None: never).
+
+    `tried` is set once the store knows of it, so that the work behind it may queue up. `since` is
+    when it was tried last.
+    """
+
+    __slots__ = ("has_ticket", "queueing", "since", "started", "ticket", "tried", "until", "user")
+
+    def __init__(self, user: str, until: float | None) -> None:
+        self.user, self.until = user, until
+        self.ticket = new_id()
+        self.tried = asyncio.Event()
+        self.queueing: asyncio.Task[None] | None = None
+        self.has_ticket = False
+        self.started = False
+        self.since = monotonic()
+
+
+class PersonAccess:
+    """Waits until a person is free at all replicas, in the order in which work came in.
+
+    This replica's own work is in `PersonQueues`; what waits there takes its ticket at the store
+    when it comes in, so that the order holds across replicas. `timeout` is the same as there.
+    """
+
+    def __init__(self, store: ReplicaStore, listeners: FeedListeners, *, timeout: float) -> None:
+        self._store = store
+        self._listeners = listeners
+        self._timeout = timeout
+        self._lines: dict[str, list[Place]] = {}
+        self._to_hand_back: dict[str, str] = {}
+        self._to_release: dict[str, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.busy = 0
+        """The number of places that wait for another replica."""
+
+    def enter(
+        self, queues: PersonQueues, user: str, work: Callable[[Place], Awaitable[T]]
+    ) -> asyncio.Future[T]:
+        """Do `work` in a person's queue, with a place in line at all replicas."""
+        place = self.place(user)
+        try:
+            done = queues.enter(user, lambda: self._in_place(place, work))
+        except BaseException:
+            self.leave(place)
+            raise
+        done.add_done_callback(lambda _: self._leave_if_refused(place, done))
+        return done
+
+    async def _in_place(self, place: Place, work: Callable[[Place], Awaitable[T]]) -> T:
+        place.started = True
+        try:
+            return await work(place)
+        finally:
+            self.leave(place)
+
+    def _leave_if_refused(self, place: Place, done: asyncio.Future[Any]) -> None:
+        # Work whose caller went away still runs; work that the queue refused does not.
+        if not place.started and not done.cancelled():
+            self.leave(place)
+
+    def place(self, user: str) -> Place:
+        """Take a place in line; it is to be left in the end."""
+        place = Place(user, monotonic() + self._timeout)
+        line = self._lines.setdefault(user, [])
+        if line:
+            place.queueing = self._start(self._queue_up(place, line[-1]))
+        line.append(place)
+        return place
+
+    def leave(self, place: Place) -> None:
+        """Leave a place, whether its work was done or not."""
+        line = self._lines.get(place.user, [])
+        if place in line:
+            line.remove(place)
+            if not line:
+                del self._lines[place.user]
+        place.tried.set()
+        if place.has_ticket or place.queueing is not None:
+            self._start(self._hand_back(place))
+
+    async def open(self, place: Place, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Return what `attempt` returns, tried until it does not raise `PersonBusy`.
+
+        Raise `Overloaded` when that takes too long.
+        """
+        place.started = True
+        if place.queueing is not None:
+            await place.queueing
+        pauses = Pauses(self._listeners, place.user, place.until)
+        try:
+            with pauses:
+                return await self._open(place, attempt, pauses)
+        except StoreError:
+            place.has_ticket = True  # there may be one, if its answer was lost
+            raise
+        finally:
+            place.tried.set()
+
+    async def _open(self, place: Place, attempt: Callable[[], Awaitable[T]], pauses: Pauses) -> T:
+        rejoins = 0
+        while True:
+            place.since = monotonic()
+            try:
+                result = await attempt()
+            except PersonBusy:
+                place.has_ticket = True
+            except DeclaredDead:
+                rejoins += 1
+                if rejoins > MAX_REJOINS:
+                    raise
+                await self._store.beat()
+                continue
+            else:
+                if _uses_ticket(result, place.ticket):
+                    place.has_ticket = False
+                return result
+            place.tried.set()
+            self.busy += 1
+            try:
+                if not await pauses.pause():
+                    raise Overloaded(f"waited {self._timeout:g} seconds for an earlier turn")
+            finally:
+                self.busy -= 1
+
+    async def while_held(
+        self, user: str, work: Callable[[], Awaitable[T]], place: Place | None = None
+    ) -> T:
+        """Do work that is no turn while no replica opens a turn of the person.
+
+        Without a `place` in line it waits for as long as it takes.
+        """
+        place, own = place or Place(user, None), place is None
+        store, ticket = self._store, place.ticket
+        try:
+            await self.open(place, lambda: store.hold(user, ticket))
+            return await work()
+        finally:
+            self._to_release[ticket] = user
+            with suppress(StoreError):
+                await store.release(user, ticket)
+                self._to_release.pop(ticket, None)
+                self._listeners.wake_others(user)
+            if own:
+                self.leave(place)
+
+    def pauses(self, user: str) -> Pauses:
+        """Return the pauses of one who waits for news of a person, for as long as work may."""
+        return Pauses(self._listeners, user, monotonic() + self._timeout)
+
+    async def tidy(self) -> None:
+        """Hand back and release what could not be handed back or released before."""
+        for ticket, user in list(self._to_hand_back.items()):
+            await self._store.withdraw(user, ticket)
+            self._to_hand_back.pop(ticket, None)
+        for ticket, user in list(self._to_release.items()):
+            await self._store.release(user, ticket)
+            self._to_release.pop(ticket, None)
+
+    # -- inside -----------------------------------------------------------------------------
+
+    async def _queue_up(self, place: Place, before: Place) -> None:
+        """Take a ticket once the store knows of the work before, unless its turn has come."""
+        await before.tried.wait()
+        if not place.started:
+            place.has_ticket = True
+            with suppress(StoreError):
+                await self._store.take_ticket(place.user, place.ticket)
+            place.tried.set()
+
+    async def _hand_back(self, place: Place) -> None:
+        if place.queueing is not None:
+            await place.queueing
+        if place.has_ticket:
+            self._to_hand_back[place.ticket] = place.user
+            with suppress(StoreError):
+                await self._store.withdraw(place.user, place.ticket)
+                self._to_hand_back.pop(place.ticket, None)
+                self._listeners.wake_others(place.user)
+
+    def _start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+class Pauses:
+    """Pauses between two tries: until there is news of a person, or for a while."""
+
+    def __init__(self, listeners: FeedListeners, user: str, until: float | None) -> None:
+        self._listening = listeners.listening(user)
+        self._until = until
+        self._seconds = FIRST_PAUSE
+
+    def __enter__(self) -> Self:
+        self._news = self._listening.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._listening.__exit__(*error)
+
+    async def pause(self) -> bool:
+        """Pause; return False when it is time to give up."""
+        left = self._seconds if self._until is None else self._until - monotonic()
+        if left <= 0:
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(self._seconds, left)):
+                await self._news.wait()
+        self._news.clear()
+        self._seconds = min(self._seconds * 1.5, MAX_PAUSE)
+        return True
+
+
+def _uses_ticket(result: object, ticket: str) -> bool:
+    """Return whether the store has taken a ticket back: the turn is open, the person held."""
+    return result is None or (isinstance(result, OpenedTurn) and result.opening.turn_id == ticket)

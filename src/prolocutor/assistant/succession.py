@@ -1,0 +1,208 @@
+"""Succession: the life of this replica among others, and the turns of those that died."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from functools import partial
+from time import monotonic
+from typing import Final
+
+from prolocutor.assistant.agenda_scheduler import AgendaScheduler
+from prolocutor.assistant.assistant_settings import ReplicaSettings
+from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.journal import Journal
+from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
+from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.contracts.shared_store import WakeUps
+from prolocutor.contracts.store import UnfinishedTurn
+from prolocutor.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+FEED_POLL: Final = 5.0
+"""Seconds after which the feeds that are listened to are looked up, since hints may be lost."""
+
+ROUND_POLL: Final = 30.0
+"""Seconds after which entries that wait for the end of a round are looked at again."""
+
+MAX_RECOVERIES: Final = 64
+"""Turns of dead replicas that run at once here."""
+
+
+class Succession:
+    """Beats, and takes over the turns of replicas that stopped beating.
+
+    What it takes over runs beside this replica's queues: the store lets no other turn of the person
+    begin meanwhile. A turn that this replica opened without knowing it (the answer was lost) is
+    taken up in the same way.
+    """
+
+    def __init__(
+        self,
+        store: ReplicaStore,
+        settings: ReplicaSettings,
+        *,
+        access: PersonAccess,
+        queues: PersonQueues,
+        journal: Journal,
+        turns: TurnRunner,
+        scheduler: AgendaScheduler,
+        listeners: FeedListeners,
+        wake_ups: WakeUps,
+    ) -> None:
+        self._wake_ups = wake_ups
+        self._store = store
+        self._settings = settings
+        self._access = access
+        self._queues = queues
+        self._journal = journal
+        self._turns = turns
+        self._scheduler = scheduler
+        self._listeners = listeners
+        self._places = asyncio.Semaphore(MAX_RECOVERIES)
+        self._living: list[asyncio.Task[None]] = []
+        self._recoveries: dict[str, asyncio.Task[None]] = {}
+        self._settling: set[str] = set()
+        self._ends: dict[str, int] = {}
+        self.reachable = False
+        """Whether the store answered the last time."""
+        self.takeovers = 0
+        """Turns that this replica took up after they had been cut off."""
+
+    @property
+    def waiting(self) -> int:
+        """The pieces of work that wait for a person at another replica."""
+        return self._access.busy
+
+    @property
+    def refused(self) -> int:
+        """Turns that ran here and were stored by another replica."""
+        return self._turns.refused
+
+    @property
+    def lease_left(self) -> float:
+        """Seconds until others take over from this replica, unless it beats."""
+        return self._store.lease_left
+
+    @property
+    def trips_a_call(self) -> float:
+        """How many trips of turns shared one call of the database, on average."""
+        traffic = self._store.traffic
+        return traffic.trips / traffic.calls if traffic.calls else 0.0
+
+    @property
+    def running(self) -> int:
+        """The number of turns that were taken over and run now."""
+        return len(self._recoveries)
+
+    async def start(self) -> None:
+        """Join, and take over what the dead have left."""
+        self._wake_ups.on_wake(self._woken)
+        await self._store.join(self._settings.lease, self._settings.url)
+        await self._beat()
+        self._living = [
+            asyncio.create_task(self._live(), name="succession"),
+            asyncio.create_task(self._poll(), name="feed poll"),
+        ]
+
+    async def aclose(self, grace: float | None = None) -> None:
+        """Wait for the turns that were taken over, and stop beating."""
+        if self._recoveries:
+            await asyncio.wait(self._recoveries.values(), timeout=grace)
+        for task in [*self._living, *self._recoveries.values()]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        self._living = []
+
+    # -- living -----------------------------------------------------------------------------
+
+    async def _live(self) -> None:
+        quarter = self._settings.lease / 4
+        due = monotonic()
+        while True:
+            due = max(due + quarter, monotonic())
+            await asyncio.sleep(due - monotonic())
+            beating = asyncio.create_task(self._beat())
+            await asyncio.wait({beating}, timeout=self._settings.lease)
+            if not beating.done():
+                self._lost(StoreError("it does not answer"))
+                await asyncio.wait({beating})
+
+    async def _beat(self) -> None:
+        try:
+            if not await self._store.beat():
+                log.warning("this replica was declared dead and joined again")
+            for turn in await self._store.inherit():
+                self._take_up(turn)
+            self._settle_owed()
+            await self._access.tidy()
+        except StoreError as error:
+            self._lost(error)
+        except Exception:
+            log.exception("the turns of other replicas could not be looked at")
+        else:
+            if not self.reachable:
+                log.info("the store can be reached")
+            self.reachable = True
+
+    def _lost(self, error: StoreError) -> None:
+        if self.reachable:
+            log.warning("the store cannot be reached, no turns are taken: %s", error)
+        self.reachable = False
+
+    def _take_up(self, turn: UnfinishedTurn) -> None:
+        turn_id = turn.turn_id
+        if turn_id in self._journal.in_hand or turn_id in self._recoveries:
+            return
+        self.takeovers += 1
+        recovery = asyncio.create_task(self._recover(turn))
+        self._recoveries[turn_id] = recovery
+        recovery.add_done_callback(lambda _: self._recoveries.pop(turn_id, None))
+
+    async def _recover(self, turn: UnfinishedTurn) -> None:
+        async with self._places:
+            await self._turns.recover(turn)
+
+    def _settle_owed(self) -> None:
+        """Store what could not be stored before, each in the queue of its person."""
+        for user in self._journal.unstored:
+            if user not in self._settling:
+                self._settling.add(user)
+                settled = self._queues.enter(
+                    user, partial(self._journal.settle, user), patient=True
+                )
+                settled.add_done_callback(partial(self._settled, user))
+
+    def _settled(self, user: str, settled: asyncio.Future[None]) -> None:
+        self._settling.discard(user)
+        if not settled.cancelled() and settled.exception() is None:
+            self._listeners.wake(user)
+
+    # -- hints ------------------------------------------------------------------------------
+
+    def _woken(self, user: str) -> None:
+        """Take a hint of another replica; "" stands for everyone."""
+        for each in self._listeners.users if user == "" else [user]:
+            self._listeners.wake_here(each)
+        self._scheduler.look_again(user or None)
+
+    async def _poll(self) -> None:
+        """Look for what hints should have said."""
+        rounds = monotonic() + ROUND_POLL
+        while True:
+            await asyncio.sleep(FEED_POLL)
+            if monotonic() >= rounds:
+                rounds = monotonic() + ROUND_POLL
+                self._scheduler.look_again()
+            try:
+                ends = await self._store.feed_ends(self._listeners.users)
+            except StoreError:
+                continue  # the beat says so already
+            for user, end in ends.items():
+                if self._ends.get(user) != end:
+                    self._listeners.wake_here(user)
+            self._ends = ends

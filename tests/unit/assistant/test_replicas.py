@@ -1,0 +1,395 @@
+"""Several assistants on one store: the laws of the turn hold across them."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from prolocutor.assistant import succession
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.assistant_settings import ReplicaSettings
+from prolocutor.dialog import plain
+from prolocutor.errors import ConfigError, Overloaded, StoreError
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.testing.fake_service import FakeService
+from prolocutor.testing.sample_turns import an_entry
+from prolocutor.testing.shared_memory import SharedMemory
+from prolocutor.testing.shared_memory_store import SharedMemoryStore
+from tests.unit.assistant.talks import assistant, last_text
+from tests.unit.pipeline.talk import Gate, hypothesis
+
+LEASE = 0.2
+
+
+class Fleet:
+    """Several assistants on one database; each says its number in front of what it repeats."""
+
+    def __init__(self, database: SharedMemory) -> None:
+        self.database = database
+        self.stores: list[SharedMemoryStore] = []
+        self.assistants: list[Assistant] = []
+        self.gates: list[Gate] = []
+
+    def pass_time(self, seconds: float = 60.0) -> None:
+        self.database.now += seconds
+
+    async def said(self, user: str = "ann") -> list[str]:
+        """Return the words of a feed, whose numbers have no gap and whose ids come once."""
+        rows = await self.stores[-1].feed(user, 0, 1000)
+        assert [row.n for row in rows] == list(range(1, len(rows) + 1))
+        ids = [row.id for row in rows if row.dialog_name == "main" and row.id is not None]
+        assert ids == list(range(len(ids)))
+        return [_words(plain.decode(row.message)) for row in rows if row.message]
+
+
+def _words(message: Any) -> str:
+    return str(message.get("command") or message.get("text"))
+
+
+@asynccontextmanager
+async def fleet(
+    number: int = 2, *, gated: Sequence[int] = (), skills: Any = None, **options: Any
+) -> AsyncIterator[Fleet]:
+    """Run replicas; those of `gated` numbers answer when their gate is opened."""
+    it = Fleet(SharedMemory())
+    async with AsyncExitStack() as stack:
+        for one in range(number):
+            gate = Gate()
+            if one not in gated:
+                gate.opened.set()
+            store = SharedMemoryStore(it.database)
+            pipeline = Pipeline(skills=skills or [_echo(one, gate)])
+            made = assistant(
+                pipeline=pipeline, store=store, replica=ReplicaSettings(lease=LEASE), **options
+            )
+            it.assistants.append(await stack.enter_async_context(made))
+            it.stores.append(store)
+            it.gates.append(gate)
+        yield it
+        for gate in it.gates:
+            gate.opened.set()
+        for store in it.stores:
+            store.is_cut_off = False
+
+
+def _echo(number: int, gate: Gate) -> Service:
+    async def answer(request: Any) -> Any:
+        await gate(request)
+        return hypothesis(f"{number}: {last_text(request)}")
+
+    return Service("echo", FakeService(answer), timeout=60.0)
+
+
+async def until(true: Callable[[], Any]) -> None:
+    """Wait for something that no event tells."""
+    while not true():  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+
+
+def say(it: Fleet, number: int, text: str, **more: Any) -> asyncio.Task[Any]:
+    return asyncio.create_task(it.assistants[number].turn(text, user="ann", **more))
+
+
+async def test_one_turn_at_a_time_at_all_replicas_together() -> None:
+    async with fleet(gated=[0]) as it:
+        first = say(it, 0, "a")
+        await it.gates[0].started.wait()
+        second = say(it, 1, "b")
+        await until(lambda: it.database.waiting.get("ann"))
+        assert it.gates[1].calls == 0
+        it.gates[0].opened.set()
+        replies = [(await first).reply.text, (await second).reply.text]
+
+        assert replies == ["0: a", "1: b"]
+        assert await it.said() == ["a", "0: a", "b", "1: b"]
+        assert not it.database.waiting["ann"]
+
+
+@pytest.mark.parametrize("hints", [True, False])
+async def test_words_of_one_person_come_in_the_order_in_which_they_came_in(hints: bool) -> None:
+    async with fleet(3, gated=[0]) as it:
+        it.database.hints = hints
+        words = [f"w{number}" for number in range(30 if hints else 6)]
+        tasks = [say(it, 0, words[0])]
+        await it.gates[0].started.wait()
+        for number, word in enumerate(words[1:], 1):
+            tasks.append(say(it, number % 3, word))
+            await until(lambda number=number: len(it.database.waiting.get("ann", ())) == number)
+        it.gates[0].opened.set()
+        await asyncio.gather(*tasks)
+
+        assert [word for word in await it.said() if ":" not in word] == words
+
+
+async def test_a_dead_replicas_turn_is_run_again_elsewhere_and_its_late_reply_is_not_spoken() -> (
+    None
+):
+    async with fleet(gated=[0]) as it:
+        dead, heir = it.assistants
+        asked = say(it, 0, "a", request_id="k")
+        await it.gates[0].started.wait()
+        it.stores[0].is_cut_off = True
+        await until(lambda: not dead.ready)
+        it.pass_time()
+        await until(lambda: it.gates[1].calls)
+        await until(lambda: not it.database.taken)
+        assert heir.succession is not None
+        assert heir.succession.takeovers == 1
+        it.stores[0].is_cut_off = False
+        it.gates[0].opened.set()
+        late = await asked
+        await until(lambda: dead.ready)
+        again = await say(it, 0, "b")
+
+        assert (late.reply.text, again.reply.text) == ("1: a", "0: b")
+        assert late.repeated
+        assert (late.n, late.reply.utt_id) == (
+            1,
+            (await say(it, 1, "a", request_id="k")).reply.utt_id,
+        )
+        assert dead.succession is not None
+        assert await it.said() == ["a", "1: a", "b", "0: b"]
+        assert it.stores[0].replica.number > 2
+
+
+async def test_a_turn_that_is_cut_off_twice_is_closed_with_an_apology() -> None:
+    async with fleet(3, gated=[0, 1, 2], fallback="sorry") as it:
+        asked = say(it, 0, "a")
+        await it.gates[0].started.wait()
+        for number in range(2):
+            it.stores[number].is_cut_off = True
+            await until(lambda number=number: not it.assistants[number].ready)
+            it.pass_time()
+            others = it.gates[number + 1 :]
+            if number == 0:
+                await until(lambda others=others: any(gate.calls for gate in others))
+                if it.gates[2].calls:  # the second has to be the one that is cut off next
+                    it.stores[1], it.stores[2] = it.stores[2], it.stores[1]
+                    it.assistants[1], it.assistants[2] = it.assistants[2], it.assistants[1]
+        await until(lambda: not it.database.taken)
+        for store in it.stores:
+            store.is_cut_off = False
+        for gate in it.gates:
+            gate.opened.set()
+
+        assert (await asked).reply.text == "sorry"
+        assert await it.said() == ["a", "sorry"]
+
+
+async def test_the_same_request_at_another_replica_joins_the_running_turn() -> None:
+    async with fleet(gated=[0]) as it:
+        first = say(it, 0, "a", request_id="k")
+        await it.gates[0].started.wait()
+        second = say(it, 1, "a", request_id="k")
+        await until(lambda: it.assistants[1].succession and it.assistants[1].succession.waiting)
+        it.gates[0].opened.set()
+        third = await say(it, 1, "a", request_id="k")
+
+        assert (await first).reply.utt_id == (await second).reply.utt_id == third.reply.utt_id
+        assert ((await second).repeated, it.gates[1].calls) == (True, 0)
+        assert await it.said() == ["a", "0: a"]
+        assert not it.database.waiting["ann"]
+
+
+async def test_an_opening_whose_answer_was_lost_is_run_by_itself() -> None:
+    async with fleet() as it:
+        it.stores[0].loses_answer = True
+        with pytest.raises(StoreError):
+            await say(it, 0, "a", request_id="k")
+        after = await say(it, 1, "b")
+        again = await say(it, 0, "a", request_id="k")
+
+        assert (after.reply.text, again.reply.text) == ("1: b", "0: a")
+        assert await it.said() == ["a", "0: a", "b", "1: b"]
+
+
+async def test_a_turn_that_could_not_be_stored_is_stored_when_the_database_is_back() -> None:
+    async with fleet(gated=[0]) as it:
+        asked = say(it, 0, "a", request_id="k")
+        await it.gates[0].started.wait()
+        it.stores[0].is_cut_off = True
+        it.gates[0].opened.set()
+        with pytest.raises(StoreError):
+            await asked
+        with pytest.raises(StoreError):
+            await say(it, 0, "refused")
+        await until(lambda: not it.assistants[0].ready)
+        other = say(it, 1, "b")
+        await until(lambda: it.database.waiting.get("ann"))
+        it.stores[0].is_cut_off = False
+
+        assert (await other).reply.text == "1: b"
+        assert (await say(it, 1, "a", request_id="k")).reply.text == "0: a"
+        await until(lambda: it.assistants[0].ready)
+        assert await it.said() == ["a", "0: a", "b", "1: b"]
+
+
+async def test_an_owed_turn_that_was_taken_over_meanwhile_is_dropped() -> None:
+    async with fleet(gated=[0]) as it:
+        asked = say(it, 0, "a", request_id="k")
+        await it.gates[0].started.wait()
+        it.stores[0].is_cut_off = True
+        it.gates[0].opened.set()
+        with pytest.raises(StoreError):
+            await asked
+        it.pass_time()
+        await until(lambda: it.gates[1].calls and not it.database.taken)
+        it.stores[0].is_cut_off = False
+
+        assert (await say(it, 0, "a", request_id="k")).reply.text == "1: a"
+        assert (await say(it, 0, "b")).reply.text == "0: b"
+        assert await it.said() == ["a", "1: a", "b", "0: b"]
+
+
+async def test_waiting_for_another_replica_has_an_end() -> None:
+    async with fleet(gated=[0], queue_timeout=0.3) as it:
+        first = say(it, 0, "a")
+        await it.gates[0].started.wait()
+        with pytest.raises(Overloaded):
+            await say(it, 1, "b")
+        await until(lambda: not it.database.waiting["ann"])
+        it.gates[0].opened.set()
+        await first
+
+        assert (await say(it, 0, "c")).reply.text == "0: c"
+        assert await it.said() == ["a", "0: a", "c", "0: c"]
+
+
+async def test_what_is_no_turn_waits_for_a_turn_at_another_replica() -> None:
+    async with fleet(gated=[0]) as it:
+        first = say(it, 0, "a")
+        await it.gates[0].started.wait()
+        told = asyncio.create_task(it.assistants[1].notify("ann", "news", key="k"))
+        await until(lambda: len(it.database.waiting.get("ann", ())) == 1)
+        closed = asyncio.create_task(it.assistants[1].close_dialog("ann"))
+        await until(lambda: len(it.database.waiting["ann"]) == 2)
+        deleted = asyncio.create_task(it.assistants[1].delete_person("ann"))
+        await until(lambda: len(it.database.waiting["ann"]) == 3)
+        it.gates[0].opened.set()
+        result = await first
+        assert (await told, await closed) == (True, result.dialog_id)
+        assert await deleted
+
+        assert not it.database.taken
+        rows = [row async for row in _rows(it, (await say(it, 0, "b")).n)]
+        assert [_words(row) for row in rows] == ["b", "0: b"]
+
+
+async def _rows(it: Fleet, n: int) -> AsyncIterator[Any]:
+    for row in await it.stores[1].feed("ann", n - 1):
+        yield plain.decode(row.message or b"{}")
+
+
+async def test_the_same_notification_at_two_replicas_is_said_once() -> None:
+    async with fleet() as it:
+        tell = [one.notify("ann", "news", key="k") for one in it.assistants]
+        assert await asyncio.gather(*tell) == [True, True]
+        assert await it.said() == ["news"]
+
+
+async def test_what_is_due_rings_once_at_replicas_whose_clocks_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with fleet(4) as it:
+        # No replica's own clock counts: each call of it is an hour further off.
+        wrong = iter(range(10_000))
+        monkeypatch.setattr(time, "time", lambda: it.database.now + 3600.0 * next(wrong))
+        notice = b'{"messages":[{"type":"text","text":"ring"}],"skill":"echo"}'
+        users = [f"user-{number}" for number in range(12)]
+        for user in users:
+            entry = an_entry(user, "k", it.database.now + 30.0, skill="echo", body=notice)
+            await it.stores[0].schedule(entry)
+        it.pass_time(29.0)
+        await asyncio.gather(*(store.beat() for store in it.stores))
+        assert [await it.stores[0].feed_end(user) for user in users] == [0] * 12
+        it.pass_time(2.0)
+        await asyncio.gather(*(store.beat() for store in it.stores))
+        await until(lambda: all(it.database.state.persons.get(user) for user in users))
+        await until(lambda: not it.database.taken)
+
+        for user in users:
+            assert await it.said(user) == ["ring"]
+
+
+async def test_an_entry_that_waits_for_a_round_rings_when_it_ends_elsewhere() -> None:
+    asks = {"text": "name?", "ask": "raw_string", "confidence": 0.5}
+    async with fleet(skills=[Service("asker", FakeService([asks], [hypothesis("thanks")]))]) as it:
+        await say(it, 0, "a")
+        assert not await it.assistants[0].notify("ann", "news")
+        assert not await it.assistants[1].notify("ann", "more")
+        await say(it, 1, "bob")
+        feed = it.assistants[1].feed("ann", after=4)
+        words = [_words((await anext(feed)).message) for _ in range(2)]
+
+        assert sorted(words) == ["more", "news"]
+
+
+@pytest.mark.parametrize("hints", [True, False])
+async def test_a_feed_at_another_replica_has_every_message(
+    monkeypatch: pytest.MonkeyPatch, hints: bool
+) -> None:
+    monkeypatch.setattr(succession, "FEED_POLL", 0.05)
+    async with fleet() as it:
+        it.database.hints = hints
+        feed = it.assistants[1].feed("ann")
+        heard = []
+        for word in "abc":
+            talking = say(it, 0, word)
+            heard += [(await anext(feed)).n, (await anext(feed)).n]
+            await talking
+
+        assert heard == [1, 2, 3, 4, 5, 6]
+
+
+async def test_a_password_is_masked_whichever_replica_gets_it() -> None:
+    asks = {"text": "password?", "ask": "password", "confidence": 0.5}
+    skill = FakeService([asks], [hypothesis("thanks")], [asks], [hypothesis("thanks")])
+    async with fleet(skills=[Service("asker", skill)]) as it:
+        await say(it, 1, "login")
+        await say(it, 0, "hunter2")
+        await say(it, 1, "login")
+        await say(it, 0, "hunter2", request_id="k")
+        again = await say(it, 1, "hunter2", request_id="k")
+
+        assert [request["answer"]["value"] for request in skill.requests[1::2]] == ["hunter2"] * 2
+        assert "hunter2" not in " ".join(await it.said())
+        assert again.repeated
+
+
+async def test_the_database_away_is_said_and_coming_back_too() -> None:
+    async with fleet(1) as it:
+        one = it.assistants[0]
+        assert one.ready
+        it.database.away = True
+        with pytest.raises(StoreError):
+            await say(it, 0, "a")
+        await until(lambda: not one.ready)
+        it.database.away = False
+        await until(lambda: one.ready)
+
+        assert (await say(it, 0, "b")).reply.text == "0: b"
+
+
+async def test_a_caller_that_goes_away_leaves_its_turn_in_line() -> None:
+    async with fleet(gated=[0]) as it:
+        first = say(it, 0, "a")
+        await it.gates[0].started.wait()
+        second = say(it, 1, "b")
+        await until(lambda: it.database.waiting.get("ann"))
+        second.cancel()
+        it.gates[0].opened.set()
+        await first
+        third = await say(it, 1, "c")
+
+        assert third.reply.text == "1: c"
+        assert await it.said() == ["a", "0: a", "b", "1: b", "c", "1: c"]
+
+
+async def test_a_lease_has_bounds() -> None:
+    with pytest.raises(ConfigError, match="lease"):
+        Assistant(
+            Pipeline(skills=[Service("echo", FakeService())]), replica=ReplicaSettings(lease=0.0)
+        )
