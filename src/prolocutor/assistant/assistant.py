@@ -40,7 +40,7 @@ from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.shared_store import Broker
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import EarlierTurn, Input
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import TurnListener
@@ -302,6 +302,26 @@ class Assistant:
         return stream.follow(
             self._begin(input, user, dialog, request_id, channel, skill, stream.take)
         )
+
+    async def begin_from(
+        self,
+        turns: Sequence[EarlierTurn],
+        user: str,
+        dialog: str | None = None,
+        *,
+        channel: str = "python",
+    ) -> bool:
+        """Start a dialog with what was said before; nobody is asked, and nothing is done again.
+
+        Return False, and change nothing, where a dialog of this name has begun.
+        """
+        if await self.store.active_dialog_id(user, checked_dialog(dialog)) is not None:
+            return False
+        for one in turns:
+            checked_input(one.reply, None, self._max_text)
+            input = replace(checked_input(one.text, None, self._max_text), retold=one)
+            await self._begin(input, user, dialog, None, channel, None)
+        return True
 
     async def notify(
         self,

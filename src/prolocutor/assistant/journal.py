@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
+
 from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.rounds.effects import TurnEffects
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
@@ -23,7 +25,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import EarlierTurn, Input
 from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
 from prolocutor.pipeline.draft import DraftReply
 from prolocutor.pipeline.engine import Engine
@@ -257,12 +259,15 @@ def input_of(opened: OpenedTurn) -> Input:
     """Return the input of an opened turn."""
     said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
+    if "retold" in came:
+        came["retold"] = msgspec.convert(came["retold"], EarlierTurn)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
 
 
 def _start_of(input: Input, *, secret: bool = False) -> bytes:
     """Return what a second run needs of an input beside its text; of a secret, the text too."""
-    if input.parsed is None and input.program is None and input.skill is None and not secret:
+    is_plain = input.parsed is None and input.program is None and input.skill is None
+    if is_plain and not (secret or input.retold):
         return b"{}"
     text = input.text if secret else None
     came = {
@@ -270,6 +275,7 @@ def _start_of(input: Input, *, secret: bool = False) -> bytes:
         "parsed": input.parsed,
         "program": input.program,
         "skill": input.skill,
+        "retold": input.retold,
     }
     return plain.encode({key: value for key, value in came.items() if value is not None})
 

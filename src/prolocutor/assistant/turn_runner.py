@@ -108,7 +108,8 @@ class TurnRunner:
         if opened.attempt > 1:
             input = input_of(opened)
         if listener is not None:
-            listener(TurnStarted(opened.opening.turn_id, opened.dialog_id))
+            said = opened.opening
+            listener(TurnStarted(said.turn_id, opened.dialog_id, said.bot_utt_id))
         return await self._run(opened, input, started, listener)
 
     async def recover(self, unfinished: UnfinishedTurn) -> None:

@@ -17,6 +17,7 @@ CHANNELS: Final = Catalog[Callable[..., Channel]](
     {
         "almond": "prolocutor.almond.door.door:Almond",
         "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",
+        "openai": "prolocutor.channels.openai.channel:OpenAi",
         "page": "prolocutor.channels.page.channel:Page",
         "parlai": "prolocutor.channels.parlai:Parlai",
     },

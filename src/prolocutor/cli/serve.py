@@ -42,7 +42,7 @@ from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
 
-USUAL_DOORS: Final = ("deeppavlov", "almond", "page")
+USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "openai")
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
@@ -219,7 +219,11 @@ def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str
     """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(plan.store)
     uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
-    return {"deeppavlov": {"load": load}, "page": {"recent": recent, "uploads": uploads}}
+    return {
+        "deeppavlov": {"load": load},
+        "page": {"recent": recent, "uploads": uploads},
+        "openai": {"recent": recent},
+    }
 
 
 def _leave_note(assistant: Assistant, plan: ServePlan, url: str) -> None:

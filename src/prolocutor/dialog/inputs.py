@@ -9,8 +9,22 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.rounds import Ask
 
 _TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
+
+
+class EarlierTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that was taken before, elsewhere or in another dialog: what was said, and the reply.
+
+    `messages`, `ask` and `skill` are those of the reply, where they are known.
+    """
+
+    text: str
+    reply: str
+    messages: list[JsonObject] = []
+    ask: Ask | None = None
+    skill: str = ""
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,7 +33,8 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     A button or a program comes parsed: `parsed` is `{code, entities, slots?, slotTypes?,
     example_id?}` or `{program}`, `program` the source of a ThingTalk program. `text` is then its
     title, or what a client may show instead of one. `skill` is the one skill that is asked, None
-    where the assistant decides.
+    where the assistant decides. `retold` is the turn that it was
+    in when it was said before; its reply is given again.
     """
 
     text: str
@@ -27,6 +42,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     parsed: JsonObject | None = None
     program: str | None = None
     skill: str | None = None
+    retold: EarlierTurn | None = None
 
     @property
     def timezone(self) -> str | None:

@@ -22,10 +22,11 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type", tag=True):
 
 
 class TurnStarted(_Event, frozen=True):
-    """The input is stored and its turn runs."""
+    """The input is stored and its turn runs; its reply will have the id `utt_id`."""
 
     turn_id: str
     dialog_id: str
+    utt_id: str = ""
 
 
 class StageStarted(_Event, frozen=True):

@@ -77,6 +77,8 @@ class InputInterpreter:
         state = round_of(opened)
         if state.waiting is not None and not self._can_answer(state.waiting):
             state = NOTHING
+        if input.retold is not None:
+            return Decision(start=TurnStart(input=input, say=own_words.retold(input.retold)))
         try:
             decision = self._read(opened, input, state)
         except BadInput as error:

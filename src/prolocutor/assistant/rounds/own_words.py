@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from prolocutor.assistant.rounds import choice_pages
-from prolocutor.dialog.inputs import DirectReply
+from prolocutor.dialog.inputs import DirectReply, EarlierTurn
 from prolocutor.dialog.rounds import PendingAsk
 
 AGREE: Final = "I agree, but to what?"
@@ -51,6 +51,13 @@ def menu(skills: Iterable[tuple[str, str]]) -> str:
     """Return a text that lists the skills by name and description."""
     lines = [f"{name}: {about}" if about else name for name, about in skills]
     return "\n".join(["Ask me anything. These are here to answer:", *lines])
+
+
+def retold(turn: EarlierTurn) -> DirectReply:
+    """Return the reply of a turn that was taken before."""
+    return DirectReply(
+        messages=turn.messages or _texts([turn.reply]), ask=turn.ask, skill=turn.skill
+    )
 
 
 def _texts(sentences: Iterable[str]) -> list[dict[str, Any]]:
