@@ -1,0 +1,64 @@
+"""The peers of `doors.py`: they answer at once whatever they are asked, each by its protocol.
+
+Prints its address. A peer is a route here: a path, and the bytes of every answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+import uvloop
+
+NATIVE = b'[{"text":"It is a fine day, with some clouds in the evening.","confidence":0.9}]'
+CHAT = (
+    b'{"id":"c","object":"chat.completion","created":1,"model":"any","choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":"It is a fine day, with some clouds in the evening."'
+    b'},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":9,"total_tokens":'
+    b"18}}"
+)
+
+ANSWERS = {b"/native": NATIVE, b"/v1/chat/completions": CHAT}
+
+
+class Peer(asyncio.Protocol):
+    """A connection over which requests come one after the other."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self.buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the connection."""
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Answer each request that is whole."""
+        self.buffer += data
+        while b"\r\n\r\n" in self.buffer:
+            head, _, rest = self.buffer.partition(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
+            if len(rest) < length:
+                return
+            body, self.buffer = rest[:length], rest[length:]
+            self.answer(head.split(b" ", 2)[1], body)
+
+    def answer(self, path: bytes, body: bytes) -> None:
+        """Send the answer of a path."""
+        said = ANSWERS[path.partition(b"?")[0]]
+        self.transport.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+            % (len(said), said)
+        )
+
+
+async def run() -> None:
+    server = await asyncio.get_running_loop().create_server(Peer, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    print(f"http://{host}:{port}", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    uvloop.run(run())
