@@ -15,7 +15,7 @@ from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, ServiceAsked, TurnStarted
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import Stopping
+from prolocutor.errors import BadInput, Stopping
 from prolocutor.observe.reasons import without_quotes
 from prolocutor.observe.recent_turns import RecentTurns
 
@@ -56,9 +56,13 @@ class Usage(msgspec.Struct):
 
 
 class ChatAnswer(msgspec.Struct, kw_only=True):
-    """The reply to a request: its text as it was sent, and the details."""
+    """The reply to a request: its text as it was sent, and the details.
+
+    `rest` is what a stream has not sent of the text.
+    """
 
     text: str
+    rest: str = ""
     turn_id: str
     usage: Usage
     details: AnswerDetails
@@ -105,6 +109,10 @@ class Answering:
             text = said_as_text(result.state)
             utterance = result.reply
             await self._finder.note(found, given, text, utterance.utt_id, repeated=result.repeated)
+        except BadInput as error:
+            if error.field == "text":
+                error.field = given.field
+            raise
         finally:
             self._finder.release(found)
         return ChatAnswer(
@@ -162,8 +170,6 @@ class Answering:
                         replaced = True
                     utt_id, repeated = event.utterance.utt_id, event.repeated
                     await self._finder.note(found, given, sent + rest, utt_id, repeated=repeated)
-                    if rest:
-                        yield AnswerPiece(rest)
                     record = self._recent.of_reply(utt_id) if self._recent is not None else None
                     details = _details(
                         found, event.utterance, event.dialog_id, event.waiting, record, operator
@@ -173,10 +179,18 @@ class Answering:
                     details.replaced = replaced
                     text = sent + rest
                     yield ChatAnswer(
-                        text=text, turn_id=event.turn_id, usage=_usage(given, text), details=details
+                        text=text,
+                        rest=rest,
+                        turn_id=event.turn_id,
+                        usage=_usage(given, text),
+                        details=details,
                     )
                     return
             raise Stopping("the assistant was stopped before the reply")
+        except BadInput as error:
+            if error.field == "text":
+                error.field = given.field
+            raise
         finally:
             self._finder.release(found)
 

@@ -155,11 +155,13 @@ async def _chunks(
             if isinstance(piece, AnswerPiece):
                 yield chunk(b'{"content":%b}' % plain.encode(piece.text))
             elif isinstance(piece, ChatAnswer):
+                rest = b'{"content":%b}' % plain.encode(piece.rest)
+                last = [chunk(rest)] if piece.rest else []
                 details = b',"prolocutor":%b' % plain.encode(piece.details)
-                yield chunk(b"{}", b'"stop"', details)
+                last.append(chunk(b"{}", b'"stop"', details))
                 if usage:
                     used = plain.encode(_usage(piece))
-                    yield b'data: %b,"choices":[],"usage":%b}\n\n' % (head, used)
-        yield b"data: [DONE]\n\n"
+                    last.append(b'data: %b,"choices":[],"usage":%b}\n\n' % (head, used))
+                yield b"".join([*last, b"data: [DONE]\n\n"])
     except Exception as error:
         yield b"data: %b\n\n" % plain.encode({"error": error_object(error_response(error))})

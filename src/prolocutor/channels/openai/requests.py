@@ -145,8 +145,10 @@ class ChatInput(msgspec.Struct, kw_only=True):
     """What a request comes to: a text, what went before it, and the utterance's attributes.
 
     `extra` becomes the attribute `openai`: instructions, metadata, and parts that are no text.
+    `field` is the part of the request that the texts stand in.
     """
 
+    field: str
     text: str
     history: list[Said]
     own_attributes: dict[str, Any]
@@ -207,7 +209,11 @@ def chat_input(
         if value
     }
     return ChatInput(
-        text=text or _address(parts), history=history, own_attributes=attributes or {}, extra=extra
+        field=field,
+        text=text or _address(parts),
+        history=history,
+        own_attributes=attributes or {},
+        extra=extra,
     )
 
 

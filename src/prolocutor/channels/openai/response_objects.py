@@ -143,30 +143,35 @@ async def response_events(
         data = plain.encode({"type": type_, "sequence_number": number, **fields})
         return b"event: %b\ndata: %b\n\n" % (type_.encode(), data)
 
-    yield event("response.created", response=response)
-    yield event("response.in_progress", response=response)
     empty = OutputMessage(id=item, status="in_progress")
-    yield event("response.output_item.added", output_index=0, item=empty)
-    yield event("response.content_part.added", **place, part=ResponseText(text=""))
+    yield (
+        event("response.created", response=response)
+        + event("response.in_progress", response=response)
+        + event("response.output_item.added", output_index=0, item=empty)
+        + event("response.content_part.added", **place, part=ResponseText(text=""))
+    )
     try:
         async for piece in pieces:
             if isinstance(piece, AnswerPiece):
                 yield event("response.output_text.delta", **place, delta=piece.text, logprobs=[])
             elif isinstance(piece, ChatAnswer):
+                last: list[bytes] = []
+                if piece.rest:
+                    rest = {"delta": piece.rest, "logprobs": []}
+                    last.append(event("response.output_text.delta", **place, **rest))
                 whole = completed(response, piece)
                 (message,) = whole.output
                 (part,) = message.content
-                yield event("response.output_text.done", **place, text=part.text, logprobs=[])
+                last.append(
+                    event("response.output_text.done", **place, text=part.text, logprobs=[])
+                )
                 for position, note in enumerate(part.annotations):
-                    yield event(
-                        "response.output_text.annotation.added",
-                        **place,
-                        annotation_index=position,
-                        annotation=note,
-                    )
-                yield event("response.content_part.done", **place, part=part)
-                yield event("response.output_item.done", output_index=0, item=message)
-                yield event("response.completed", response=whole)
+                    noted = {"annotation_index": position, "annotation": note}
+                    last.append(event("response.output_text.annotation.added", **place, **noted))
+                last.append(event("response.content_part.done", **place, part=part))
+                last.append(event("response.output_item.done", output_index=0, item=message))
+                last.append(event("response.completed", response=whole))
+                yield b"".join(last)
     except Exception as error:
         told = error_object(error_response(error))
         failure = {"code": "server_error", "message": told["message"]}

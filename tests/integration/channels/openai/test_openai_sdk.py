@@ -259,7 +259,7 @@ async def test_a_conversation_is_made_talked_in_listed_and_ended(sdk: SdkScript)
         ("BadRequestError", "messages", {"messages": [{"role": "assistant", "content": "hi"}]}),
         ("BadRequestError", "tool_choice", {"tool_choice": "required"}),
         ("BadRequestError", "response_format", {"response_format": {"type": "json_object"}}),
-        ("BadRequestError", "payload", {"messages": [{"role": "user", "content": "x" * 100_001}]}),
+        ("BadRequestError", "messages", {"messages": [{"role": "user", "content": "x" * 100_001}]}),
     ],
 )
 async def test_what_cannot_be_done_is_the_packages_own_exception(
