@@ -16,6 +16,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── StoreLocked             another process owns it
 │   ├── StoreCorrupt            the file is damaged, or not one of ours
 │   ├── StoreFull               the disk is full
+│   ├── StoreAway               the database does not answer
 │   ├── PersonBusy              another turn of the person is open, or others wait
 │   ├── RoundChanged            the dialog's round is not the one that the caller knew
 │   ├── DeclaredDead            this replica was declared dead and has to join again
@@ -160,6 +161,12 @@ class StoreFull(StoreError):
     """The disk is full; what was confirmed before is safe."""
 
     code = "store_full"
+
+
+class StoreAway(StoreError):
+    """The database does not answer; what was being stored may or may not be stored."""
+
+    code = "store_away"
 
 
 class PersonBusy(StoreError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from prolocutor.catalog import Catalog
+from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.contracts.store import Store
 from prolocutor.errors import ConfigError
 
@@ -19,6 +19,9 @@ STORES: Final = Catalog[Callable[[str, Durability], Store]](
     "store",
     {
         "memory": "prolocutor.stores.memory:from_url",
+        "postgresql": CatalogEntry(
+            "prolocutor.stores.postgresql.postgresql_store:from_url", "postgresql"
+        ),
         "sqlite": "prolocutor.stores.sqlite.sqlite_store:from_url",
     },
     group="prolocutor.stores",

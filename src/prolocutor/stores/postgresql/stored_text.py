@@ -1,0 +1,29 @@
+"""Texts as PostgreSQL can store them: it has no NUL in a text, JSON has."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+_ESCAPED: Final = re.compile("\x01[01]")
+
+
+def stored_text(text: str) -> str:
+    """Return a text without NUL that `shown_text` makes the given one of."""
+    if "\x00" in text or "\x01" in text:
+        return text.replace("\x01", "\x011").replace("\x00", "\x010")
+    return text
+
+
+def shown_text(text: str) -> str:
+    """Return the text that was stored."""
+    if "\x01" in text:
+        return _ESCAPED.sub(lambda found: "\x00" if found.group() == "\x010" else "\x01", text)
+    return text
+
+
+def place_of(first: str, second: str) -> bytes:
+    """Return a digest of two names, a key of one size however long they are."""
+    given = f"{len(first)} {first}{second}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(given, digest_size=16).digest()
