@@ -7,6 +7,8 @@ from types import FrameType
 import hypothesis
 import pytest
 
+from tests import postgresql_server
+
 # Generated inputs are what matters, not how quickly a busy machine tries them.
 hypothesis.settings.register_profile(
     "suite", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -16,9 +18,16 @@ hypothesis.settings.load_profile("suite")
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     _let_children_be_interrupted()
+    if not hasattr(session.config, "workerinput"):
+        postgresql_server.begin_session()
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     if isinstance(terminal, pytest.TerminalReporter):
         _name_what_was_skipped(terminal)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):
+        postgresql_server.end_session()
 
 
 def _let_children_be_interrupted() -> None:

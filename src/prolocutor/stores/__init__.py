@@ -1,1 +1,1 @@
-"""Stores: SQLite and in memory, behind `contracts/store`."""
+"""Stores: SQLite, PostgreSQL and in memory, behind `contracts/store`."""

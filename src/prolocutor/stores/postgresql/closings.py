@@ -17,7 +17,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.profile_chain import FRAME
-from prolocutor.errors import StoreError, TakenOver
+from prolocutor.errors import StoreAway, StoreError, TakenOver
 from prolocutor.stores.postgresql.database_line import DatabaseLine, Row
 from prolocutor.stores.postgresql.membership import Membership
 from prolocutor.stores.postgresql.openings import WITHIN, PostgresqlOpenedTurn
@@ -144,6 +144,8 @@ class Closings:
         self._line = line
         self._membership = membership
         self._remembered = remembered
+        self._unanswered: set[tuple[str, int]] = set()
+        """Turn and attempt of closings of which it is not known whether they were stored."""
 
     async def __call__(self, closings: Sequence[TurnClosing], repeated: bool) -> list[Any]:
         """Close the turns, in the order of their users: no two groups wait for each other."""
@@ -166,13 +168,14 @@ class Closings:
             call.add(closing, opened, skills, dialog.round if dialog is not None else None)
             sent.append((place, closing, opened))
         if sent:
-            rows = await self._line.fetch(
-                FINISH,
-                self._membership.number,
-                *call.arguments(),
-                MAX_AGENDA_ENTRIES,
-                within=WITHIN,
-            )
+            number = self._membership.number
+            try:
+                rows = await self._line.fetch(
+                    FINISH, number, *call.arguments(), MAX_AGENDA_ENTRIES, within=WITHIN
+                )
+            except StoreAway:
+                self._unanswered.update((one.opening.turn_id, one.attempt) for _, _, one in sent)
+                raise
             for (place, closing, opened), row in zip(sent, rows, strict=True):
                 outcomes[place] = self._closed(closing, opened, row)
         return outcomes
@@ -190,7 +193,9 @@ class Closings:
     ) -> StoreError | None:
         """Remember what the turn changed; return what is wrong, None if it is stored."""
         user, status = opened.opening.user, row["status"]
-        if status == "taken":
+        unanswered = (opened.opening.turn_id, opened.attempt) in self._unanswered
+        self._unanswered.discard((opened.opening.turn_id, opened.attempt))
+        if status == "taken" or (status == "before" and not unanswered):
             self._remembered.drop(user)
             turn = opened.opening.turn_id
             return TakenOver(f"turn {turn} is not open for this run: taken over, closed or deleted")

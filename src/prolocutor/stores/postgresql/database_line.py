@@ -136,7 +136,7 @@ class DatabaseLine:
         return self.is_up
 
     def name_session(self, name: str) -> None:
-        """Give the connection a name on the server, before its next statement."""
+        """Name the connection on the server before its next statement."""
         self._new_name = name
 
     async def fetch(self, statement: str, *args: Any, within: float) -> list[Row]:

@@ -17,6 +17,10 @@ PATIENCE: Final = 1.0
 """Seconds that a call whose answer was lost waits for the line, to be sent again."""
 
 
+PAUSE: Final = 0.2
+"""Seconds that a call waits for a line that is down, before it fails."""
+
+
 class GroupCall(Protocol[Item_contra]):
     """Sends a group as one call."""
 
@@ -78,7 +82,7 @@ class Lane(Generic[Item]):
             self._worker = None
 
     async def _outcomes(self, items: list[Item]) -> list[Any]:
-        up = self._line.is_up
+        up = self._line.is_up or await self._line.back(PAUSE)
         try:
             return await self._call(items, False)
         except StoreAway as error:

@@ -73,7 +73,6 @@ class OutsideTurns:
         rows = await self._rows(
             "deliver",
             await self._membership.needed(),
-            self._membership.alone,
             stored_text(delivery.user),
             stored_text(delivery.dialog_name),
             list(delivery.messages),
@@ -99,7 +98,6 @@ class OutsideTurns:
         rows = await self._rows(
             "close_dialog",
             self._membership.number,
-            self._membership.alone,
             stored_text(user),
             stored_text(dialog_name),
         )
@@ -120,9 +118,7 @@ class OutsideTurns:
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if there is nothing."""
-        rows = await self._rows(
-            "delete_person", self._membership.number, self._membership.alone, stored_text(user)
-        )
+        rows = await self._rows("delete_person", self._membership.number, stored_text(user))
         if rows[0][0] == "busy":
             raise PersonBusy(f"a turn of {user!r} is open, or others hold them")
         self._remembered.drop(user)
@@ -132,10 +128,6 @@ class OutsideTurns:
         """Delete a dialog whose last utterance is older than `before`."""
         rows = await self._rows("delete_old_dialog", number, stored_text(before))
         return bool(rows[0][0])
-
-    @property
-    def _us(self) -> tuple[int | None, bool]:
-        return self._membership.number, self._membership.alone
 
     async def _rate(
         self, dialog_id: str | None, utt_id: str | None, rating: Any, user: str | None, at: str

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from prolocutor.contracts.shared_store import ReplicaStatus
@@ -29,7 +27,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
 from prolocutor.stores.postgresql import migrations, store_url
 from prolocutor.stores.postgresql.closings import Closings
-from prolocutor.stores.postgresql.database_line import Connection, DatabaseLine
+from prolocutor.stores.postgresql.database_lines import DatabaseLines
 from prolocutor.stores.postgresql.lanes import Lane
 from prolocutor.stores.postgresql.membership import Membership
 from prolocutor.stores.postgresql.openings import Openings
@@ -37,7 +35,6 @@ from prolocutor.stores.postgresql.outside_turns import OutsideTurns
 from prolocutor.stores.postgresql.reader import PostgresqlReader
 from prolocutor.stores.postgresql.remembered import Remembered
 from prolocutor.stores.postgresql.replica_work import ReplicaWork
-from prolocutor.stores.postgresql.session import LineSession
 from prolocutor.stores.postgresql.wake_ups import PostgresqlWakeUps
 
 log = logging.getLogger(__name__)
@@ -59,52 +56,41 @@ class PostgresqlStore:
     def __init__(self, url: str, *, durability: str = "full") -> None:
         self._url = store_url.parse(url)
         self._durability = durability
-        self._sessions: list[LineSession] = []
-        self._lines: list[DatabaseLine] = []
         self.remembered = Remembered()
         """What is remembered of persons."""
         self._is_open = False
-        opening_line = self._line("openings", 5_000)
-        closing_line = self._line("closings", 5_000)
-        reading_line = self._line("reading", 30_000)
-        self._working_line = self._line("other changes", 60_000)
-        hint_line = self._line("hints", 5_000, listen=True)
+        self._lines = lines = DatabaseLines(self._url, durability)
         self._membership = Membership(
-            hint_line,
+            lines.hints,
             forget=self.remembered.clear,
-            renamed=self._renamed,
-            cut_off=self._cut_off,
+            renamed=lines.rename,
+            cut_off=lines.break_off,
         )
         self._wake_ups = PostgresqlWakeUps(self._membership)
-        hint_line.on_return = self._wake_ups.missed
+        lines.listen(self._wake_ups)
         self.openings: Lane[TurnOpening] = Lane(
-            opening_line, Openings(opening_line, self._membership, self.remembered)
+            lines.openings, Openings(lines.openings, self._membership, self.remembered)
         )
         """The lane of first trips."""
         self.closings: Lane[TurnClosing] = Lane(
-            closing_line, Closings(closing_line, self._membership, self.remembered)
+            lines.closings, Closings(lines.closings, self._membership, self.remembered)
         )
         """The lane of second trips."""
-        self._reader = PostgresqlReader(reading_line)
-        self._others = OutsideTurns(self._working_line, self._membership, self.remembered)
-        self._replicas = ReplicaWork(self._working_line, self._membership, self._others)
+        self._reader = PostgresqlReader(lines.reading)
+        self._others = OutsideTurns(lines.changes, self._membership, self.remembered)
+        self._replicas = ReplicaWork(lines.changes, self._membership, self._others)
 
     async def open(self) -> None:
         """Connect, and bring the database up to date."""
         try:
-            await self._working_line.open()
-            await migrations.migrate(self._working_line, self._url.shown)
-            others = [line for line in self._lines if line is not self._working_line]
-            async with asyncio.TaskGroup() as group:
-                for line in others:
-                    group.create_task(line.open())
-        except BaseException as error:
+            await self._lines.changes.open()
+            await migrations.migrate(self._lines.changes, self._url.shown)
+            await self._lines.open()
+        except BaseException:
             await self.aclose()
-            if isinstance(error, BaseExceptionGroup):
-                raise error.exceptions[0] from None
             raise
         self._is_open = True
-        if self._durability == "full" and not self._sessions[0].standbys:
+        if self._durability == "full" and not self._lines.standbys:
             log.warning(
                 "%s: synchronous_standby_names is empty: what is confirmed is on one server only, "
                 "and is lost with it; name a quorum, such as 'ANY 1 (db2, db3)'",
@@ -123,13 +109,17 @@ class PostgresqlStore:
                 await self._membership.leave()
             await self._membership.drained()
         self._is_open = False
-        for line in self._lines:
-            await line.aclose()
+        await self._lines.aclose()
 
     @property
     def is_up(self) -> bool:
         """Whether the database answers, as far as is known."""
-        return all(line.is_up for line in self._lines)
+        return self._lines.are_up
+
+    @property
+    def number(self) -> int | None:
+        """The number of this replica, None before it joined."""
+        return self._membership.number
 
     @property
     def commits(self) -> int:
@@ -157,8 +147,7 @@ class PostgresqlStore:
 
     async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
         """End the active dialog of that name."""
-        self._replicas.check_hold(user)
-        return await self._others.close_dialog(user, dialog_name)
+        return await self._replicas.held(user, self._others.close_dialog(user, dialog_name))
 
     # The feed
 
@@ -204,8 +193,7 @@ class PostgresqlStore:
 
     async def deliver(self, delivery: Delivery) -> bool:
         """Write the messages and settle the entry; return False if the entry is gone."""
-        self._replicas.check_hold(delivery.user)
-        return await self._others.deliver(delivery)
+        return await self._replicas.held(delivery.user, self._others.deliver(delivery))
 
     async def put_record(self, user: str, kind: str, key: str, body: bytes) -> None:
         """Write a document, in place of the one of this kind and key."""
@@ -255,8 +243,7 @@ class PostgresqlStore:
         PostgreSQL keeps deleted rows in its files until they are vacuumed, and in its write-ahead
         log and backups until these are removed.
         """
-        self._replicas.check_hold(user)
-        return await self._others.delete_person(user)
+        return await self._replicas.held(user, self._others.delete_person(user))
 
     async def delete_older(self, before: str) -> int:
         """Delete the dialogs whose last utterance is older than `before`; return their number."""
@@ -333,28 +320,3 @@ class PostgresqlStore:
     def lease_left(self) -> float:
         """Seconds until this replica's lease runs out, by its own monotonic clock."""
         return self._membership.lease_left
-
-    def _line(self, name: str, statement_ms: int, *, listen: bool = False) -> DatabaseLine:
-        session = LineSession(
-            self._durability, shown=self._url.shown, statement_ms=statement_ms, hints_only=listen
-        )
-        self._sessions.append(session)
-        prepare = partial(self._prepare_to_listen, session) if listen else session
-        line = DatabaseLine(self._url, name, prepare=prepare)
-        self._lines.append(line)
-        return line
-
-    async def _prepare_to_listen(self, session: LineSession, connection: Connection) -> None:
-        await session(connection)
-        await self._wake_ups.listen(connection)
-
-    def _renamed(self, name: str) -> None:
-        """Give all connections the replica's name; new ones get it when they are made."""
-        for session, line in zip(self._sessions, self._lines, strict=True):
-            session.application_name = name
-            line.name_session(name)
-
-    def _cut_off(self, older_than: float) -> None:
-        """Break the connections off that wait as long as the beat that was not answered."""
-        for line in self._lines:
-            line.break_off(older_than)

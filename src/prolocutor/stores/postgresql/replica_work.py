@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Coroutine
 from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from prolocutor.contracts.shared_store import ReplicaStatus
 from prolocutor.contracts.store import AgendaEntry, OpenedTurn, UnfinishedTurn
@@ -19,6 +20,8 @@ from prolocutor.stores.postgresql.reader import entries_of
 from prolocutor.stores.postgresql.stored_text import shown_text, stored_text
 
 WITHIN: Final = 10.0
+
+T = TypeVar("T")
 
 _Given = tuple[str, str]
 """User and ticket."""
@@ -95,7 +98,7 @@ class ReplicaWork:
         await self._rows("take_ticket", number, stored_text(user), stored_text(ticket))
 
     async def withdraw(self, user: str, ticket: str) -> None:
-        """Hand a ticket back; what the database did not hear is told again with a beat."""
+        """Hand a ticket back; a lost call is made again with a beat."""
         self._to_withdraw.add((user, ticket))
         await self._rows("withdraw_ticket", stored_text(user), stored_text(ticket))
         self._to_withdraw.discard((user, ticket))
@@ -116,17 +119,26 @@ class ReplicaWork:
         self._holds[user, ticket] = number
 
     async def release(self, user: str, ticket: str) -> None:
-        """Release a person; what the database did not hear is told again with a beat."""
+        """Release a person; a lost call is made again with a beat."""
         self._holds.pop((user, ticket), None)
         self._to_release.add((user, ticket))
         await self._rows("release_person", stored_text(user), stored_text(ticket))
         self._to_release.discard((user, ticket))
 
-    def check_hold(self, user: str) -> None:
-        """Raise `TakenOver` where this replica held a person and was declared dead meanwhile."""
-        for (held, _), number in self._holds.items():
-            if held == user and number != self._membership.number:
-                raise TakenOver(f"{user!r} is not held any more: this replica was declared dead")
+    async def held(self, user: str, change: Awaitable[T]) -> T:
+        """Make a change of a person; raise `TakenOver` where a hold on them was lost."""
+        held = {number for (one, _), number in self._holds.items() if one == user}
+        lost = TakenOver(f"{user!r} is not held any more: this replica was declared dead")
+        if held - {self._membership.number}:
+            if isinstance(change, Coroutine):
+                change.close()
+            raise lost
+        try:
+            return await change
+        except DeclaredDead:
+            if held:
+                raise lost from None
+            raise
 
     async def replicas(self) -> list[ReplicaStatus]:
         """Return the replicas that live or lived a day ago."""

@@ -23,7 +23,6 @@ from prolocutor.contracts.store import (
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.dialog.profile_chain import FRAME
-from prolocutor.dialog.profile_chain import FRAME
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.head_cache import DialogHead, HeadCache, MessageNumbering, PersonHead

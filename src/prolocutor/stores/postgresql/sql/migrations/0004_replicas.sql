@@ -19,26 +19,27 @@ BEGIN
     UPDATE agenda a SET claimed = NULL WHERE a.claimed = replica_;
 END $$;
 
--- Declares dead whose lease has run out, unless the server was started less than a lease ago: then
--- nobody could prolong it. Takes over up to `most` turns of the dead; returns all that `me` has then.
+-- Declares dead whose lease has run out; one lease later where the server was started, or `me` was
+-- connected (not `settled`), less than a lease ago: then perhaps nobody could prolong it. Takes over up to `most` turns of the dead; returns all that `me` has then.
 -- What is locked by others is left for the next time.
 CREATE FUNCTION inherit_turns(me bigint, lease float8, settled boolean, most int)
 RETURNS TABLE (turn_id text, who text, started float8, attempts int) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
-DECLARE dead_ bigint; taken int;
+DECLARE dead_ bigint; taken int; until timestamptz := clock_timestamp();
 BEGIN
     PERFORM check_living(me);
-    IF settled AND pg_postmaster_start_time() + lease * interval '1 second' < clock_timestamp() THEN
-        FOR dead_ IN SELECT x.replica FROM replicas x
-            WHERE NOT x.dead AND x.replica <> me AND x.alive_until < clock_timestamp()
-            ORDER BY x.replica FOR UPDATE SKIP LOCKED LOOP
-            PERFORM forget_replica(dead_);
-            -- what it was doing when it was stopped must not hold locks
-            PERFORM pg_terminate_backend(a.pid) FROM pg_stat_activity a
-            WHERE a.application_name = 'prolocutor ' || dead_ AND a.usename = current_user
-                AND a.datname = current_database();
-        END LOOP;
+    IF NOT settled OR pg_postmaster_start_time() > until - lease * interval '1 second' THEN
+        until := until - lease * interval '1 second';
     END IF;
+    FOR dead_ IN SELECT x.replica FROM replicas x
+        WHERE NOT x.dead AND x.replica <> me AND x.alive_until < until
+        ORDER BY x.replica FOR UPDATE SKIP LOCKED LOOP
+        PERFORM forget_replica(dead_);
+        -- a statement that it sent before it was stopped, and does not read the answer of, holds locks
+        PERFORM pg_terminate_backend(a.pid) FROM pg_stat_activity a
+        WHERE a.application_name = 'prolocutor ' || dead_ AND a.usename = current_user
+            AND a.datname = current_database() AND a.xact_start < until - interval '1 second';
+    END LOOP;
     WITH orphans AS (
         SELECT o.person, o.slot FROM open_turns o JOIN replicas x USING (replica) WHERE x.dead
         ORDER BY o.started LIMIT most FOR UPDATE OF o SKIP LOCKED
@@ -85,13 +86,13 @@ BEGIN
     END IF;
 END $$;
 
--- Whether a person may be changed outside of turns: no turn is open, no other replica holds them.
--- `alone`: the caller's own open turns do not count, it keeps the order.
-CREATE FUNCTION is_free(me bigint, alone boolean, p people, who text) RETURNS boolean
+-- Whether a person may be changed outside of turns: no other replica has a turn of theirs or holds
+-- them.
+CREATE FUNCTION is_free(me bigint, p people, who text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
     RETURN NOT EXISTS (
-        SELECT FROM open_turns o WHERE o.person = p.person AND NOT (alone AND o.replica IS NOT DISTINCT FROM me)
+        SELECT FROM open_turns o WHERE o.person = p.person AND o.replica IS DISTINCT FROM me
     ) AND NOT EXISTS (
         SELECT FROM holds h JOIN replicas x USING (replica)
         WHERE h."user" = who AND NOT x.dead AND h.replica IS DISTINCT FROM me
@@ -99,7 +100,7 @@ BEGIN
 END $$;
 
 -- What is said unasked. status: delivered | gone (the entry is not as it was given) | busy
-CREATE FUNCTION deliver(me bigint, alone boolean, who text, name_ text, messages bytea[],
+CREATE FUNCTION deliver(me bigint, who text, name_ text, messages bytea[],
     closing_ bytea, round_ bytea,
     entry_place bytea, entry_name text, entry_due float8, entry_body bytea, entry_dropped int,
     again boolean, struck_places bytea[],
@@ -114,7 +115,7 @@ BEGIN
     PERFORM check_living(me);
     total := coalesce(cardinality(messages), 0);
     p := lock_person(who);
-    IF NOT is_free(me, alone, p, who) THEN RETURN 'busy'; END IF;
+    IF NOT is_free(me, p, who) THEN RETURN 'busy'; END IF;
     IF entry_place IS NOT NULL THEN
         DELETE FROM agenda a WHERE a."user" = who AND a.place = entry_place AND a.name = entry_name
             AND a.due = entry_due AND a.body = entry_body AND a.dropped = entry_dropped;
@@ -180,12 +181,13 @@ BEGIN
 END $$;
 
 -- Ends the active dialog of that name. status: closed | none | busy
-CREATE FUNCTION close_dialog(me bigint, alone boolean, who text, name_ text, OUT status text,
+CREATE FUNCTION close_dialog(me bigint, who text, name_ text, OUT status text,
     OUT dialog_id_ text) LANGUAGE plpgsql AS $$
 DECLARE p people;
 BEGIN
+    IF me IS NOT NULL THEN PERFORM check_living(me); END IF;
     SELECT * INTO p FROM people y WHERE y."user" = who FOR NO KEY UPDATE;
-    IF NOT is_free(me, alone, p, who) THEN status := 'busy'; RETURN; END IF;
+    IF NOT is_free(me, p, who) THEN status := 'busy'; RETURN; END IF;
     UPDATE dialogs y SET active = false WHERE y.person = p.person AND y.name = name_ AND y.active
     RETURNING y.dialog_id INTO dialog_id_;
     IF NOT FOUND THEN status := 'none'; RETURN; END IF;
@@ -212,11 +214,12 @@ BEGIN
 END $$;
 
 -- Deletes a person with all that is theirs. status: deleted | none | busy
-CREATE FUNCTION delete_person(me bigint, alone boolean, who text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION delete_person(me bigint, who text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE p people; beside int; gone int;
 BEGIN
+    IF me IS NOT NULL THEN PERFORM check_living(me); END IF;
     p := lock_person(who);
-    IF NOT is_free(me, alone, p, who) THEN RETURN 'busy'; END IF;
+    IF NOT is_free(me, p, who) THEN RETURN 'busy'; END IF;
     DELETE FROM agenda a WHERE a."user" = who;
     GET DIAGNOSTICS beside = ROW_COUNT;
     DELETE FROM records a WHERE a."user" = who;

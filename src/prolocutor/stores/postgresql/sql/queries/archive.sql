@@ -103,7 +103,7 @@ SELECT delete_old_dialog($1, $2);
 SELECT rate($1, $2, $3, $4);
 
 -- name: delete_person
-SELECT delete_person($1, $2, $3);
+SELECT delete_person($1, $2);
 
 -- name: unfinished_turns
 SELECT o.turn_id, p."user", o.started, o.attempt
@@ -111,4 +111,4 @@ FROM open_turns o JOIN people p USING (person) LEFT JOIN replicas x USING (repli
 WHERE o.replica = $1 OR x.dead ORDER BY o.started, o.turn_id;
 
 -- name: close_dialog
-SELECT status, dialog_id_ FROM close_dialog($1, $2, $3, $4);
+SELECT status, dialog_id_ FROM close_dialog($1, $2, $3);
