@@ -14,6 +14,8 @@ DEMO := src/prolocutor_demo
 PARLAI := build/parlai
 # The SDKs of other protocols, as the other side of tests; PROLOCUTOR_SDK names a folder that has them.
 SDK := build/sdk
+# NATS's client for JavaScript, for the worker of docs/reference/workers.md; PROLOCUTOR_NODE likewise.
+NODE := build/node
 PIP := -m pip --disable-pip-version-check --no-input
 # Tests of one file run in one process: they share servers, browsers and stores.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -35,7 +37,7 @@ serve: $(SERVES) ## start the demo assistant (ARGS="--port 8080" and the like ar
 quick: check ## lint, types, floors and the unit tests that are not slow, in under a minute
 	@$(PYTEST) -q -m 'not slow' tests/unit $(ARGS)
 
-test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
+test: check $(if $(PROLOCUTOR_SDK),,$(SDK)/.ready) $(if $(PROLOCUTOR_NODE),,$(NODE)/.ready) ## lint, types, floors and all tests (ARGS="-k calls" and the like go to pytest)
 	@$(PYTEST) --no-loadscope-reorder $(ARGS)
 
 test-parlai: $(PARLAI)/.ready ## run the tests with ParlAI itself, in an environment of its own
@@ -151,6 +153,12 @@ $(SDK)/.ready: requirements/sdk.txt | $(READY)
 	@{ $(BIN)/python -m venv $(SDK) && $(SDK)/bin/python $(PIP) -qq install --no-compile -r $<; } \
 		|| { rm -rf $(SDK); echo 'pip could not install $<: tests with these SDKs are skipped' >&2; }
 	@if [ -d $(SDK) ]; then touch $@; fi
+
+$(NODE)/.ready: requirements/node.txt
+	@rm -rf $(NODE) && mkdir -p $(NODE)
+	@{ cd $(NODE) && npm install --silent --no-audit --no-fund $$(cat $(CURDIR)/$<); } \
+		|| { rm -rf $(CURDIR)/$(NODE)/node_modules; echo 'npm could not install $<: tests with it are skipped' >&2; }
+	@touch $@
 
 comma := ,
 

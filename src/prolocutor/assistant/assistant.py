@@ -34,7 +34,7 @@ from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.assistant.watchdog import Watchdog
-from prolocutor.assistant.wiring import connect, make_programs
+from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.shared_store import Broker
@@ -86,6 +86,7 @@ class Assistant:
         name: str = DEFAULTS.name,
         replica: ReplicaSettings = REPLICA,
         broker: Broker | None = None,
+        messages: str | None = DEFAULTS.messages,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
     ) -> None:
@@ -112,9 +113,10 @@ class Assistant:
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
         self._observers = ObserverGroup(observers)
         self.observers = self._observers.observers
+        wiring = ServiceWiring(name, messages)
         self.engine = Engine(
             pipeline,
-            connect=connect,
+            connect=wiring.connect,
             resolve=resolve,
             deadline=deadline,
             reserve=reserve,
@@ -123,7 +125,7 @@ class Assistant:
             breaker_changed=self._observers.breaker_changed,
         )
         self.started = False
-        self._broker = broker
+        self._broker = broker or wiring.broker(self.store)
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
         self._stopping = False
@@ -146,7 +148,7 @@ class Assistant:
             recover_within=recover_within,
             queue_timeout=queue_timeout,
             replica=replica,
-            broker=broker,
+            broker=self._broker,
         )
         self._journal, self._scheduler = parts.journal, parts.scheduler
         self._changes, self._turns = parts.changes, parts.turns

@@ -35,7 +35,8 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
     waits for earlier ones of the same person; `queue_limit`: how many wait; `max_text`: characters
     of one input. Turns that were cut off less than `recover_within` seconds ago are run once more.
     `max_attributes` of one profile. `switch_confidence`: how sure a skill must be to change the
-    subject while another one waits for an answer.
+    subject while another one waits for an answer. `messages`: the URL of the NATS servers by which
+    workers and other replicas are reached.
     """
 
     name: str = "assistant"
@@ -49,6 +50,7 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
     recover_within: Annotated[float, Meta(ge=0)] = 300.0
     max_attributes: Annotated[int, Meta(ge=0, le=MANY)] = 1000
     switch_confidence: Annotated[float, Meta(ge=0)] = 0.8
+    messages: str | None = None
 
     def check(self) -> None:
         """Raise a `ConfigError` that names the setting that is out of its bounds."""

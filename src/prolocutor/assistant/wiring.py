@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from prolocutor.assistant.assistant_settings import DEFAULTS
+from prolocutor.assistant.person_access import shared_store
 from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.programs import Programs
+from prolocutor.contracts.shared_store import Broker
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.messaging.nats_address import NatsServers, is_nats, read_call, read_servers
 from prolocutor.pipeline.plan import Addressed, PendingTarget, Service
+
+if TYPE_CHECKING:  # it needs the extra `nats`
+    from prolocutor.messaging.nats_connection import NatsConnection
 
 PROGRAMS: Final = Catalog[Callable[..., Programs]](
     "program language",
@@ -21,6 +30,20 @@ PROGRAMS: Final = Catalog[Callable[..., Programs]](
     group="prolocutor.programs",
 )
 """What runs programs, by the language they are written in; made as `make_programs` does."""
+
+BROKERS: Final = Catalog[Callable[..., "NatsConnection"]](
+    "message broker",
+    {"nats": CatalogEntry("prolocutor.messaging.nats_connection:NatsConnection", extra="nats")},
+    group="prolocutor.brokers",
+)
+"""What carries messages between processes."""
+
+WAKE_UPS: Final = Catalog[Callable[..., Broker]](
+    "way for hints",
+    {"nats": CatalogEntry("prolocutor.messaging.wake_ups:NatsWakeUps", extra="nats")},
+    group="prolocutor.wake_ups",
+)
+"""What carries hints between replicas."""
 
 
 def make_programs(
@@ -30,8 +53,53 @@ def make_programs(
     return PROGRAMS.make("thingtalk", skills, caller, store, deadline=deadline)
 
 
+class ServiceWiring:
+    """Makes the connectors of one assistant; those to the same NATS servers share a connection.
+
+    `assistant` is its name; `messages` the URL of the NATS servers that `nats://NAME` goes to.
+    """
+
+    def __init__(self, assistant: str = DEFAULTS.name, messages: str | None = None) -> None:
+        self._assistant = assistant
+        self._servers = None if messages is None else read_servers(messages)
+        self._connections: dict[NatsServers, NatsConnection] = {}
+
+    def connect(self, service: Service) -> Connector:
+        """Make the connector of a service; `ConfigError` where its target is none."""
+        target = service.target
+        if isinstance(target, str) and is_nats(target) and service.connector in (None, "nats"):
+            return self._connect_by_nats(service, target)
+        return connect(service)
+
+    def broker(self, store: Store) -> Broker | None:
+        """Return the way for hints by `messages`; None where no replicas share the store."""
+        if self._servers is None or shared_store(store) is None:
+            return None
+        return WAKE_UPS.make("nats", self._connection(self._servers), self._assistant)
+
+    def _connect_by_nats(self, service: Service, target: str) -> Connector:
+        instead = None
+        if service.instead is not None:
+            other = msgspec.structs.replace(service, target=service.instead, connector=None)
+            instead = connect(other)
+        servers = read_call(target).servers or self._servers
+        return CONNECTORS.make(
+            "nats",
+            target,
+            name=service.name,
+            assistant=self._assistant,
+            connection=None if servers is None else self._connection(servers),
+            instead=instead,
+        )
+
+    def _connection(self, servers: NatsServers) -> NatsConnection:
+        if servers not in self._connections:
+            self._connections[servers] = BROKERS.make("nats", servers, name=self._assistant)
+        return self._connections[servers]
+
+
 def connect(service: Service) -> Connector:
-    """Make the connector of a service; `ConfigError` where its target is none."""
+    """Make the connector of a service that is not behind NATS; `ConfigError` for no target."""
     target = service.target
     batched = service.batch_size > 1
     if service.connector is not None:

@@ -85,5 +85,6 @@ def build(
         max_attributes=settings.max_attributes,
         switch_confidence=settings.switch_confidence,
         replica=settings.replica,
+        messages=settings.messages,
         observers=[*observers, *learners],
     )

@@ -19,6 +19,7 @@ from prolocutor.config.plugin_check import check_plugins
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.survey import Survey
 from prolocutor.errors import ConfigError, ServiceError
+from prolocutor.messaging.nats_address import is_nats, read_call
 from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import ORDER
 
@@ -108,4 +109,8 @@ def _in_words(nodes: list[PlanNode], graph: Graph) -> list[str]:
 def _target(target: object) -> str:
     if isinstance(target, ProcessTarget):
         return f"process {target.process}{target.path}"
+    if isinstance(target, str) and is_nats(target):  # its URL may hold a password
+        call = read_call(target)
+        where = "" if call.servers is None else f"{call.servers}/"
+        return f"nats://{where}{call.service}"
     return target if isinstance(target, str) else repr(target)

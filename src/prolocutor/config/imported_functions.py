@@ -15,6 +15,7 @@ from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.yaml_file import YamlNode
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
+from prolocutor.functions import is_async
 from prolocutor.pipeline.formatters import resolve_formatter
 
 Function = Callable[..., Any]
@@ -57,6 +58,12 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
                 findings.add(written.call, error.what)
             else:
                 _check_arguments(found[written.path], written, findings)
+        for key in ("instead", "worker"):
+            if name := function_of(getattr(service, key)):
+                try:
+                    _check_arguments(resolve(name), written, findings, key)
+                except ConfigError as error:
+                    findings.add(_child(written.node, key), error.what)
         for key in ("formatter", "response_formatter"):
             try:
                 resolve_formatter(getattr(service, key), "in", resolve)
@@ -65,22 +72,24 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
     return found
 
 
-def _check_arguments(function: Function, written: ServiceEntry, findings: Findings) -> None:
+def _check_arguments(
+    function: Function, written: ServiceEntry, findings: Findings, key: str | None = None
+) -> None:
     """Record a function that cannot be called with one argument, the request."""
     if written.service.connector not in (None, "python", "process"):
         return
     try:
         inspect.signature(function).bind(object())
     except TypeError as error:
-        findings.add(written.call, f"cannot be called with a request alone: {error}")
+        node = written.call if key is None else _child(written.node, key)
+        findings.add(node, f"cannot be called with a request alone: {error}")
     except ValueError:  # a builtin that does not tell
         return
 
 
 def is_plain(function: Function) -> bool:
     """Return whether a function is not async, so that it needs a thread or runs inline."""
-    call = getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
-    return not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call))
+    return not is_async(function)
 
 
 def _child(node: YamlNode, key: str) -> YamlNode:

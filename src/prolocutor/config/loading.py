@@ -13,7 +13,12 @@ from prolocutor.config.deeppavlov_file import survey_deeppavlov
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings, TableField
 from prolocutor.config.schema import TOP
-from prolocutor.config.service_entries import ServiceEntry, ServicesField, check_processes
+from prolocutor.config.service_entries import (
+    ServiceEntry,
+    ServicesField,
+    check_messages,
+    check_processes,
+)
 from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey, key_in_file
 from prolocutor.config.yaml_file import YamlDocument, read
@@ -73,6 +78,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
         folder=folder,
     )
     check_processes(written, sorted(settings.processes), findings)
+    check_messages(written, settings.messages, findings)
     _check_reserve(settings, document, findings)
     graph = None
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:

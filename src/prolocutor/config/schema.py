@@ -27,6 +27,8 @@ from prolocutor.config.fields import (
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import AuthSettings, Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
+from prolocutor.errors import ConfigError
+from prolocutor.messaging.nats_address import read_servers
 from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pipeline import graph
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
@@ -52,6 +54,19 @@ def _seconds(struct: type[msgspec.Struct], name: str) -> NumberField:
 PORT: Final = NumberField(what="a port", bounds=bounds_of(Settings, "port"))
 PATH: Final = TextField(what="a path that starts with /", pattern=r"/\S*")
 SERVICE_NAME: Final = TextField(what=graph.NAME_RULE, pattern=graph.SERVICE_NAME)
+
+
+class NatsField(msgspec.Struct, frozen=True):
+    """The URL of NATS servers, which may hold a password and so is never shown."""
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        servers = TextField(what="nats://HOST[:PORT][,HOST...]", secret=True).read(node, findings)
+        if servers is not UNREAD:
+            try:
+                read_servers(servers)
+            except ConfigError as error:
+                return findings.add(node, error.what)
+        return servers
 
 
 class FolderField(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +124,8 @@ SERVICE: Final = TableField(
         "mismatch": ChoiceField(words_of(Service, "mismatch")),
         "carries": ChoiceField(words_of(Service, "carries")),
         "before_confidence": FlagField(),
+        "instead": TextField(what="a URL or module:function"),
+        "worker": TextField(what="module:function or a URL"),
     },
     synonyms={
         "target": "call",
@@ -265,6 +282,7 @@ TOP: Final[dict[str, FieldKind]] = {
     ),
     "doors": DoorsField(),
     "commit": ChoiceField(words_of(Pipeline, "commit")),
+    "messages": NatsField(),
     "user_snapshot": ChoiceField(words_of(Pipeline, "user_snapshot")),
     "own_words": FlagField(),
 }

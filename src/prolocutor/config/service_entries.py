@@ -24,6 +24,9 @@ from prolocutor.config.schema import BUDGET, ENCODER, MODEL, PATH, SERVICE, SERV
 from prolocutor.config.selector_settings import SelectorSettings
 from prolocutor.config.settings import ProcessTarget
 from prolocutor.config.yaml_file import UNREAD, YamlNode
+from prolocutor.errors import ConfigError
+from prolocutor.messaging.nats_address import SCHEMES as NATS_SCHEMES
+from prolocutor.messaging.nats_address import NatsCall, is_nats, read_call
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pipeline.plan import SINGLE, Addressed, Service, Stage, Target
@@ -79,6 +82,27 @@ def check_processes(written: Iterable[ServiceEntry], known: list[str], findings:
             none = "the file has no processes"
             hint = suggest(target.process, known, "processes are") if known else none
             findings.add(each.call, f"no process is called '{target.process}'", hint)
+
+
+def check_messages(
+    written: Iterable[ServiceEntry], messages: str | None, findings: Findings
+) -> None:
+    """Record every call of `nats://NAME` in a file that names no NATS servers."""
+    for each in written:
+        target = each.service.target
+        if messages is None and isinstance(target, str) and is_nats(target):
+            call = _call_of(target)
+            if call is not None and call.servers is None:
+                what = f"nats://{call.service} names no server"
+                hint = f"say messages: nats://HOST at the top, or call: nats://HOST/{call.service}"
+                findings.add(each.call, what, hint)
+
+
+def _call_of(target: str) -> NatsCall | None:
+    try:
+        return read_call(target)
+    except ConfigError:
+        return None  # recorded where the call was read
 
 
 def _several(stage: Stage, node: YamlNode, findings: Findings) -> list[ServiceEntry]:
@@ -242,16 +266,22 @@ def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
 
 
 def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
+    scheme = url.partition(":")[0]
+    if scheme in NATS_SCHEMES:  # may hold a password, and several hosts
+        try:
+            read_call(url)
+        except ConfigError as error:
+            findings.add(node, error.what)
+        return
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         findings.add(node, f"{shown(node)} is no URL: {error}")
         return
-    scheme = url.partition(":")[0]
     if scheme not in ("http", "https"):
-        hint = did_you_mean(scheme.lower(), ["http", "https"])
-        findings.add(node, f"expected a URL of http or https, found {scheme}://", hint)
+        hint = did_you_mean(scheme.lower(), ["http", "https", *NATS_SCHEMES])
+        findings.add(node, f"expected a URL of http, https or nats, found {scheme}://", hint)
     elif not host or re.search(r"\s", url):
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")
 
@@ -275,7 +305,12 @@ def _check_settings(
             "only candidate annotators are asked together",
         ),
         ("fan_out", "formatter" not in entries, "fan_out needs a formatter that gives a list"),
+        ("instead", not is_nats(target), "only a nats:// service is called elsewhere instead"),
+        ("worker", not is_nats(target), "only a nats:// service has workers"),
     ]
     for key, broken, what in rules:
         if values.get(key) and broken:
             findings.add(entries[key], what)
+    for key in ("instead", "worker"):
+        if key in values and is_nats(_target(entries[key], findings)):
+            findings.add(entries[key], "expected module:function or a URL of http or https")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from prolocutor.catalog import Catalog
+from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.contracts.connector import Connector
 
 CONNECTORS: Final = Catalog[Callable[..., Connector]](
@@ -23,6 +23,7 @@ CONNECTORS: Final = Catalog[Callable[..., Connector]](
         "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
         "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
         "mcp": "prolocutor.mcp.connector.connector:McpConnector",
+        "nats": CatalogEntry("prolocutor.connectors.nats:NatsConnector", extra="nats"),
         "dream": "prolocutor.deeppavlov.dream:make_connector",
     },
     group="prolocutor.connectors",

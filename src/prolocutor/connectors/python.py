@@ -15,12 +15,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from prolocutor.connectors.parts.generated_words import generates, in_loop, spoken
-from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of, text_of
+from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
 from prolocutor.dialog.plain import Plain, PlainItems, check
 from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
+from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class PythonConnector:
         self._speaks = not batched and (generates(target) or takes_requests(target))
         self._target = spoken(target) if generates(target) and not batched else taking_dicts(target)
         self._batched = batched
-        self._awaited = _is_async(target)
+        self._awaited = is_async(target) or is_async(self._target)
         self._is_inline = inline
         self._check = _checked_items if together else _checked
         self._plainly = self._awaited and not batched
@@ -83,7 +84,7 @@ class PythonConnector:
         except ServiceError:
             raise
         except asyncio.CancelledError as error:
-            if _is_cancelled_from_outside():
+            if is_cancelled_from_outside():
                 raise
             failure = failure_of(error, self.name)
         except GeneratorExit as error:
@@ -108,19 +109,6 @@ class PythonConnector:
     async def aclose(self) -> None:
         """Let idle threads end; those at work end when their function does."""
         self._threads.close()
-
-
-def _is_async(target: Callable[..., Any]) -> bool:
-    call = getattr(target, "__call__", None)  # noqa: B004 - an object may have an async __call__
-    return any(
-        inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
-        for one in (target, call)
-    )
-
-
-def _is_cancelled_from_outside() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _is_in_a_task() -> bool:

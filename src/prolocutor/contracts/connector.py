@@ -72,7 +72,8 @@ class Connector(Protocol):
     """The way to one service, whatever it is and wherever it runs.
 
     A connector that never waits may offer `answer` beside `send`, an `ImmediateAnswer`; in one that
-    may wait it is None or missing.
+    may wait it is None or missing. One whose service gathers requests into batches by itself has
+    `gathers_batches = True`: it is sent one request at a time, whatever `batch_size` is.
     """
 
     async def send(self, requests: Sequence[Request]) -> Replies:

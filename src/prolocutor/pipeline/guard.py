@@ -117,10 +117,9 @@ class Guard:
         self.task_name = f"service {service.name} {id(self):x}"
         self._cell = RunningCell() if cell is None else cell
         self.breaker = CircuitBreaker(service.breaker, self._breaker_changed)
+        batches = service.batch_size > 1 and not getattr(connector, "gathers_batches", False)
         self._connector = (
-            Batcher(connector, service.batch_size, self.task_name)
-            if service.batch_size > 1
-            else connector
+            Batcher(connector, service.batch_size, self.task_name) if batches else connector
         )
         self.is_foreign = not type(connector).__module__.startswith("prolocutor.")
         """Whether the connector is a plug-in's or a user's own: its replies are checked again."""

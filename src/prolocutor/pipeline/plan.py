@@ -108,7 +108,9 @@ class Service(msgspec.Struct, frozen=True):
     `carries`: of the chosen hypothesis `all` that it brings goes with the reply (attributes,
     annotations, messages), or `nothing`, only what the response selector says itself.
     `before_confidence`: the last chance is asked before the most confident hypothesis is taken;
-    else only where there is none.
+    else only where there is none. `instead`: a URL or `module:function` that is asked in place of a
+    `nats://` target where NATS or all workers are away, or a request is too large for NATS.
+    `worker`: what `prolocutor worker` runs for a `nats://` target.
     """
 
     name: str
@@ -142,6 +144,8 @@ class Service(msgspec.Struct, frozen=True):
     mismatch: Literal["fails", "empty"] = "fails"
     carries: Literal["all", "nothing"] = "all"
     before_confidence: bool = True
+    instead: str | None = None
+    worker: str | None = None
 
     @property
     def card_members(self) -> JsonObject:

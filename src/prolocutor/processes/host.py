@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import inspect
 import logging
 import os
 import pkgutil
@@ -23,6 +22,7 @@ import uvicorn
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply
+from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
 
 log = logging.getLogger(__name__)
 
@@ -32,14 +32,13 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Answer = tuple[int, bytes]
 
 MAX_REQUEST: Final = 64_000_000
-MAX_TEXT: Final = 300
 
 
 class FunctionHost:
     """An ASGI application that answers with one function, async or plain."""
 
     def __init__(self, target: Callable[..., Any], *, batch: bool = False) -> None:
-        self._is_async = _is_async(target)
+        self._is_async = is_async(target)
         self._target = taking_dicts(target)
         self._batch = batch
 
@@ -72,10 +71,10 @@ class FunctionHost:
         try:
             return 200, await self._ask(request)
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled_from_outside():
+            if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
                 raise
             log.debug("the function raised", exc_info=error)
-            return _error(500, _text(error))
+            return _error(500, text_of(error))
 
     async def _ask(self, request: Any) -> bytes:
         if self._is_async:
@@ -101,7 +100,7 @@ def main() -> None:
     try:
         target = pkgutil.resolve_name(given.target)
     except Exception as error:
-        sys.exit(f"{given.target} cannot be imported: {_text(error)}")
+        sys.exit(f"{given.target} cannot be imported: {text_of(error)}")
     if not callable(target):
         sys.exit(f"{given.target} cannot be called")
     uvicorn.run(
@@ -148,30 +147,12 @@ async def _in_thread(target: Callable[..., Any], request: Any) -> Any:
     threading.Thread(target=work, daemon=True).start()
     reply, failure = await answered
     if failure is not None:
-        raise RuntimeError(_text(failure)) if isinstance(failure, StopIteration) else failure
+        raise RuntimeError(text_of(failure)) if isinstance(failure, StopIteration) else failure
     return reply
-
-
-def _is_async(target: Callable[..., Any]) -> bool:
-    call = getattr(target, "__call__", None)  # noqa: B004 - an object may have an async __call__
-    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(call)
-
-
-def _is_cancelled_from_outside() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _error(status: int, text: str) -> Answer:
     return status, encode({"error": text})
-
-
-def _text(error: BaseException) -> str:
-    try:
-        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
-    except Exception:
-        text = "(its text cannot be read)"
-    return f"{type(error).__name__}: {text}"
 
 
 if __name__ == "__main__":

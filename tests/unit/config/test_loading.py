@@ -48,7 +48,13 @@ def test_every_setting_of_a_service_is_a_key() -> None:
     fields = set(Service.__struct_fields__) - {"target"}
 
     assert set(SERVICE.keys) == fields
-    assert fields - set(ServiceOptions.__annotations__) == {"process", "connector", "wire"}
+    assert fields - set(ServiceOptions.__annotations__) == {
+        "process",
+        "connector",
+        "wire",
+        "instead",
+        "worker",
+    }
 
 
 def test_the_full_file_is_read_to_the_letter() -> None:
@@ -171,7 +177,7 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("annotators: {a: {timeout: 1}}", "the key call is missing; give call: module:function"),
         ("annotators: {a: b}", "expected module:function, a URL, or {process: NAME, path: /...}"),
         ("annotators: {a: 'b:c d'}", "expected module:function, a URL"),
-        ("annotators: {a: 'ftp://host/x'}", "expected a URL of http or https, found ftp://"),
+        ("annotators: {a: 'ftp://host/x'}", "expected a URL of http, https or nats, found ftp://"),
         ("annotators: {a: 'http://host:x/'}", "'http://host:x/' is no URL: Port could not"),
         ("annotators: {a: {call: {process: p}}}", "no process is called 'p'; the file has no"),
         ("annotators: {a: {call: {proces: p}}}", "the key process is missing"),

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
-from prolocutor.connectors.parts.worker_threads import text_of
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply
+from prolocutor.functions import text_of
 
 PR_SET_PDEATHSIG: Final = 1
 

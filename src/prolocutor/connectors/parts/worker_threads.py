@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 
 from prolocutor.contracts.connector import Replies
 from prolocutor.errors import NoPlace, ServiceError, ServiceRaised
+from prolocutor.functions import text_of
 
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS: Final = 30.0
-MAX_TEXT: Final = 300
 
 
 class WorkerThreads:
@@ -169,12 +169,3 @@ def failure_of(error: BaseException, name: str) -> ServiceRaised:
     """Make the error of a service that raised; also of one whose error has no text."""
     log.debug("service %s raised", name, exc_info=error)
     return ServiceRaised(text_of(error))
-
-
-def text_of(error: BaseException) -> str:
-    """Return `Type: message`, also for an exception whose own text raises or is endless."""
-    try:
-        text = str(error)[:MAX_TEXT].encode(errors="replace").decode()
-    except Exception:
-        text = "(its text cannot be read)"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

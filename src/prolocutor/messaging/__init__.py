@@ -1,0 +1,1 @@
+"""Messaging: the connection to NATS that connectors, workers and wake-ups share."""

@@ -1,0 +1,60 @@
+"""ServiceLoop: an event loop in a thread of its own, in which the services of workers run."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+END_SECONDS: Final = 2.0
+
+
+class ServiceLoop:
+    """An event loop in a daemon thread; `post` hands work to it from another thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._posted: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._run, name="services", daemon=True)
+        self._thread.start()
+
+    def post(self, work: Callable[..., None], *given: Any) -> None:
+        """Call a function in the loop soon; many calls share one wake-up."""
+        self._posted.append((work, given))
+        if len(self._posted) == 1:
+            self._loop.call_soon_threadsafe(self._work)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a task; to be called in the loop."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something in the loop and wait for it in another loop."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def close(self) -> None:
+        """End the loop, unless a function blocks it."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(END_SECONDS)
+
+    def _work(self) -> None:
+        while self._posted:
+            work, given = self._posted.popleft()
+            work(*given)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.sleep(0))
+            self._loop.close()
