@@ -26,7 +26,7 @@ _KINDS: Final = {kind.code: kind for kind in (NotFound, BadInput)}
 class OwnerNote(msgspec.Struct, frozen=True):
     """What an owner leaves in the store's lock: its command and, if it has one, its door's address.
 
-    `file`: the assistant's. `key`: the key to send to the door, None where loopback needs none.
+    `file`: the assistant's. `key`: the key to send to the door, None where there is no door.
     """
 
     command: str

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import os
+import secrets
 import signal
 import sys
 from contextlib import chdir
@@ -37,7 +38,7 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
-from prolocutor.web.authentication import AccessPolicy, is_loopback
+from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
@@ -56,6 +57,7 @@ class ServePlan(msgspec.Struct, frozen=True):
     once: bool
     file_given: Path | None
     store_given: str | None
+    own_key: str = msgspec.field(default_factory=secrets.token_urlsafe)
 
     def doors(self) -> dict[str, dict[str, Any]]:
         """Return the doors to open: their options by name."""
@@ -209,7 +211,13 @@ def _app(
     return make_app(
         assistant,
         channels,
-        auth=AccessPolicy(settings.auth.keys, settings.auth.tokens, settings.auth.anonymous),
+        auth=AccessPolicy(
+            settings.auth.keys,
+            settings.auth.tokens,
+            settings.auth.anonymous,
+            settings.auth.loopback,
+            own_key=plan.own_key,
+        ),
         limits=settings.limits,
         metrics=metrics,
     )
@@ -228,13 +236,8 @@ def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str
 
 def _leave_note(assistant: Assistant, plan: ServePlan, url: str) -> None:
     """Leave a note for the other commands of this user: the door's address and a key for it."""
-    key = None if _on_loopback(plan.host) else next(iter(plan.settings.auth.keys), None)
-    note = OwnerNote("serve", plan.settings.file, url, key)
+    note = OwnerNote("serve", plan.settings.file, url, plan.own_key)
     leave_note(assistant.store, note)
-
-
-def _on_loopback(host: str) -> bool:
-    return host == "localhost" or host in EVERYWHERE or is_loopback(host)
 
 
 def _reachable(host: str) -> tuple[str, str]:

@@ -29,6 +29,7 @@ def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
         *_idle_processes(settings),
         *_missing_icons(loaded.services),
         *_open_doors(settings),
+        *_loopback(settings),
     ):
         node = loaded.find(key)
         yield Fault(settings.file, node.line, key, what, column=node.column)
@@ -99,6 +100,16 @@ def _open_doors(settings: Settings) -> Iterator[tuple[str, str]]:
     auth = settings.auth
     if not settings.host.startswith(LOOPBACK) and not (auth.keys or auth.tokens):
         yield "host", f"{settings.host} is not loopback, so nobody gets in without auth.keys"
+
+
+def _loopback(settings: Settings) -> Iterator[tuple[str, str]]:
+    auth = settings.auth
+    if auth.loopback and (auth.keys or auth.tokens):
+        what = (
+            "every caller on this machine is an operator, also one that a proxy lets in"
+            " without naming itself"
+        )
+        yield "auth.loopback", what
 
 
 def hints(services: list[ServiceEntry], functions: Mapping[str, Function]) -> Iterator[str]:

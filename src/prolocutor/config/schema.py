@@ -179,6 +179,7 @@ AUTH: Final = TableField(
             what="a map from tokens to users",
         ),
         "anonymous": FlagField(),
+        "loopback": FlagField(),
     },
     make=AuthSettings,
 )

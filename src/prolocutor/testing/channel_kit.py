@@ -37,7 +37,7 @@ PATIENCE: Final = 60.0
 
 KEY: Final = "the-key-of-the-operators"
 TOKENS: Final = {"the-token-of-ann": "ann", "the-token-of-bob": "bob"}
-STRICT: Final = AccessPolicy(keys=[KEY], tokens=TOKENS, trust_loopback=False)
+STRICT: Final = AccessPolicy(keys=[KEY], tokens=TOKENS, loopback=False)
 
 
 class Door(msgspec.Struct):

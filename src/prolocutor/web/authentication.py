@@ -19,7 +19,13 @@ from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
 OPERATOR: Final = Visitor("operator")
 ANONYMOUS: Final = Visitor("anonymous")
 
-_FORWARDED: Final = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
+_FORWARDED: Final = frozenset(
+    b"forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-forwarded-port"
+    b" x-forwarded-server x-original-forwarded-for x-real-ip x-client-ip x-cluster-client-ip"
+    b" true-client-ip cf-connecting-ip cf-ray fastly-client-ip x-envoy-external-address"
+    b" x-amzn-trace-id x-azure-clientip x-appengine-user-ip".split()
+)
+"""Headers that proxies, load balancers and content networks add."""
 
 Headers = Mapping[bytes, bytes]
 
@@ -27,14 +33,24 @@ Headers = Mapping[bytes, bytes]
 class AccessPolicy(msgspec.Struct, frozen=True):
     """Who is admitted: operators by `keys`, persons by `tokens` (token -> user).
 
-    `anonymous`: whether a visitor with neither becomes a new person. `trust_loopback`: whether a
-    visitor on this machine is an operator without a key; never through a proxy.
+    `anonymous`: whether a visitor with neither becomes a new person. `loopback`: whether a visitor
+    on this machine is an operator without a key, never through a proxy; None for as long as there
+    are neither keys nor tokens. `own_key`: the key of this process for the commands of its user,
+    which does not count as one.
     """
 
     keys: Sequence[str] = ()
     tokens: Mapping[str, str] = {}
     anonymous: bool = False
-    trust_loopback: bool = True
+    loopback: bool | None = None
+    own_key: str | None = None
+
+    @property
+    def trusts_loopback(self) -> bool:
+        """Whether a visitor on this machine is an operator without a key."""
+        if self.loopback is None:
+            return not (self.keys or self.tokens)
+        return self.loopback
 
     def __repr__(self) -> str:
         return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"
@@ -62,6 +78,9 @@ class Authenticator:
         }
         visitors.update(dict.fromkeys(auth.keys, OPERATOR))
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
+        self._has_secrets = bool(visitors)
+        if auth.own_key:
+            digests[self._digest(auth.own_key)] = OPERATOR
         self._known = {digest[:16]: (digest, visitor) for digest, visitor in digests.items()}
         if not all(auth.keys) or not all(auth.tokens) or not all(auth.tokens.values()):
             raise ConfigError("a key, a token or its user is empty", key="auth")
@@ -106,11 +125,11 @@ class Authenticator:
     def _identify(
         self, headers: Headers, query: bytes, client: str | None, any_secret: bool
     ) -> Visitor:
-        any_secret = any_secret and not self._known
+        any_secret = any_secret and not self._has_secrets
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret)
-        if self.auth.trust_loopback and _is_local(headers, client):
+        if self.auth.trusts_loopback and _is_local(headers, client):
             if self._own_page(headers):
                 return OPERATOR
             raise Forbidden("pages of other sites need a key or a token")
@@ -131,7 +150,10 @@ class Authenticator:
         if origin is None:
             return True
         text = origin.decode("latin-1")
-        own = urlsplit(text).netloc.encode("latin-1") == headers.get(b"host")
+        try:
+            own = urlsplit(text).netloc.encode("latin-1") == headers.get(b"host")
+        except ValueError:
+            return False
         return own or text in self._origins
 
     def _digest(self, secret: str) -> bytes:
@@ -169,7 +191,7 @@ def _is_local(headers: Headers, client: str | None) -> bool:
     """
     if client is None or not (client == "127.0.0.1" or is_loopback(client)):
         return False
-    if any(header in headers for header in _FORWARDED):
+    if not _FORWARDED.isdisjoint(headers):
         return False
     host = headers.get(b"host")
     return host is None or _is_local_name(host)

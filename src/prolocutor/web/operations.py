@@ -113,7 +113,7 @@ class Operation:
         body: object = None
         if self._body is not None:
             kind = request.header("content-type")
-            if kind is None or not kind.lower().startswith(JSON):
+            if kind != JSON and (kind or "").partition(";")[0].strip().lower() != JSON:
                 raise BadInput(f"Content-Type should be {JSON}", field="Content-Type")
             body = self._body.read(await request.body())
         elif self.body is bytes:

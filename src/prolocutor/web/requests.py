@@ -112,6 +112,10 @@ class AsgiRequest(AsgiConnection):
         )
 
 
+NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
+"""What keeps a browser from taking a response for another type than it says."""
+
+
 def json_response(value: Any, status: int = 200) -> HttpResponse:
     """Return a response with a Struct, or another value that JSON can express, as its body."""
     return HttpResponse(plain.encode(value), status)
@@ -121,6 +125,8 @@ async def send_response(send: Send, response: HttpResponse, kind: str = "http.re
     """Send a response, piece by piece if its body is an iterator."""
     body = response.body
     headers = [(b"content-type", response.content_type.encode("latin-1"))]
+    if "X-Content-Type-Options" not in response.headers:
+        headers.append(NO_SNIFFING)
     for name, value in response.headers.items():
         headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
     start = {"type": f"{kind}.start", "status": response.status, "headers": headers}

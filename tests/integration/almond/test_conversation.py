@@ -448,7 +448,7 @@ async def test_more_than_fits_into_the_outbox_is_shown_to_who_reads() -> None:
 
 
 async def test_people_with_tokens_are_apart() -> None:
-    auth = AccessPolicy(tokens=TOKENS, trust_loopback=False)
+    auth = AccessPolicy(tokens=TOKENS, loopback=False)
     said = []
     async with almond(auth) as door:
         for token in TOKENS:
@@ -465,7 +465,7 @@ async def test_people_with_tokens_are_apart() -> None:
 
 @pytest.mark.parametrize("address", ["/me/api/anonymous", "/me/ws/anonymous", "/api/conversation"])
 async def test_anonymous_people_are_apart_and_go_on_by_their_id(address: str) -> None:
-    async with almond(AccessPolicy(anonymous=True, trust_loopback=False)) as door:
+    async with almond(AccessPolicy(anonymous=True, loopback=False)) as door:
         async with client(door, "", address) as one, client(door, "", address) as other:
             name = (await one.until_asked())[0]["id"]
             await other.until_asked()
@@ -478,7 +478,7 @@ async def test_anonymous_people_are_apart_and_go_on_by_their_id(address: str) ->
 
 
 async def test_who_has_a_token_is_in_the_wrong_place_at_the_anonymous_address() -> None:
-    auth = AccessPolicy(tokens=TOKENS, anonymous=True, trust_loopback=False)
+    auth = AccessPolicy(tokens=TOKENS, anonymous=True, loopback=False)
     async with (
         almond(auth) as door,
         door.as_visitor("the-token-of-ann") as ann,

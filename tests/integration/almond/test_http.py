@@ -270,7 +270,7 @@ async def test_what_is_no_device_is_refused(device: Any, field: str | None) -> N
 
 
 async def test_devices_are_their_persons_own() -> None:
-    auth = AccessPolicy(keys=[KEY], tokens=TOKENS, anonymous=True, trust_loopback=False)
+    auth = AccessPolicy(keys=[KEY], tokens=TOKENS, anonymous=True, loopback=False)
     async with almond(auth) as door:
         async with door.as_visitor("the-token-of-ann") as ann:
             await post(ann, "/api/devices/create", {"kind": "com.xkcd"})

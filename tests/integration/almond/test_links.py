@@ -96,7 +96,7 @@ async def test_a_page_elsewhere_cannot_fill_in_a_form() -> None:
 
 async def test_who_is_not_known_may_not_set_anything_up() -> None:
     async with (
-        almond(AccessPolicy(anonymous=True, trust_loopback=False)) as door,
+        almond(AccessPolicy(anonymous=True, loopback=False)) as door,
         door.http.post(SET_UP, data={"url": "x"}) as response,
     ):
         page = await response.text()

@@ -346,7 +346,7 @@ async def test_a_site_that_is_allowed_may_ask_from_its_pages() -> None:
 
 async def test_any_site_may_read_with_a_key_where_all_are_allowed() -> None:
     headers = {"Origin": "https://any.example", "Authorization": f"Bearer {KEY}"}
-    async with deeppavlov(AccessPolicy(keys=[KEY]), origins=["*"]) as door:
+    async with deeppavlov(AccessPolicy(keys=[KEY], loopback=True), origins=["*"]) as door:
         async with door.http.get("/api/dialogs/", headers=headers) as known:
             pass
         del headers["Authorization"]
@@ -375,3 +375,22 @@ async def test_it_starts_and_closes_an_assistant_that_nobody_started() -> None:
         assert response.status == 200
 
     assert not assistant.ready
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/json", 200),
+        ("Application/JSON; charset=utf-8", 200),
+        ("application/jsonfoo", 400),
+        ("text/plain", 400),
+    ],
+)
+async def test_a_body_is_read_only_as_what_it_says_it_is(kind: str, status: int) -> None:
+    body = b'{"user_id": "ann", "payload": "hi"}'
+    async with (
+        deeppavlov() as door,
+        door.http.post("/", data=body, headers={"Content-Type": kind}) as response,
+    ):
+        assert response.status == status
+        assert response.headers["X-Content-Type-Options"] == "nosniff"

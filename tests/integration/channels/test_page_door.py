@@ -37,7 +37,7 @@ async def test_an_operator_sees_everybodys() -> None:
 
 
 async def test_an_anonymous_person_is_known_by_the_conversation() -> None:
-    async with at_the_door(Page, AccessPolicy(anonymous=True, trust_loopback=False)) as door:
+    async with at_the_door(Page, AccessPolicy(anonymous=True, loopback=False)) as door:
         utt_id = await reply_to(door, f"almond:anonymous-{SECRET}")
         known = await get(door, f"/api/turns/{utt_id}", id=f"web-{SECRET}")
         another = await get(door, f"/api/turns/{utt_id}", id=f"web-{'6' * 32}")

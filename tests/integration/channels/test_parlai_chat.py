@@ -41,7 +41,7 @@ async def test_two_sockets_are_two_people() -> None:
 
 
 async def test_who_has_a_token_goes_on_over_a_new_socket() -> None:
-    auth = AccessPolicy(tokens=TOKENS, trust_loopback=False)
+    auth = AccessPolicy(tokens=TOKENS, loopback=False)
     said = []
     async with parlai(auth) as door, door.as_visitor("the-token-of-ann") as ann:
         for text in "ab":
@@ -52,7 +52,7 @@ async def test_who_has_a_token_goes_on_over_a_new_socket() -> None:
 
 
 async def test_an_anonymous_visitor_goes_on_by_the_name_it_was_given() -> None:
-    async with parlai(AccessPolicy(anonymous=True, trust_loopback=False)) as door:
+    async with parlai(AccessPolicy(anonymous=True, loopback=False)) as door:
         async with door.http.ws_connect("/websocket") as socket:
             await socket.send_json({"text": "a"})
             name = (await socket.receive_json())["user"]
@@ -62,7 +62,7 @@ async def test_an_anonymous_visitor_goes_on_by_the_name_it_was_given() -> None:
 
 async def test_an_anonymous_visitor_cannot_be_somebody_by_name() -> None:
     async with (
-        parlai(AccessPolicy(anonymous=True, trust_loopback=False)) as door,
+        parlai(AccessPolicy(anonymous=True, loopback=False)) as door,
         door.http.ws_connect("/websocket?user=ann") as socket,
     ):
         refused = await socket.receive_json()

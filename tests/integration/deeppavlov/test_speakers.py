@@ -103,7 +103,7 @@ async def test_only_operators_delete_people() -> None:
 
 
 async def test_an_anonymous_visitor_is_somebody_new() -> None:
-    anonymous = AccessPolicy(anonymous=True, trust_loopback=False)
+    anonymous = AccessPolicy(anonymous=True, loopback=False)
     async with deeppavlov(anonymous) as door:
         _, first = await post(door, payload="hello")
         _, second = await post(door, user_id=first["user_id"], payload="hello")
@@ -119,14 +119,14 @@ async def test_an_anonymous_visitor_is_somebody_new() -> None:
 
 @pytest.mark.parametrize("user_id", ["ann", "anonymous-1", "anonymous-" + "x" * 32])
 async def test_an_anonymous_visitor_is_nobody_known(user_id: str) -> None:
-    async with deeppavlov(AccessPolicy(anonymous=True, trust_loopback=False)) as door:
+    async with deeppavlov(AccessPolicy(anonymous=True, loopback=False)) as door:
         status, answer = await post(door, user_id=user_id, payload="hello")
 
     assert (status, answer["field"]) == (403, "user_id")
 
 
 async def test_an_anonymous_visitor_has_no_archive() -> None:
-    async with deeppavlov(AccessPolicy(anonymous=True, trust_loopback=False)) as door:
+    async with deeppavlov(AccessPolicy(anonymous=True, loopback=False)) as door:
         _, reply = await post(door, payload="hello")
         statuses = [
             (await get(door, f"/api/dialogs/{reply['dialog_id']}"))[0],

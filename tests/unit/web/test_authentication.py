@@ -6,6 +6,7 @@ from prolocutor.contracts.http import Visitor
 from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
 from prolocutor.web.authentication import OPERATOR, AccessPolicy, Authenticator, is_loopback
 
+OPEN = AccessPolicy()
 AUTH = AccessPolicy(keys=["key"], tokens={"token": "ann", "\u0442\u043e\u043a\u0435\u043d": "bob"})
 HERE, THERE = "127.0.0.1", "192.0.2.7"
 
@@ -72,8 +73,24 @@ def test_a_wrong_secret_helps_nobody(
 
 @pytest.mark.parametrize("host", [b"localhost", b"LOCALHOST:4242", b"127.0.0.1:1", b"[::1]:4242"])
 @pytest.mark.parametrize("client", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
-def test_who_sits_here_is_an_operator(client: str, host: bytes) -> None:
-    assert Authenticator(AUTH).admit({b"host": host}, b"", client) == OPERATOR
+def test_who_sits_here_is_an_operator_while_there_are_no_keys(client: str, host: bytes) -> None:
+    assert Authenticator(OPEN).admit({b"host": host}, b"", client) == OPERATOR
+    with pytest.raises(Unauthenticated):
+        Authenticator(AUTH).admit({b"host": host}, b"", client)
+
+
+def test_who_sits_here_is_an_operator_beside_keys_where_the_policy_says_so() -> None:
+    policy = AccessPolicy(keys=["key"], loopback=True)
+
+    assert Authenticator(policy).admit({b"host": b"localhost"}, b"", HERE) == OPERATOR
+
+
+def test_the_key_of_this_process_does_not_count_as_one() -> None:
+    keeper = Authenticator(AccessPolicy(own_key="own"))
+
+    assert keeper.admit(bearer("own"), b"", THERE) == OPERATOR
+    assert keeper.admit({b"host": b"localhost"}, b"", HERE) == OPERATOR
+    assert keeper.admit(bearer("any"), b"", HERE, any_secret=True) == OPERATOR
 
 
 @pytest.mark.parametrize(
@@ -91,11 +108,14 @@ def test_who_sits_here_is_an_operator(client: str, host: bytes) -> None:
         ({b"x-forwarded-for": b"127.0.0.1"}, HERE),
         ({b"forwarded": b"for=127.0.0.1"}, HERE),
         ({b"x-real-ip": b"127.0.0.1"}, HERE),
+        ({b"via": b"1.1 proxy"}, HERE),
+        ({b"x-forwarded-proto": b"https"}, HERE),
+        ({b"cf-connecting-ip": b"127.0.0.1"}, HERE),
     ],
 )
 def test_everybody_else_needs_a_key(headers: dict[bytes, bytes], client: str | None) -> None:
     with pytest.raises(Unauthenticated):
-        Authenticator(AUTH).admit(headers, b"", client)
+        Authenticator(OPEN).admit(headers, b"", client)
 
 
 def test_everybody_else_is_anonymous_where_that_is_allowed() -> None:
@@ -104,24 +124,26 @@ def test_everybody_else_is_anonymous_where_that_is_allowed() -> None:
 
 def test_who_sits_here_needs_a_key_where_nobody_is_trusted() -> None:
     with pytest.raises(Unauthenticated):
-        Authenticator(AccessPolicy(trust_loopback=False)).admit({}, b"", HERE)
+        Authenticator(AccessPolicy(loopback=False)).admit({}, b"", HERE)
 
 
-@pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b"http://localhost:1"])
+@pytest.mark.parametrize(
+    "origin", [b"https://evil.example", b"null", b"http://localhost:1", b"http://["]
+)
 def test_a_page_of_another_site_is_not_who_sits_here(origin: bytes) -> None:
     headers = {b"host": b"localhost:4242", b"origin": origin}
 
     with pytest.raises(Forbidden):
-        Authenticator(AUTH).admit(headers, b"", HERE)
+        Authenticator(OPEN).admit(headers, b"", HERE)
     with pytest.raises(Forbidden):
-        Authenticator(AUTH, ["*"]).admit(headers, b"", HERE)
+        Authenticator(OPEN, ["*"]).admit(headers, b"", HERE)
 
 
 @pytest.mark.parametrize("origin", [b"http://localhost:4242", b"https://friend.example"])
 def test_our_own_page_and_a_friends_are(origin: bytes) -> None:
     headers = {b"host": b"localhost:4242", b"origin": origin}
 
-    assert Authenticator(AUTH, ["https://friend.example"]).admit(headers, b"", HERE) == OPERATOR
+    assert Authenticator(OPEN, ["https://friend.example"]).admit(headers, b"", HERE) == OPERATOR
 
 
 def test_a_socket_of_another_sites_page_is_refused_even_with_a_key() -> None:

@@ -89,7 +89,7 @@ def read_factory(controls: str | None) -> Factory:
         return Factory()
     try:
         given = plain.decode(controls)
-    except (msgspec.DecodeError, UnicodeError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadInput(f"controls is no JSON: {error}", field="controls") from None
     if not isinstance(given, dict):
         raise BadInput("controls should be an object, {type, fields}", field="controls")

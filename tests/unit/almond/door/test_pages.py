@@ -39,6 +39,7 @@ def test_a_factory_may_ask_for_nothing(controls: str | None) -> None:
 @pytest.mark.parametrize(
     "controls",
     [
+        "[" * 2000,
         "{",
         "[]",
         '{"type":"oauth2"}',
