@@ -18,6 +18,7 @@ CHANNELS: Final = Catalog[Callable[..., Channel]](
         "almond": "prolocutor.almond.door.door:Almond",
         "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",
         "openai": "prolocutor.channels.openai.channel:OpenAi",
+        "mcp": "prolocutor.mcp.door.door:Mcp",
         "page": "prolocutor.channels.page.channel:Page",
         "parlai": "prolocutor.channels.parlai:Parlai",
     },

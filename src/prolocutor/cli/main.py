@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "chat": ("prolocutor.cli.chat:chat", "Talk to an assistant in the terminal."),
     "serve": ("prolocutor.cli.serve:serve", "Open an assistant's doors to the network."),
     "worker": ("prolocutor.cli.worker:worker", "Run services as workers behind NATS."),
+    "mcp": ("prolocutor.cli.mcp:mcp", "Offer an assistant to an MCP client, over stdio."),
     "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
     "new": ("prolocutor.cli.new:new", "Write a small assistant of your own."),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "List, show, export, rate and delete dialogs."),

@@ -83,7 +83,8 @@ def bind(host: str, port: int) -> list[socket.socket]:
 
 
 def _bound(family: int, address: Any) -> socket.socket:
-    one = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol named, asyncio sends what is written at once (TCP_NODELAY).
+    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:

@@ -36,11 +36,12 @@ def hypotheses_of(result: ToolResult, confidence: float) -> list[JsonObject]:
     """
     _check(result)
     structured = _unwrapped(result.structured_content)
-    if structured is None and len(result.content) == 1:
-        structured = _object_in(result.content[0].text)
+    shown = [block for block in result.content if block.is_for_people]
+    if structured is None and len(shown) == 1:
+        structured = _object_in(shown[0].text)
     found = _structured(structured)
     if found is None:
-        found = _said(result.content)
+        found = _said(shown)
     return [{**one, "confidence": one.get("confidence", confidence)} for one in found]
 
 

@@ -18,7 +18,10 @@ _FORMATS: Final = {"date": "date", "email": "email_address"}
 
 
 class Form(msgspec.Struct, omit_defaults=True):
-    """A form and what was answered so far; `asked` is the field whose answer is waited for."""
+    """A form and what was answered so far; `asked` is the field whose answer is waited for.
+
+    `values` begin with the defaults of what is not asked for.
+    """
 
     message: str
     fields: dict[str, JsonObject]
@@ -39,10 +42,12 @@ class Form(msgspec.Struct, omit_defaults=True):
             if isinstance(one, dict)
         }
         required = [name for name in given.requested_schema.get("required") or () if name in named]
-        wanted = {name: named[name] for name in (required or named)}
+        usual = {name: one["default"] for name, one in named.items() if "default" in one}
+        wanted = required or [name for name in named if name not in usual]
         if len(wanted) > MAX_FIELDS:
             raise msgspec.ValidationError(f"a form of more than {MAX_FIELDS} fields")
-        return cls(given.message, wanted)
+        values = {name: value for name, value in usual.items() if name not in wanted}
+        return cls(given.message, {name: named[name] for name in wanted}, values=values)
 
     def question(self) -> JsonObject | None:
         """Return a hypothesis that asks for the next field; None if nothing is left to ask."""
@@ -65,10 +70,10 @@ class Form(msgspec.Struct, omit_defaults=True):
 
     def result(self) -> JsonObject:
         """Return the answer for the server, once nothing is left to ask."""
-        if not self.fields:
-            said = self.values.get("") is True
-            return {"action": "accept", "content": {}} if said else {"action": "decline"}
-        return {"action": "accept", "content": self.values}
+        values = {name: value for name, value in self.values.items() if name}
+        if self.values.get("", True) is not True:
+            return {"action": "decline"}
+        return {"action": "accept", "content": values}
 
     def _words(self, field: JsonObject) -> str:
         shown = (field.get("description"), field.get("title"))
@@ -77,7 +82,8 @@ class Form(msgspec.Struct, omit_defaults=True):
             return own or "Shall it go on?"
         if len(self.fields) < 2:
             return self.message
-        return own if self.values else f"{self.message}\n{own}"
+        begun = any(name in self.values for name in self.fields)
+        return own if begun else f"{self.message}\n{own}"
 
 
 CANCELLED: Final[JsonObject] = {"action": "cancel"}

@@ -49,6 +49,11 @@ LINGER: Final = 0.25
 """Seconds for which the end of a stream is waited for once its answer is there."""
 
 CLOSING: Final = 1.0
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+"""Seconds until a session's own stream is opened again."""
+
+MAX_HEARD: Final = 64_000_000
 
 
 class HttpPeer:
@@ -104,8 +109,10 @@ class HttpPeer:
         return call.result(reply)
 
     async def notify(self, method: str, params: Any) -> None:
-        """Post a notification."""
+        """Post a notification; after the handshake listen to what the server says unasked."""
         await self._post(rpc_notification(method, params))
+        if method == "notifications/initialized" and self._session is not None:
+            self._soon(self._listen(self._session))
 
     async def renew(self) -> None:
         """Forget the session and its version."""
@@ -135,7 +142,7 @@ class HttpPeer:
             body, headers, max_bytes=MAX_RESULT, stream=stream, method=method
         )
 
-    def take(self, message: RpcMessage, within: int) -> None:
+    def take(self, message: RpcMessage, within: int | None) -> None:
         """Take what a server sends beside the answer to a request."""
         if message.is_request:
             self._soon(self._answer(message, within))
@@ -156,7 +163,28 @@ class HttpPeer:
         """Return the headers that take up a stream after an event."""
         return {**self._headers(), "Last-Event-ID": last_id}
 
-    async def _answer(self, message: RpcMessage, within: int) -> None:
+    async def _listen(self, session: str) -> None:
+        """Listen to a session's own stream, where the server has one, as long as it lasts."""
+        wait = FIRST_WAIT
+        while self._session == session:
+            stream = ServerEvents(self._hear, max_bytes=MAX_HEARD)
+            try:
+                reply = await self.exchange(b"", self._headers(), stream, method="GET")
+                if not reply.is_streamed:
+                    return
+                wait = FIRST_WAIT if stream.retry is None else stream.retry
+            except ServiceError:
+                wait = min(2 * wait, LONGEST_WAIT)
+            await asyncio.sleep(wait)
+
+    def _hear(self, event: ServerEvent) -> bool:
+        with suppress(RpcFault):
+            message = read_message(event.data)
+            if message.method is not UNSET:
+                self.take(message, None)
+        return False
+
+    async def _answer(self, message: RpcMessage, within: int | None) -> None:
         await self._post(await self._asks(message, within))
 
     async def _post(self, body: bytes) -> None:

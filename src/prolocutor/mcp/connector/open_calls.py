@@ -127,7 +127,7 @@ class OpenCalls:
 
     async def asked(self, message: RpcMessage, within: int | None) -> bytes:
         """Answer a request of the server (`ServerAsks`)."""
-        call = self._running.get(within) if within is not None else None
+        call = self._only() if within is None else self._running.get(within)
         if message.method != "elicitation/create" or message.id is UNSET:
             return await refuse(message)
         if call is None:
@@ -139,6 +139,11 @@ class OpenCalls:
         except msgspec.ValidationError as error:
             return rpc_failure(message.id, RpcFault(INVALID_PARAMS, str(error)))
         return rpc_result(message.id, await call.ask(form))
+
+    def _only(self) -> OpenCall | None:
+        """Return the only call that runs; None where a server may mean another one."""
+        running = [call for call in self._running.values() if call.form is None]
+        return running[0] if len(running) == 1 else None
 
     async def aclose(self) -> None:
         """Cancel all."""

@@ -11,7 +11,7 @@ from prolocutor.errors import ServiceError
 from prolocutor.json_rpc import METHOD_NOT_FOUND, RpcFault, RpcMessage, rpc_failure, rpc_result
 
 ServerAsks = Callable[[RpcMessage, int | None], Awaitable[bytes]]
-"""Answers a request of the server; the number is that of our request within which it came."""
+"""Answers a request of the server, given the number of ours within which it came, if known."""
 
 NO_HEADERS: Final[Mapping[str, str]] = {}
 

@@ -129,8 +129,7 @@ class StdioPeer:
                 call.set_result(message)
 
     async def _answer(self, message: RpcMessage) -> None:
-        only = next(iter(self._calls)) if len(self._calls) == 1 else None
-        answer = await self._asks(message, only)
+        answer = await self._asks(message, None)
         with suppress(ServiceError):
             self._program.write(answer)
 

@@ -5,8 +5,9 @@ Source: the specification of 2026-07-28, "Transports", "Custom Headers".
 
 from __future__ import annotations
 
+import binascii
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -22,6 +23,17 @@ def header_value(text: str) -> str:
     if _SAFE.fullmatch(text) and text == text.strip() and not _WRAPPED.fullmatch(text):
         return text
     return f"=?base64?{b64encode(text.encode()).decode()}?="
+
+
+def text_of_header(value: str | None) -> str | None:
+    """Return the text of a header's value; None for a missing or malformed one."""
+    wrapped = _WRAPPED.fullmatch(value) if value is not None else None
+    if wrapped is None:
+        return value
+    try:
+        return b64decode(wrapped[1], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
 
 
 def param_headers(schema: Any, arguments: dict[str, Any]) -> dict[str, str]:

@@ -44,6 +44,19 @@ class ContentBlock(msgspec.Struct, frozen=True, rename="camel"):
     name: str | None = None
     title: str | None = None
     resource: EmbeddedResource | None = None
+    annotations: ContentNotes | None = None
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether it is meant to be shown, and not for a model alone."""
+        notes = self.annotations
+        return notes is None or not notes.audience or "user" in notes.audience
+
+
+class ContentNotes(msgspec.Struct, frozen=True):
+    """Whom a part is meant for: "user", "assistant"."""
+
+    audience: list[str] | None = None
 
 
 class ToolResult(msgspec.Struct, frozen=True, rename="camel"):

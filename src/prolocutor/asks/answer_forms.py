@@ -1,0 +1,75 @@
+"""Forms for answers: what is asked for as a JSON Schema, and values that follow it as inputs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject, encode
+from prolocutor.dialog.rendering import plain_text
+from prolocutor.dialog.rounds import PendingAsk
+
+_HINTS: Final = {
+    "time": "A time of day, HH:MM.",
+    "location": "A place, or its latitude and longitude.",
+    "phone_number": "A phone number, best with its country code.",
+    "contact": "A name, a phone number or an e-mail address.",
+    "picture": "The address of a picture.",
+}
+_FORMATS: Final = {"date": "date", "email_address": "email", "picture": "uri"}
+
+
+class GivenAnswer(msgspec.Struct, frozen=True):
+    """An answer as `Assistant.turn` takes it: a text, and what came parsed if it did."""
+
+    text: str
+    parsed: JsonObject | None = None
+
+
+CANCEL: Final = GivenAnswer(
+    "never mind", {"code": ["bookkeeping", "special", "special:nevermind"], "entities": {}}
+)
+
+
+def answer_schema(waiting: PendingAsk) -> JsonObject:
+    """Return the JSON Schema of one value that answers an open ask.
+
+    Yes or no is "yes" or "no", a choice the title of one of them.
+    """
+    kind = waiting.ask
+    if kind == "yesno":
+        return {"type": "string", "enum": ["yes", "no"]}
+    if kind == "number":
+        return {"type": "number"}
+    schema: JsonObject = {"type": "string"}
+    if kind == "choice" and waiting.choices:
+        schema["enum"] = list(dict.fromkeys(choice.title for choice in waiting.choices))
+    if format_ := _FORMATS.get(kind):
+        schema["format"] = format_
+    if hint := _HINTS.get(kind):
+        schema["description"] = hint
+    return schema
+
+
+def question(waiting: PendingAsk) -> str:
+    """Return the words that asked."""
+    return plain_text(waiting.prompt) or "What do you answer?"
+
+
+def given_answer(waiting: PendingAsk, value: Any) -> GivenAnswer:
+    """Return the input for an answer, of whatever type it is; None and objects are written out."""
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if waiting.ask == "yesno" and value in ("yes", "no"):
+        return GivenAnswer(value, {"code": ["bookkeeping", "special", f"special:{value}"]})
+    if waiting.ask == "choice" and isinstance(value, str):
+        titles = [choice.title for choice in waiting.choices]
+        if value in titles:
+            code = ["bookkeeping", "choice", titles.index(value)]
+            return GivenAnswer(value, {"code": code})
+    if isinstance(value, str):
+        return GivenAnswer(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return GivenAnswer("" if value is None else encode(value).decode())

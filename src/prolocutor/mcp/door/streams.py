@@ -1,0 +1,85 @@
+"""EventOutbox: the messages of one answer that goes out as a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
+from typing import Any, Final
+
+from prolocutor.contracts.http import HttpResponse
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.json_rpc import METHOD_NOT_FOUND, RpcFault, rpc_notification
+
+ALIVE: Final = 15.0
+"""Seconds after which a comment shows that the stream is alive."""
+
+
+SILENCE: Final = 5.0
+"""Seconds after which an answer that is not there yet becomes a stream."""
+
+
+class EventOutbox:
+    """What is sent while a call runs, then its answer; each message is one event."""
+
+    def __init__(self) -> None:
+        self._messages: deque[bytes] = deque()
+        self._changed = asyncio.Event()
+
+    def send(self, message: bytes) -> None:
+        """Send a message before the answer."""
+        self._messages.append(message)
+        self._changed.set()
+
+    async def response(self, answer: Awaitable[bytes]) -> HttpResponse:
+        """Return the response: JSON where the answer comes soon and nothing before it."""
+        answering = asyncio.ensure_future(answer)
+        answering.add_done_callback(lambda _: self._changed.set())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SILENCE):
+                await self._changed.wait()
+        if answering.done() and not self._messages:
+            return HttpResponse(answering.result())
+        return HttpResponse(
+            self._events(answering),
+            content_type="text/event-stream",
+            headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
+        )
+
+    async def _events(self, answering: asyncio.Future[bytes]) -> AsyncIterator[bytes]:
+        """Return the events, the answer last; a client that leaves stops the waiting alone."""
+        try:
+            while not answering.done() or self._messages:
+                while self._messages:
+                    yield _event(self._messages.popleft())
+                if answering.done():
+                    break
+                self._changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ALIVE):
+                        await self._changed.wait()
+                        continue
+                yield b": still here\n\n"
+            yield _event(answering.result())
+        finally:
+            answering.cancel()
+
+
+class StreamBack:
+    """The way back to a client that can be notified, but not asked."""
+
+    def __init__(self, send: Any) -> None:
+        self._send = send
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification."""
+        self._send(rpc_notification(method, params))
+
+    async def ask(self, method: str, params: JsonObject) -> Any:
+        """Raise `RpcFault`: questions are results there."""
+        raise RpcFault(METHOD_NOT_FOUND, f"{method} cannot be asked here")
+
+
+def _event(message: bytes) -> bytes:
+    return b"event: message\ndata: %b\n\n" % message
