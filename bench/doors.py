@@ -66,6 +66,27 @@ def chat(user: str, text: str, **more: Any) -> dict[str, Any]:
     return {"model": "assistant", "messages": messages, "user": user, **more}
 
 
+def tool_call(user: str, text: str, meta: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A call of the tool of the door for MCP."""
+    arguments = {"text": text, "conversation_id": user}
+    params: dict[str, Any] = {"name": "ask", "arguments": arguments}
+    if meta is not None:
+        params["_meta"] = meta
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+MCP_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+MCP_HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "ask",
+}
+
+
 def resent(user: str, text: str) -> dict[str, Any]:
     """A request as of a client that names no user and resends all that was said before."""
     turns = int(text.split()[1]) // USERS
@@ -102,6 +123,14 @@ DOORS = [
         lambda user, text: {"input": text, "user": user, "stream": True},
         streams=True,
     ),
+    DoorCall("mcp", "mcp, 2025-03-26", "/mcp", tool_call),
+    DoorCall(
+        "mcp",
+        "mcp, 2026-07-28",
+        "/mcp",
+        lambda user, text: tool_call(user, text, MCP_META),
+        MCP_HEADERS,
+    ),
 ]
 
 
@@ -117,6 +146,8 @@ class ConnectorCall(msgspec.Struct, frozen=True):
 CONNECTORS = [
     ConnectorCall("http", "http", "/native"),
     ConnectorCall("openai_chat", "openai_chat", "/v1", {"model": "any"}),
+    ConnectorCall("mcp", "mcp", "/mcp", {"tool": "ask"}),
+    ConnectorCall("mcp", "mcp, 2025-11-25", "/mcp", {"tool": "ask", "protocol": "2025-11-25"}),
 ]
 
 ASKED: dict[str, Any] = {

@@ -6,6 +6,7 @@ Prints its address. A peer is a route here: a path, and the bytes of every answe
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import cast
 
 import uvloop
@@ -17,6 +18,15 @@ CHAT = (
     b'},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":9,"total_tokens":'
     b"18}}"
 )
+
+MCP_TOOL = {"name": "ask", "inputSchema": {"type": "object", "properties": {"text": {}}}}
+MCP_SAID = {"text": "It is a fine day, with some clouds in the evening.", "confidence": 0.9}
+MCP_ANSWERS = {
+    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}},
+    "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+    "tools/list": {"tools": [MCP_TOOL]},
+    "tools/call": {"content": [], "structuredContent": MCP_SAID, "resultType": "complete"},
+}
 
 ANSWERS = {b"/native": NATIVE, b"/v1/chat/completions": CHAT}
 
@@ -46,11 +56,18 @@ class Peer(asyncio.Protocol):
 
     def answer(self, path: bytes, body: bytes) -> None:
         """Send the answer of a path."""
-        said = ANSWERS[path.partition(b"?")[0]]
+        said = mcp_answer(body) if path == b"/mcp" else ANSWERS[path.partition(b"?")[0]]
         self.transport.write(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
             % (len(said), said)
         )
+
+
+def mcp_answer(body: bytes) -> bytes:
+    """Answer a JSON-RPC request of an MCP client."""
+    asked = json.loads(body)
+    answer = {"jsonrpc": "2.0", "id": asked.get("id"), "result": MCP_ANSWERS.get(asked["method"])}
+    return json.dumps(answer).encode()
 
 
 async def run() -> None:
