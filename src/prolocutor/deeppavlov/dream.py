@@ -34,6 +34,8 @@ _NOT_OF_THE_DIALOG = ("turn_id", "service", "hypotheses", "hypothesis", "forced"
 class RequestFormatter:
     """A dialog formatter of DREAM as a service's `formatter`: it makes one request of a state."""
 
+    is_own = True
+
     def __init__(self, formatter: DialogFormatter) -> None:
         self.hypotheses = formatter.hypotheses
         self.counts = formatter.counts

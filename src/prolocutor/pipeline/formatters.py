@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.plan import Formatter, Service
@@ -35,13 +35,13 @@ def resolve_formatter(
 def request_formatter(service: Service, resolve: Callable[[str], Formatter]) -> Formatter | None:
     """Find what formats a service's requests, with its `formatter_options`.
 
-    What a formatter says of itself by attributes (`hypotheses`, `counts`, `fan_out`) stays.
+    What a formatter says of itself by attributes (`_SAID`) stays.
     """
     formatter = resolve_formatter(service.formatter, "in", resolve)
     if formatter is None or not service.formatter_options:
         return formatter
     given = partial(formatter, **service.formatter_options)
-    for name in ("hypotheses", "counts", "fan_out"):
+    for name in _SAID:
         setattr(given, name, getattr(formatter, name, False))
     return given
 
@@ -61,6 +61,15 @@ def wants_hypotheses(formatter: Formatter | None) -> bool:
     It does so by an attribute: `formatter.hypotheses = True`.
     """
     return bool(getattr(formatter, "hypotheses", False))
+
+
+def is_own(formatter: Formatter | None) -> bool:
+    """Return whether a formatter is ours: it changes no state and makes JSON of JSON.
+
+    It says so by an attribute, `formatter.is_own = True`. It is shown the state without a copy.
+    """
+    built_in = any(formatter is one for one in BUILT_IN.values())
+    return built_in or bool(getattr(formatter, "is_own", False))
 
 
 def _find(name: str, resolve: Callable[[str], Formatter]) -> Formatter:
@@ -125,3 +134,5 @@ BUILT_IN: dict[str, Formatter] = {
     "add_confidence_formatter_out": lambda reply: [{"text": reply[0], "confidence": 0.5}],
     "chitchat_example_formatter_out": _example_out,
 }
+
+_SAID: Final = ("hypotheses", "counts", "fan_out", "is_own")

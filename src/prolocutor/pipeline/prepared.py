@@ -9,7 +9,12 @@ import msgspec
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
-from prolocutor.pipeline.formatters import reply_formatter, request_formatter, wants_hypotheses
+from prolocutor.pipeline.formatters import (
+    is_own,
+    reply_formatter,
+    request_formatter,
+    wants_hypotheses,
+)
 from prolocutor.pipeline.graph import Graph, PlanNode, compile_graph
 from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
@@ -60,6 +65,7 @@ class ServiceStep:
     `before`, `requires` and `then` are the indices of its neighbours in the graph, `end` the
     seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
     `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
+    `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
     """
 
     __slots__ = (
@@ -79,6 +85,7 @@ class ServiceStep:
         "label",
         "name",
         "only",
+        "own_formatter",
         "requires",
         "rerun",
         "selecting",
@@ -112,6 +119,7 @@ class ServiceStep:
         self.format_request = format_request and guard.watched(format_request)
         self.format_reply = format_reply and guard.watched(format_reply)
         self.fan_out = service.fan_out or bool(getattr(format_request, "fan_out", False))
+        self.own_formatter = is_own(format_request)
         self.wants_hypotheses = wants_hypotheses(format_request)
         self.counts = bool(getattr(format_request, "counts", False))
         self.together = service.together

@@ -6,7 +6,7 @@ A service is shown its own copy. What goes over a wire is joined from bytes with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -54,16 +54,25 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
 
     def value(self) -> State:
         """Return a fresh copy of the state."""
+        own = self._own()
+        return self._whole(self.snapshot.copy(copied(own) if len(own) > _ALWAYS else own))
+
+    def shared(self) -> State:
+        """Return the state without copying its parts, for a formatter that changes nothing."""
+        return self._whole(self.snapshot.shared(self._own()))
+
+    def _own(self) -> State:
         own: State = {"turn_id": self.turn_id, "service": self.step.name}
         if self.extra is not None:
-            own.update(copied(self.extra))
+            own.update(self.extra)
         about = self.about
-        if about is not None:
-            if isinstance(about, list):
-                own["hypotheses"] = [copied(one.template) for one in about]
-            else:
-                own["hypothesis"] = copied(about.template)
-        state = self.snapshot.copy(own)
+        if isinstance(about, list):
+            own["hypotheses"] = [one.template for one in about]
+        elif about is not None:
+            own["hypothesis"] = about.template
+        return own
+
+    def _whole(self, state: State) -> State:
         if self.step.selecting:
             state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
         if self.step.counts:
@@ -87,8 +96,15 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         return b"".join(pieces)
 
 
+_ALWAYS: Final = 2
+"""How many members a request has of its own in any case."""
+
+
 class PayloadRequest:
-    """What a formatter made of the agent state, or what a caller outside of turns asks."""
+    """What a formatter made of the agent state, or what a caller outside of turns asks.
+
+    A payload without a value is decoded when it is asked for.
+    """
 
     __slots__ = ("_encoded", "_first", "deltas", "key", "service", "timeout", "turn_id")
 
@@ -107,12 +123,12 @@ class PayloadRequest:
         self.timeout = timeout
         self.deltas = deltas
         self._encoded = payload.encoded
-        self._first: Plain | None = payload
+        self._first = payload.value
 
     def value(self) -> Any:
         """Return a fresh copy of the payload: the first is the one that checking it made."""
         first, self._first = self._first, None
-        return decode(self._encoded) if first is None else first.value
+        return decode(self._encoded) if first is None else first
 
     def body(self) -> bytes:
         """Return the payload as JSON."""
@@ -138,7 +154,7 @@ def requests_for(
     all (`together`). A formatter with `fan_out` gives a list, one call for each item. `deltas`
     takes the words of a service that is asked by one call.
     """
-    states: list[AnyRequest]
+    states: list[StateRequest]
     if about is None or step.fan_out:
         states = [StateRequest(step, turn_id, seconds, snapshot, extra, deltas=deltas)]
     elif step.together:
@@ -150,22 +166,19 @@ def requests_for(
             for number, one in enumerate(about)
         ]
     if step.format_request is None:
-        return states
-    payloads = [step.format_request(state.value()) for state in states]
+        return [*states]
+    own = step.own_formatter
+    payloads = [step.format_request(one.shared() if own else one.value()) for one in states]
     if step.fan_out:
         payloads = _tasks(payloads[0], about, every)
     alone = len(payloads) == 1
-    return [
-        PayloadRequest(
-            step.name,
-            turn_id,
-            _key(turn_id, step.name, None if alone else number),
-            seconds,
-            checked_payload(payload),
-            deltas,
-        )
-        for number, payload in enumerate(payloads)
-    ]
+    requests: list[AnyRequest] = []
+    for number, payload in enumerate(payloads):
+        key = _key(turn_id, step.name, None if alone else number)
+        # Parts of the state are JSON already, so what our own formatters make of them is.
+        asked = Plain(None, encode(payload)) if own else checked_payload(payload)
+        requests.append(PayloadRequest(step.name, turn_id, key, seconds, asked, deltas))
+    return requests
 
 
 def formatter_failure(error: BaseException) -> ServiceError:

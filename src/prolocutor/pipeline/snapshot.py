@@ -333,7 +333,17 @@ class DialogSnapshot:
         """
         if not self._flat:
             self._prepare()
-        *inner, head = copied(self._inner)
+        return self._joined(copied(self._inner), own)
+
+    def shared(self, own: State) -> State:
+        """Return the same made of the very parts of the snapshot, for one who changes nothing."""
+        if not self._flat:
+            self._prepare()
+        return self._joined(self._inner, own)
+
+    def _joined(self, every: list[State], own: State) -> State:
+        """Return a state whose inner parts are these."""
+        *inner, head = every
         state: State = self._head_flat | head
         state["utterances"] = utterances = list(map(or_, self._flat, inner))
         humans = list(map(utterances.__getitem__, self._humans))

@@ -9,6 +9,7 @@ import pytest
 
 from prolocutor.deeppavlov.formatters.formatter_catalog import FORMATTERS
 from prolocutor.deeppavlov.formatters.replies import RESPONSE_FORMATTERS
+from prolocutor.dialog.plain import encode
 
 DREAM = Path(__file__).parents[5] / "shared" / "data" / "dream"
 VECTORS = DREAM / "golden" / "formatters.jsonl.gz"
@@ -32,13 +33,17 @@ def recorded() -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("name", sorted(FORMATTERS))
-def test_a_dialog_formatter_asks_what_dream_asks(name: str, recorded: dict[str, list[Any]]) -> None:
+def test_a_dialog_formatter_asks_what_dream_asks_and_changes_no_dialog(
+    name: str, recorded: dict[str, list[Any]]
+) -> None:
     for vector in recorded.get(name, []):
+        before = encode(vector["in"])
         if vector["error"]:
             with pytest.raises(ValueError, match="midas"):
                 FORMATTERS[name].format(vector["in"], **vector["kwargs"])
         else:
             assert FORMATTERS[name].format(vector["in"], **vector["kwargs"]) == vector["out"]
+        assert encode(vector["in"]) == before
 
 
 @pytest.mark.parametrize("name", sorted(RESPONSE_FORMATTERS))
