@@ -28,7 +28,6 @@ ALLOWED = {
     "create_index": "part of the interface of MongoDB's driver",
     "distinct": "part of the interface of MongoDB's driver",
     "eof_received": "called by asyncio",
-    "extended": PARLAI,
     "format_commands": "called by Click",
     "find_workers": "for Python users",
     "get_acts": PARLAI,

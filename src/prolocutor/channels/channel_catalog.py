@@ -15,6 +15,7 @@ from prolocutor.contracts.channel import Channel
 CHANNELS: Final = Catalog[Callable[..., Channel]](
     "door",
     {
+        "a2a": "prolocutor.a2a.door.door:A2a",
         "almond": "prolocutor.almond.door.door:Almond",
         "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",
         "openai": "prolocutor.channels.openai.channel:OpenAi",

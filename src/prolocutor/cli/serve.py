@@ -43,7 +43,7 @@ from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
 
-USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "openai", "mcp")
+USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "openai", "a2a", "mcp")
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
@@ -227,10 +227,12 @@ def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str
     """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(plan.store)
     uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
+    auth, folder = plan.settings.auth, plan.settings.folder
     return {
         "deeppavlov": {"load": load},
         "page": {"recent": recent, "uploads": uploads},
         "openai": {"recent": recent},
+        "a2a": {"secured": bool(auth.keys or auth.tokens), "folder": folder},
     }
 
 

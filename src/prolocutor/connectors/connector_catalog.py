@@ -22,6 +22,7 @@ CONNECTORS: Final = Catalog[Callable[..., Connector]](
         "openai_chat": "prolocutor.connectors.openai_chat:OpenAiChatConnector",
         "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
         "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
+        "a2a": "prolocutor.a2a.connector.connector:A2aConnector",
         "mcp": "prolocutor.mcp.connector.connector:McpConnector",
         "nats": CatalogEntry("prolocutor.connectors.nats:NatsConnector", extra="nats"),
         "dream": "prolocutor.deeppavlov.dream:make_connector",

@@ -118,7 +118,11 @@ def _next_round(decision: Decision, draft: Draft) -> Round:
     if decision.ends:
         return NOTHING
     if reply.ask is not None:
-        return Round(waiting=pending_ask(reply.messages, reply.ask, reply.active_skill, reply.text))
+        # What the skill wants back with the answer: a task of its own that waits for it, say.
+        kept = (one.value.get("ask_context") for one in draft.speakers)
+        context = next((one for one in kept if one is not None), None)
+        waiting = pending_ask(reply.messages, reply.ask, reply.active_skill, reply.text, context)
+        return Round(waiting=waiting)
     if any(one.value.get("can_continue") in CONTINUES for one in draft.speakers):
         return _going_on(before, draft, reply)
     return NOTHING if draft.speakers else _less_preferred(before)

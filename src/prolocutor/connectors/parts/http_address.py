@@ -36,16 +36,20 @@ class HttpAddress:
             pair = f"{found.user or ''}:{found.password or ''}"
             sent["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         sent |= {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
-        self._rest = f" {found.raw_path_qs} HTTP/1.1\r\n".encode() + header_lines(sent)
+        self._target = found.raw_path_qs
+        self._lines = header_lines(sent)
         self.head: Final = self.head_of("POST")
 
-    def head_of(self, method: str) -> bytes:
-        """Return the part of a request with another method that is always the same."""
-        return method.encode() + self._rest
+    def head_of(self, method: str, target: str | None = None) -> bytes:
+        """Return the start of a request with another method, or to another path of this server."""
+        return f"{method} {target or self._target} HTTP/1.1\r\n".encode() + self._lines
 
-    def head_with(self, headers: Mapping[str, str], method: str | None = None) -> bytes:
+    def head_with(
+        self, headers: Mapping[str, str], method: str | None = None, target: str | None = None
+    ) -> bytes:
         """Return the head of one call; an `Accept` among its headers replaces the usual one."""
-        head = self.head if method is None else self.head_of(method)
+        usual = target is None and method in (None, "POST")
+        head = self.head if usual else self.head_of(method or "POST", target)
         if "Accept" in headers:
             head = head.replace(_ACCEPT_ANY, b"", 1)
         return head + header_lines(headers)

@@ -69,12 +69,14 @@ class HttpClient:
         max_bytes: int,
         stream: BodyStream | None = None,
         method: str | None = None,
+        target: str | None = None,
     ) -> HttpReply:
         """Send one request, a POST unless another method is named; return any answer.
 
+        `target` is another path of the same server, with its query, in place of the URL's.
         A status that is no 2xx raises nothing; of its body only the start is there.
         """
-        head = self._address.head_with(headers, method)
+        head = self._address.head_with(headers, method, target)
         request = b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
         try:
             try:

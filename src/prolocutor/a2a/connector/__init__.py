@@ -1,0 +1,1 @@
+"""The way to an A2A agent as a service."""

@@ -1,0 +1,1 @@
+"""The door for A2A clients."""

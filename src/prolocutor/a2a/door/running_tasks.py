@@ -1,0 +1,75 @@
+"""Messages on their way: what was sent by whom, and the task whose turn runs."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from prolocutor.a2a.door.incoming import ReadMessage
+from prolocutor.a2a.door.outgoing import iso_time
+from prolocutor.a2a.door.places import A2aPlace
+from prolocutor.a2a.wire.core import (
+    CANCELED,
+    WORKING,
+    A2aMessage,
+    A2aSendParams,
+    A2aStatus,
+    A2aTask,
+)
+from prolocutor.dialog.ids import timestamp
+
+
+class A2aCaller(msgspec.Struct, frozen=True):
+    """Who calls, and how.
+
+    `user` is None for an anonymous visitor, `trusted` says that it is an operator. `skill` is the
+    one that is talked to alone. `legacy`: version 0.3 is spoken.
+    """
+
+    user: str | None
+    trusted: bool = False
+    skill: str | None = None
+    legacy: bool = False
+
+
+class SentMessage(msgspec.Struct):
+    """A message on its way: where it belongs, its task, and what it means."""
+
+    params: A2aSendParams
+    message: A2aMessage
+    place: A2aPlace
+    task: str
+    read: ReadMessage
+    skill: str | None
+    earlier: list[A2aMessage]
+
+    @property
+    def history(self) -> list[A2aMessage]:
+        """The messages of the task so far, this one included."""
+        return [*self.earlier, self.message]
+
+
+class RunningTask(msgspec.Struct):
+    """A turn that runs; `over` is set when a client cancels it, or it has ended."""
+
+    sent: SentMessage
+    since: str
+    over: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    is_cancelled: bool = False
+
+    def task(self) -> A2aTask:
+        """Return the task as it is meanwhile."""
+        sent = self.sent
+        return A2aTask(
+            id=sent.task,
+            context_id=sent.place.context,
+            status=A2aStatus(state=WORKING, timestamp=iso_time(self.since)),
+            history=sent.history,
+        )
+
+
+def cancelled(task: A2aTask) -> A2aTask:
+    """Return a task as it is once a client has cancelled it."""
+    status = A2aStatus(state=CANCELED, timestamp=iso_time(timestamp()))
+    return msgspec.structs.replace(task, status=status, artifacts=[])
