@@ -23,11 +23,11 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test check lint types floors format docs dist wheel test-wheel image soak \
+.PHONY: help setup serve quick test check lint types floors format docs dist wheel test-wheel image soak soak-replicas \
 	bench bench-peers demo-score test-parlai demo-data lock clean distclean moved
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with everything that development needs, in locked versions
 
@@ -86,6 +86,9 @@ image: ## build the container image "prolocutor", where there is a builder, and 
 
 soak: $(READY) ## kill the server 10,000 times under load and compare the store with what clients saw
 	@$(BIN)/python bench/soak.py $(ARGS)
+
+soak-replicas: $(READY) ## let replicas, their lines and PostgreSQL fail under load, and compare everything
+	@$(BIN)/python bench/soak_replicas.py $(ARGS)
 
 bench: $(READY) ## measure turns and write docs/benchmarks.md
 	@$(BIN)/python bench/turns.py $(ARGS)

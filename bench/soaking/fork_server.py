@@ -3,7 +3,8 @@
 A server forked here is `prolocutor serve` with the same words as typed by a person; only the time
 in which Python imports it is saved. Read from standard input, one word a line: `live` forks
 a server, `kill` and `stop` send it SIGKILL and SIGTERM, and then `ended STATUS` is printed (as
-`subprocess` counts: minus the signal). Beside that the servers print to the same standard output.
+`subprocess` counts: minus the signal); `pause` and `go-on` send SIGSTOP and SIGCONT. Beside that
+the servers print to the same standard output. `SOAK_CONTROL` names a fault to put in before.
 
     python bench/soaking/fork_server.py serve FILE --port 4242 --store URL
 """
@@ -11,6 +12,7 @@ a server, `kill` and `stop` send it SIGKILL and SIGTERM, and then `ended STATUS`
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import sys
@@ -26,17 +28,22 @@ import prolocutor.stores.sqlite.sqlite_store  # noqa: F401
 from prolocutor.cli.main import run
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGTERM}
+PAUSES = {"pause": signal.SIGSTOP, "go-on": signal.SIGCONT}
 PATIENCE = 30
 """Seconds that a server may take to end; then it is killed."""
 
 
 def main(arguments: list[str]) -> None:
+    if control := os.environ.get("SOAK_CONTROL"):
+        importlib.import_module("bench.soaking.controls").sabotage(control)
     gc.freeze()
     child = 0
     for line in sys.stdin:
         word = line.strip()
         if word == "live":
             child = os.fork() or live(arguments)
+        elif child and word in PAUSES:
+            os.kill(child, PAUSES[word])
         elif child:
             os.kill(child, SIGNALS[word])
             print(f"ended {ended(child)}", flush=True)

@@ -105,6 +105,14 @@ class ForkServer:
     async def stop(self) -> int:
         return await self._end("stop")
 
+    def pause(self) -> None:
+        """Send SIGSTOP."""
+        self._tell("pause")
+
+    def go_on(self) -> None:
+        """Send SIGCONT."""
+        self._tell("go-on")
+
     async def _end(self, word: str) -> int:
         self._tell(word)
         return int((await _line(self._process, _ENDED))[1])

@@ -1,0 +1,341 @@
+"""ReplicaRun: replicas under load while they, their lines and their database fail."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import IO, Final
+
+import aiohttp
+import msgspec
+
+from bench.soaking.controls import change_functions
+from bench.soaking.database import SoakDatabase, in_thread
+from bench.soaking.replica_checker import Findings, check
+from bench.soaking.replica_ledger import ReplicaLedger
+from bench.soaking.replica_users import ReplicaUser
+from bench.soaking.servers import ForkServer
+from bench.soaking.soak_run import _free_port
+from bench.soaking.tcp_proxy import TcpProxy
+from prolocutor.stores.store_catalog import open_store
+
+ASSISTANT: Final = Path(__file__).with_name("replicas.yaml")
+ROOT: Final = Path(__file__).parents[2]
+READY: Final = 60.0
+AT_LAST: Final = 60.0
+"""Seconds in which a replica must be ready, and in which all must be answered at last."""
+QUIET: Final = 6
+"""People who say little, beside the others."""
+RARE: Final = frozenset({"restart", "failover", "disk", "nats"})
+"""Faults of what all replicas share: one at a time, and seldom."""
+
+
+class ReplicaSoak(msgspec.Struct, frozen=True, kw_only=True):
+    """What a soak is to do: for how long, with how many, under which faults."""
+
+    seconds: float = 60.0
+    replicas: int = 3
+    people: int = 40
+    lease: float = 1.0
+    seed: int = 1
+    faults: tuple[str, ...] = ("kill", "pause", "cut", "restart", "failover")
+    control: str = ""
+    every: float = 0.5
+    """Seconds between two faults, on average."""
+
+
+class ReplicaSlot:
+    """One replica after the other at one address, each with its own line to each database."""
+
+    def __init__(self, number: int, port: int) -> None:
+        self.number = number
+        self.url = f"http://127.0.0.1:{port}"
+        self.port = port
+        self.proxies: list[TcpProxy] = []
+        self.is_up = False
+        self.busy = asyncio.Lock()
+        self._forks: ForkServer | None = None
+
+    async def open(self, words: list[str], environ: dict[str, str], log: IO[bytes]) -> None:
+        """Start the process from which replicas are forked."""
+        self._forks = await ForkServer.opened(words, environ, log)
+
+    async def start(self) -> None:
+        """Start a replica; it need not be ready."""
+        assert self._forks is not None
+        await self._forks.start()
+        self.is_up = True
+
+    async def ready(self) -> None:
+        """Wait until it takes requests."""
+        assert self._forks is not None
+        async with asyncio.timeout(READY):
+            await self._forks.ready()
+
+    async def kill(self) -> None:
+        """Kill it."""
+        assert self._forks is not None
+        self.is_up = False
+        await self._forks.kill()
+
+    async def pause(self, seconds: float) -> None:
+        """Stop it as a debugger does, and let it go on."""
+        assert self._forks is not None
+        self._forks.pause()
+        await asyncio.sleep(seconds)
+        self._forks.go_on()
+
+    async def stop(self) -> int:
+        """Ask it to end; return its exit status."""
+        assert self._forks is not None
+        self.is_up = False
+        return await self._forks.stop()
+
+    async def aclose(self) -> None:
+        """End everything."""
+        if self._forks is not None:
+            await self._forks.aclose()
+        for proxy in self.proxies:
+            await proxy.aclose()
+
+
+class ReplicaRun:
+    """One soak in a folder of its own."""
+
+    def __init__(self, folder: Path, soak: ReplicaSoak, database: SoakDatabase) -> None:
+        self.soak = soak
+        self.ledger = ReplicaLedger()
+        self.counts: Counter[str] = Counter()
+        self.takeovers: list[float] = []
+        """Seconds from the death of a replica until another one had a turn of its."""
+        self._folder = folder
+        self._diary = folder / "diary"
+        self._database = database
+        self._random = Random(soak.seed)
+        self._slots = [
+            ReplicaSlot(number, _free_port(self._random)) for number in range(soak.replicas)
+        ]
+        self._watching: set[asyncio.Task[None]] = set()
+        self._ending = asyncio.Event()
+
+    async def run(self) -> Findings:
+        """Run it and compare what people saw with what is stored."""
+        await in_thread(self._database.open)
+        try:
+            await self._migrate()
+            with (self._folder / "replicas.log").open("wb") as log:
+                try:
+                    await self._soak(log)
+                finally:
+                    for slot in self._slots:
+                        await slot.aclose()
+            found = await check(self._database, self.ledger, self._diary)
+            found.complaints = [*self.ledger.complaints, *found.complaints]
+            return found
+        finally:
+            await in_thread(self._database.aclose)
+
+    def summary(self, found: Findings) -> str:
+        """Say in a few lines what came out."""
+        faults = ", ".join(f"{number:,} {name}" for name, number in sorted(self.counts.items()))
+        seen = ", ".join(f"{n:,} {name}" for name, n in sorted(self.ledger.counts.items()))
+        leases = sorted(one / self.soak.lease for one in self.takeovers)
+        taken = (
+            "none"
+            if not leases
+            else (
+                f"{len(leases):,}, after {median(leases):.2f} leases in the median,"
+                f" {leases[-1]:.2f} at most"
+            )
+        )
+        lags = [lag for one in self.ledger.people.values() for lag in one.lags]
+        return (
+            f"{self.soak.replicas} replicas, {self.soak.people} people, lease"
+            f" {self.soak.lease:g} s, seed {self.soak.seed}"
+            f"{f', control {self.soak.control}' if self.soak.control else ''}\n"
+            f"faults: {faults}\n{found.turns:,} turns, {found.run_again:,} run again; {seen}\n"
+            f"turns of killed replicas that others took over: {taken}\n"
+            f"messages at other replicas: {len(lags):,}, late by"
+            f" {1000 * median(lags or [0]):.0f} ms in the median\n"
+            f"{found.passed:,} checks passed, {len(found.complaints):,} failed"
+        )
+
+    # -- the replicas -----------------------------------------------------------------------
+
+    async def _migrate(self) -> None:
+        store = open_store(self._database.url)
+        await store.open()
+        await store.aclose()
+        if self.soak.control:
+            await change_functions(self._database.url, self.soak.control)
+
+    async def _soak(self, log: IO[bytes]) -> None:
+        for slot in self._slots:
+            await self._open(slot, log)
+        await asyncio.gather(*(slot.start() for slot in self._slots))
+        await asyncio.gather(*(slot.ready() for slot in self._slots))
+        enough, read_enough = asyncio.Event(), asyncio.Event()
+        async with (
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session,
+            asyncio.TaskGroup() as group,
+        ):
+            people = [self._person(f"person-{n:02}", session) for n in range(self.soak.people)]
+            talks = [group.create_task(one.talk(enough)) for one in people]
+            quiet = [self._person(f"quiet-{n}", session, quiet=True) for n in range(QUIET)]
+            talks += [group.create_task(one.talk(enough)) for one in quiet]
+            reads = [
+                group.create_task(one.read(read_enough, restless=n % 2 == 1))
+                for n, one in [*((0, one) for one in quiet), *enumerate(people)]
+            ]
+            await self._break_things()
+            enough.set()
+            await self._settle(talks)
+            read_enough.set()
+            for slot in self._slots:
+                if status := await slot.stop():
+                    self.ledger.complain(f"replica {slot.number} was asked to end: {status}")
+            for task in [*reads, *self._watching]:
+                task.cancel()
+
+    async def _open(self, slot: ReplicaSlot, log: IO[bytes]) -> None:
+        for port in self._database.ports:
+            proxy = TcpProxy(port)
+            await proxy.open()
+            slot.proxies.append(proxy)
+        hosts = ",".join(f"127.0.0.1:{proxy.port}" for proxy in slot.proxies)
+        store = f"postgresql://postgres@{hosts}/soak?target_session_attrs=read-write"
+        environ = {
+            "SOAK_STORE": store,
+            "SOAK_LEASE": f"{self.soak.lease}s",
+            "SOAK_URL": slot.url,
+            "SOAK_DIARY": str(self._diary),
+            "SOAK_CONTROL": self.soak.control,
+            "PYTHONPATH": str(ROOT),
+        }
+        await slot.open(["serve", str(ASSISTANT), "--port", str(slot.port)], environ, log)
+
+    def _person(
+        self, name: str, session: aiohttp.ClientSession, *, quiet: bool = False
+    ) -> ReplicaUser:
+        urls = [slot.url for slot in self._slots]
+        random = Random(f"{self.soak.seed}/{name}")
+        return ReplicaUser(name, urls, session, self.ledger, random, quiet=quiet)
+
+    async def _settle(self, talks: list[asyncio.Task[None]]) -> None:
+        """Wait until all is answered, has rung and was read."""
+        _, waiting = await asyncio.wait(talks, timeout=AT_LAST)
+        if waiting:
+            self.ledger.complain(f"{len(waiting)} people have got no answer at the end")
+            for talk in waiting:
+                talk.cancel()
+        statement = "SELECT (SELECT count(*) FROM agenda) + (SELECT count(*) FROM open_turns)"
+        ends = (
+            'SELECT "user", (SELECT count(*) FROM feed f WHERE f.person = p.person) FROM people p'
+        )
+        until = time.monotonic() + AT_LAST
+        while time.monotonic() < until:
+            await asyncio.sleep(0.1)
+            [[left]] = await self._database.rows(statement)
+            if left:
+                continue
+            rows = dict(await self._database.rows(ends))
+            people = self.ledger.people.items()
+            if all(len(one.read) == rows.get(f"almond:{name}", 0) for name, one in people):
+                return
+
+    # -- faults -----------------------------------------------------------------------------
+
+    async def _break_things(self) -> None:
+        """Let one thing after the other fail until the time is over."""
+        soak, end = self.soak, time.monotonic() + self.soak.seconds
+        common = [name for name in soak.faults if name not in RARE]
+        rare = [name for name in soak.faults if name in RARE]
+        doing: set[asyncio.Task[None]] = set()
+        next_rare = time.monotonic() + min(10.0, soak.seconds / (len(rare) + 1))
+        while time.monotonic() < end:
+            await asyncio.sleep(self._random.uniform(0.5, 1.5) * soak.every)
+            if rare and time.monotonic() >= next_rare:
+                await asyncio.gather(*doing)
+                doing.clear()
+                await self._fail(rare[self.counts.total() % len(rare)])
+                next_rare = time.monotonic() + min(10.0, soak.seconds / (len(rare) + 1))
+                continue
+            if not common:
+                continue
+            slot = self._random.choice(self._slots)
+            if not slot.busy.locked():
+                doing = {task for task in doing if not task.done()}
+                doing.add(asyncio.create_task(self._fail(self._random.choice(common), slot)))
+        await asyncio.gather(*doing)
+
+    async def _fail(self, name: str, slot: ReplicaSlot | None = None) -> None:
+        self.counts[name] += 1
+        if slot is None:
+            faults: dict[str, Callable[[], Awaitable[None]]] = {
+                "restart": lambda: in_thread(self._database.restart),
+                "failover": self._fail_over,
+                "disk": self._fill_disk,
+            }
+            await faults[name]()
+            return
+        async with slot.busy:
+            lease = self.soak.lease
+            if name == "kill":
+                await self._kill(slot)
+            elif name == "pause":
+                await slot.pause(self._random.uniform(1.2, 3.0) * lease)
+            else:
+                held = self._random.random() < 0.5
+                for proxy in slot.proxies:
+                    proxy.hold() if held else proxy.cut()
+                await asyncio.sleep(self._random.uniform(0.3, 3.0) * lease)
+                for proxy in slot.proxies:
+                    proxy.mend()
+
+    async def _kill(self, slot: ReplicaSlot) -> None:
+        await slot.kill()
+        watching = asyncio.create_task(self._watch(slot.url, time.monotonic()))
+        self._watching.add(watching)
+        watching.add_done_callback(self._watching.discard)
+        await asyncio.sleep(self._random.uniform(0.0, 0.5))
+        await slot.start()
+        if self._random.random() < 0.8:
+            await slot.ready()
+            await asyncio.sleep(self._random.uniform(0.0, 0.3))
+
+    async def _watch(self, url: str, died: float) -> None:
+        """Measure how soon others have the turns that a dead replica had."""
+        statement = (
+            "SELECT o.turn_id, o.replica FROM open_turns o JOIN replicas r USING (replica)"
+            " WHERE r.url = $1"
+        )
+        still = "SELECT turn_id FROM open_turns WHERE replica = ANY($1) AND turn_id = ANY($2)"
+        try:
+            left = await self._database.rows(statement, url)
+            numbers = list({replica for _, replica in left})
+            turns = {turn_id for turn_id, _ in left}
+            while turns:
+                await asyncio.sleep(0.05)
+                open_now = {
+                    turn_id for [turn_id] in await self._database.rows(still, numbers, list(turns))
+                }
+                self.takeovers += [time.monotonic() - died] * len(turns - open_now)
+                turns = open_now
+        except (TimeoutError, OSError, Exception):
+            return  # the database fails as well
+
+    async def _fail_over(self) -> None:
+        await in_thread(self._database.fail_over)
+        await asyncio.sleep(2 * self.soak.lease)
+        await in_thread(self._database.follow_again)
+
+    async def _fill_disk(self) -> None:
+        ballast = await in_thread(self._database.fill)
+        await asyncio.sleep(2 * self.soak.lease)
+        ballast.unlink()
+        await in_thread(self._database.ensure_up)
