@@ -8,6 +8,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── ThingTalkError          a ThingTalk program cannot be taken: line, column, what to do
 │   ├── NotFound                the dialog, utterance or person asked for is unknown
 │   ├── Conflict                the same idempotency key came with another body
+│   ├── HandoverConflict            another operator has the dialog, or none has
 │   └── Forbidden               the caller may not do this
 │       └── Unauthenticated     the caller is not authenticated
 ├── Overloaded                  the queue of a person is full, or waiting took too long
@@ -113,6 +114,12 @@ class Conflict(BadInput):
     """The same idempotency key came with another body."""
 
     code = "conflict"
+
+
+class HandoverConflict(BadInput):
+    """Another operator has the dialog, or it was not taken over."""
+
+    code = "handover_conflict"
 
 
 class Forbidden(BadInput):

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.feed import FeedListeners, reply_messages
+from prolocutor.assistant.handovers import HANDOVERS, Handovers
 from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.rounds import choice_pages
 from prolocutor.assistant.rounds.effects import closing_of, pending_ask
@@ -19,6 +20,7 @@ from prolocutor.contracts.programs import ProgramRunner
 from prolocutor.contracts.store import AgendaEntry, Delivery, NewDialog, Store
 from prolocutor.dialog import notices, rounds
 from prolocutor.dialog.ids import DialogId, new_ids, timestamp
+from prolocutor.dialog.inputs import OPERATOR
 from prolocutor.dialog.messages import checked_messages, with_owner
 from prolocutor.dialog.notices import Notice
 from prolocutor.dialog.recurrence import DAY, next_time
@@ -38,7 +40,8 @@ class Postponed(Exception):
 class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What comes of an entry that is due: messages, an ask, and the entry that replaces it.
 
-    `entries` and `struck` change the rest of the agenda.
+    `entries` and `struck` change the rest of the agenda. `ends_handover`: a dialog goes back to the
+    assistant.
     """
 
     messages: list[dict[str, Any]] = []
@@ -47,6 +50,7 @@ class DueOutcome(msgspec.Struct, frozen=True, kw_only=True):
     again: AgendaEntry | None = None
     entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
+    ends_handover: bool = False
 
     @property
     def asks(self) -> bool:
@@ -70,6 +74,7 @@ class AgendaDelivery:
         listeners: FeedListeners,
         deadline: float,
         new_dialog_attributes: bytes,
+        handovers: Handovers,
     ) -> None:
         self._store = store
         self._skills = frozenset(skills)
@@ -78,9 +83,18 @@ class AgendaDelivery:
         self._listeners = listeners
         self._deadline = deadline
         self._new_dialog_attributes = new_dialog_attributes
+        self._handovers = handovers
 
-    async def due(self, entry: AgendaEntry, now: float) -> DueOutcome:
-        """Return what comes of an entry, nothing if it cannot be read; `Postponed`: not yet."""
+    async def due(self, entry: AgendaEntry, now: float, state: Round) -> DueOutcome:
+        """Return what comes of an entry, nothing if it cannot be read; `Postponed`: not yet.
+
+        `state` is the round of its dialog.
+        """
+        if entry.skill == HANDOVERS:
+            if state.handover is None:
+                return DueOutcome()
+            messages = [self._handovers.ended(state.handover)]
+            return DueOutcome(messages=messages, skill=OPERATOR, ends_handover=True)
         dropped = _dropped(entry.dropped)
         try:
             notice = notices.decode(entry.body)
@@ -94,12 +108,27 @@ class AgendaDelivery:
             due = await self._of_program(entry)
         return replace(due, messages=[*dropped, *due.messages])
 
-    def is_awaited(self, waiting: PendingAsk | None) -> bool:
+    def must_wait(self, entry: AgendaEntry, state: Round) -> bool:
+        """Return whether an entry must wait: an answer is expected, or a person has the dialog."""
+        if entry.skill == HANDOVERS:
+            return False
+        taken = state.handover is not None and bool(state.handover.by)
+        return taken or self._is_awaited(state.waiting)
+
+    def _is_awaited(self, waiting: PendingAsk | None) -> bool:
         """Return whether an answer is expected, by a skill that still exists."""
         return waiting is not None and (not waiting.skill or waiting.skill in self._skills)
 
-    async def deliver(self, entry: AgendaEntry, due: DueOutcome) -> bool:
-        """Deliver it and settle the entry; return False if that is not on the agenda any more."""
+    async def deliver(self, entry: AgendaEntry, due: DueOutcome, state: Round) -> bool:
+        """Deliver it and settle the entry; return False if that is not on the agenda any more.
+
+        `state` is the round of the dialog before.
+        """
+        after = None
+        if due.ends_handover:
+            after = replace(state, handover=None)
+        elif due.asks:
+            after = Round(waiting=due.waiting, handover=state.handover)
         rows: list[bytes] = []
         if due.messages:
             rows = reply_messages("", {"messages": due.messages}, due.skill, None)
@@ -109,8 +138,8 @@ class AgendaDelivery:
                 user=entry.user,
                 dialog_name=entry.dialog_name,
                 messages=rows,
-                closing=closing_of(due.waiting),
-                round=rounds.encode(Round(waiting=due.waiting)) if due.asks else None,
+                closing=closing_of(due.waiting if after is None else after.waiting),
+                round=None if after is None else rounds.encode(after),
                 entry=entry,
                 again=due.again,
                 entries=due.entries,
@@ -130,6 +159,8 @@ class AgendaDelivery:
             self._listeners.wake(entry.user)
         if delivered and due.asks:
             load_ahead()
+        if delivered and due.ends_handover and state.handover is not None:
+            await self._handovers.expired(entry, state.handover)
         return delivered
 
     def _of_notice(self, entry: AgendaEntry, notice: Notice, now: float) -> DueOutcome:

@@ -13,11 +13,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from prolocutor.assistant.agenda_delivery import AgendaDelivery, DueOutcome, Postponed
+from prolocutor.assistant.handovers import HANDOVERS
 from prolocutor.assistant.notification import NOTIFICATIONS
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog import notices, rounds
+from prolocutor.dialog.rounds import Round
 from prolocutor.errors import Conflict, StoreError
 
 log = logging.getLogger(__name__)
@@ -43,7 +45,8 @@ MAX_PAUSE: Final = 60.0
 class AgendaScheduler:
     """Delivers what is due, in the queue of its person; one task sleeps for all persons.
 
-    Where an ask is open in a dialog, its entries wait until the round has ended (`round_ended`).
+    Where an ask is open in a dialog, or a person has it, its entries wait until the round has ended
+    (`round_ended`).
     `settle` stores the last turn of a person if that failed before. Where replicas share the store,
     `shared` claims what is due for this one, and holds the person meanwhile.
     """
@@ -183,7 +186,8 @@ class AgendaScheduler:
 
     def _is_free(self, entry: AgendaEntry, now: float) -> bool:
         user = entry.user
-        if user in self._queued or (user, entry.dialog_name) in self._waiting_for_round:
+        waits = (user, entry.dialog_name) in self._waiting_for_round and entry.skill != HANDOVERS
+        if user in self._queued or waits:
             return False
         return user not in self._failed or self._failed[user][1] <= now
 
@@ -223,27 +227,28 @@ class AgendaScheduler:
     async def _deliver_due(self, user: str) -> set[tuple[str, str]]:
         """Deliver what is due, in order, where no round is open; return the settled entries."""
         now = self.clock()
-        asking: dict[str, bool] = {}
+        states: dict[str, Round] = {}
         settled: set[tuple[str, str]] = set()
         for entry in await self._store.entries(user):
             if entry.due > now or len(settled) == MAX_IN_A_ROW:
                 break
             dialog = entry.dialog_name
-            if dialog not in asking:
-                state = rounds.decode(await self._store.round(user, dialog))
-                asking[dialog] = self._deliveries.is_awaited(state.waiting)
-            if asking[dialog]:
+            if dialog not in states:
+                states[dialog] = rounds.decode(await self._store.round(user, dialog))
+            state = states[dialog]
+            if self._deliveries.must_wait(entry, state):
                 self._waiting_for_round.add((user, dialog))
                 continue
             self._waiting_for_round.discard((user, dialog))
             try:
-                due = await self._deliveries.due(entry, now)
+                due = await self._deliveries.due(entry, now, state)
             except Postponed as error:
                 log.warning("an entry of the agenda is put off: %s", error, exc_info=True)
                 due = DueOutcome(again=replace(entry, due=now + MAX_PAUSE))
-            if await self._deliveries.deliver(entry, due):
+            if await self._deliveries.deliver(entry, due, state):
                 settled.add((entry.skill, entry.key))
-                asking[dialog] = due.asks
+                if due.asks or due.ends_handover:
+                    del states[dialog]
         return settled
 
     async def _delivered_before(self, entry: AgendaEntry, digest: str) -> bool | None:

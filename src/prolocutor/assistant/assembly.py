@@ -11,6 +11,8 @@ from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.dialog_changes import DialogChanges
 from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, shared_store
@@ -37,6 +39,7 @@ class AssistantParts(msgspec.Struct, frozen=True):
     changes: DialogChanges
     turns: TurnRunner
     listeners: FeedListeners
+    handovers: Handovers
     access: PersonAccess | None = None
     succession: Succession | None = None
 
@@ -53,6 +56,7 @@ def assemble(
     switch_confidence: float,
     recover_within: float,
     queue_timeout: float,
+    handover: HandoverSettings,
     replica: ReplicaSettings,
     broker: Broker | None,
 ) -> AssistantParts:
@@ -68,6 +72,7 @@ def assemble(
     journal = Journal(
         store, engine=engine, secrets=secrets, clock=None if shared is None else clock
     )
+    handovers = Handovers(store, engine=engine, settings=handover, clock=clock)
     skills = pipeline.of(Stage.SKILL)
     deliveries = AgendaDelivery(
         store,
@@ -77,6 +82,7 @@ def assemble(
         listeners=listeners,
         deadline=deadline,
         new_dialog_attributes=journal.new_dialog_attributes,
+        handovers=handovers,
     )
     scheduler = AgendaScheduler(
         store,
@@ -93,6 +99,7 @@ def assemble(
         listeners=listeners,
         scheduler=scheduler,
         observers=observers,
+        handovers=handovers,
     )
     turns = TurnRunner(
         engine=engine,
@@ -105,12 +112,13 @@ def assemble(
         scheduler=scheduler,
         observers=observers,
         recover_within=recover_within,
+        handovers=handovers,
         clock=clock,
         access=access,
         stored=StoredReplies(shared, access) if shared and access else None,
     )
     if shared is None or access is None or wake_ups is None:
-        return AssistantParts(journal, scheduler, changes, turns, listeners)
+        return AssistantParts(journal, scheduler, changes, turns, listeners, handovers)
     succession = Succession(
         shared,
         replica,
@@ -122,4 +130,6 @@ def assemble(
         listeners=listeners,
         wake_ups=wake_ups,
     )
-    return AssistantParts(journal, scheduler, changes, turns, listeners, access, succession)
+    return AssistantParts(
+        journal, scheduler, changes, turns, listeners, handovers, access, succession
+    )

@@ -20,6 +20,7 @@ from prolocutor.assistant.assistant_settings import (
     ReplicaSettings,
 )
 from prolocutor.assistant.feed import FeedMessage
+from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.input_checks import (
     check_name,
     check_skill,
@@ -28,6 +29,7 @@ from prolocutor.assistant.input_checks import (
 )
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.succession import Succession
@@ -65,7 +67,7 @@ class Assistant:
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
-    share the store.
+    share the store. `desk` is what operators do with dialogs.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Assistant:
         max_attributes: int = DEFAULTS.max_attributes,
         switch_confidence: float = DEFAULTS.switch_confidence,
         name: str = DEFAULTS.name,
+        handover: HandoverSettings = DEFAULTS.handover,
         replica: ReplicaSettings = REPLICA,
         broker: Broker | None = None,
         messages: str | None = DEFAULTS.messages,
@@ -107,6 +110,7 @@ class Assistant:
             recover_within=recover_within,
             max_attributes=max_attributes,
             switch_confidence=switch_confidence,
+            handover=handover,
         ).check()
         replica.check()
         self.name = name
@@ -147,6 +151,7 @@ class Assistant:
             switch_confidence=switch_confidence,
             recover_within=recover_within,
             queue_timeout=queue_timeout,
+            handover=handover,
             replica=replica,
             broker=self._broker,
         )
@@ -154,6 +159,8 @@ class Assistant:
         self._changes, self._turns = parts.changes, parts.turns
         self._listeners = parts.listeners
         self._access, self._succession = parts.access, parts.succession
+        self._handovers = parts.handovers
+        self.desk = OperatorDesk(self.store, self._turns, self._in_line, handover, max_text)
 
     @classmethod
     def from_file(
@@ -211,6 +218,7 @@ class Assistant:
         await self._journal.settle_all()
         if self._succession is not None:
             await self._succession.aclose(grace)
+        await self._handovers.aclose()
         if self._broker is not None:
             await self._broker.aclose()
         await self.engine.aclose()
@@ -416,6 +424,10 @@ class Assistant:
             check_skill(skill, self._skills)
             input = replace(input, skill=skill)
         run = partial(self._turns.run, input, user, name, request_id, channel, listener)
+        return self._in_line(user, run)
+
+    def _in_line(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:
+        """Make a turn when all that this person asked before is done, here and at replicas."""
         self._check_open(user)
         if self._access is None:
             return self._queues.enter(user, run)

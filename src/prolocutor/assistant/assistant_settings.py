@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.bounds import DAY, MANY, Count, PositiveSeconds, check_bounds
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import ConfigError
@@ -36,7 +37,8 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
     of one input. Turns that were cut off less than `recover_within` seconds ago are run once more.
     `max_attributes` of one profile. `switch_confidence`: how sure a skill must be to change the
     subject while another one waits for an answer. `messages`: the URL of the NATS servers by which
-    workers and other replicas are reached.
+    workers and other replicas are reached. `handover`: of
+    dialogs to operators.
     """
 
     name: str = "assistant"
@@ -51,10 +53,12 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
     max_attributes: Annotated[int, Meta(ge=0, le=MANY)] = 1000
     switch_confidence: Annotated[float, Meta(ge=0)] = 0.8
     messages: str | None = None
+    handover: HandoverSettings = HandoverSettings()
 
     def check(self) -> None:
         """Raise a `ConfigError` that names the setting that is out of its bounds."""
         check_bounds(self)
+        check_bounds(self.handover)
         if self.reserve is not None and self.reserve >= self.deadline:
             what = f"expected less than the deadline of {self.deadline:g}, found {self.reserve:g}"
             raise ConfigError(what, key="reserve")

@@ -6,6 +6,7 @@ from typing import Any
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.rounds.secrets import Secrets
@@ -27,6 +28,7 @@ class DialogChanges:
         listeners: FeedListeners,
         scheduler: AgendaScheduler,
         observers: ObserverGroup,
+        handovers: Handovers,
     ) -> None:
         self._store = store
         self._journal = journal
@@ -34,18 +36,22 @@ class DialogChanges:
         self._listeners = listeners
         self._scheduler = scheduler
         self._observers = observers
+        self._handovers = handovers
 
     async def close_dialog(self, user: str, dialog: str) -> str | None:
         """End the active dialog of that name and return its id, if there is one."""
         self._secrets.forget(user)
         closed = await self._store.close_dialog(user, dialog)
         self._scheduler.round_ended(user, dialog)
+        if closed is not None:
+            await self._handovers.forget(user, closed)
         return closed
 
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown."""
         self._journal.forget(user)
         self._secrets.forget(user)
+        await self._handovers.forget(user)
         deleted = await self._store.delete_person(user)
         self._scheduler.forget(user)
         self._observers.person_deleted(user)

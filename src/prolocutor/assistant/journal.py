@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -18,6 +18,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     AnsweredRequest,
     NewDialog,
+    NewUtterance,
     OpenedTurn,
     TurnClosing,
     TurnOpening,
@@ -25,7 +26,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
-from prolocutor.dialog.inputs import EarlierTurn, Input
+from prolocutor.dialog.inputs import OPERATOR, EarlierTurn, Input, OperatorAct
 from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
 from prolocutor.pipeline.draft import DraftReply
 from prolocutor.pipeline.engine import Engine
@@ -89,7 +90,7 @@ class Journal:
         opening = partial(self._opening, input, ids, user, dialog, channel, request_id)
         if self._shared:
             return await self._open_shared(input, opening, self._rounds.round(user, dialog))
-        secret = await self._secrets.is_secret(user, dialog, input)
+        secret = input.operator is None and await self._secrets.is_secret(user, dialog, input)
         opened = await self._store.open_turn(opening(secret))
         if isinstance(opened, AnsweredRequest) and opened.reply is None:
             return await self.resume_turn(opened.turn_id)
@@ -100,7 +101,8 @@ class Journal:
     ) -> OpenedTurn | AnsweredRequest:
         """Open a turn under the round that its dialog is in at all replicas."""
         while True:
-            opening = make_opening(is_secret_in(round, input), round)
+            secret = input.operator is None and is_secret_in(round, input)
+            opening = make_opening(secret, round)
             turn_id = opening.turn_id
             try:
                 opened = await self._in_hand(turn_id, self._store.open_turn(opening))
@@ -146,7 +148,7 @@ class Journal:
             text=shown.text,
             encoded_text=text,
             attributes=attributes,
-            message=human_message(text, shown.parsed),
+            message=_row_of(shown, text, bot_utt_id),
             start=_start_of(input, secret=True) if secret else start,
             round=round,
             request_key=request_id,
@@ -195,7 +197,7 @@ class Journal:
         )
         closing = TurnClosing(
             opened=opened,
-            utterances=draft.utterances(),
+            utterances=_stored(draft.utterances(), effects.stores),
             human=draft.human,
             bot=draft.bot,
             messages=_rows(reply, said.bot_utt_id),
@@ -261,13 +263,15 @@ def input_of(opened: OpenedTurn) -> Input:
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
     if "retold" in came:
         came["retold"] = msgspec.convert(came["retold"], EarlierTurn)
+    if "operator" in came:
+        came["operator"] = msgspec.convert(came["operator"], OperatorAct)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
 
 
 def _start_of(input: Input, *, secret: bool = False) -> bytes:
     """Return what a second run needs of an input beside its text; of a secret, the text too."""
     is_plain = input.parsed is None and input.program is None and input.skill is None
-    if is_plain and not (secret or input.retold):
+    if is_plain and input.operator is None and not (secret or input.retold):
         return b"{}"
     text = input.text if secret else None
     came = {
@@ -276,8 +280,27 @@ def _start_of(input: Input, *, secret: bool = False) -> bytes:
         "program": input.program,
         "skill": input.skill,
         "retold": input.retold,
+        "operator": input.operator,
     }
     return plain.encode({key: value for key, value in came.items() if value is not None})
+
+
+def _row_of(input: Input, encoded_text: bytes, bot_utt_id: str) -> bytes:
+    """Return the feed's row for an input; that of an operator is a message to the person."""
+    act = input.operator
+    if act is None:
+        return human_message(encoded_text, input.parsed)
+    message = {"type": "text", "text": act.text, "handover": {"by": act.by, "state": act.state}}
+    (row,) = reply_messages(act.text, {"messages": [message]}, OPERATOR, bot_utt_id)
+    return row
+
+
+def _stored(
+    both: list[NewUtterance], stores: Literal["both", "heard", "said"]
+) -> list[NewUtterance]:
+    if stores == "both":
+        return both
+    return [one for one in both if one.by_bot == (stores == "said")]
 
 
 def _rows(reply: DraftReply, utt_id: str) -> list[bytes]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, Place
@@ -56,6 +57,7 @@ class TurnRunner:
         scheduler: AgendaScheduler,
         observers: ObserverGroup,
         recover_within: float,
+        handovers: Handovers,
         clock: Callable[[], float] = time.time,
         access: PersonAccess | None = None,
         stored: StoredReplies | None = None,
@@ -73,6 +75,7 @@ class TurnRunner:
         self._scheduler = scheduler
         self._observers = observers
         self._recover_within = recover_within
+        self._handovers = handovers
 
     async def run(
         self,
@@ -136,6 +139,8 @@ class TurnRunner:
         started: float,
         listener: TurnListener | None = None,
     ) -> TurnResult:
+        if (unasked := self._handovers.turn_of(opened, input)) is not None:
+            return await self._close(*unasked, started)
         try:
             decision = self._interpreter.read(opened, input)
             if decision.program is not None:
@@ -148,6 +153,8 @@ class TurnRunner:
                 over = {"answer": cancelled_answer(decision.state.waiting)}
                 await self._engine.tell(turn, skill, over)
             effects = effects_of(opened, decision, turn.draft)
+            if effects.handover is not None:
+                effects = self._handovers.limited(opened, effects)
         except Exception:
             log.exception("turn %s broke, which no turn may", opened.opening.turn_id)
             return await self._interrupt(opened)
@@ -168,6 +175,8 @@ class TurnRunner:
                 raise
             return await self._stored.reply_to(turn.draft.opened)
         self._listeners.wake(result.user)
+        if effects.handover is not None:
+            await self._handovers.note(turn, effects.handover)
         for entry in effects.entries:
             self._scheduler.expect(entry.due)
         if effects.waiting is None:

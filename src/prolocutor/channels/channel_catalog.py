@@ -17,6 +17,7 @@ CHANNELS: Final = Catalog[Callable[..., Channel]](
     {
         "a2a": "prolocutor.a2a.door.door:A2a",
         "almond": "prolocutor.almond.door.door:Almond",
+        "console": "prolocutor.channels.console.channel:Console",
         "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",
         "openai": "prolocutor.channels.openai.channel:OpenAi",
         "mcp": "prolocutor.mcp.door.door:Mcp",

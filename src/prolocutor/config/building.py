@@ -84,6 +84,7 @@ def build(
         recover_within=settings.recover_within,
         max_attributes=settings.max_attributes,
         switch_confidence=settings.switch_confidence,
+        handover=settings.handover,
         replica=settings.replica,
         messages=settings.messages,
         observers=[*observers, *learners],

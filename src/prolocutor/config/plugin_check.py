@@ -12,7 +12,7 @@ from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
-from prolocutor.pairing.abstention import CLARIFY, FALLBACK
+from prolocutor.pairing.abstention import CLARIFY, FALLBACK, PERSON
 from prolocutor.pairing.method_catalog import needs_of
 from prolocutor.pipeline.plan import Addressed, Stage
 from prolocutor.stores.store_catalog import STORES
@@ -70,7 +70,7 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
         findings.add(loaded.find(f"{written.path}.{target.role}"), str(error))
     names = {skill.name for skill in loaded.settings.pipeline.of(Stage.SKILL)}
     if target.unsure.skill is not None and target.unsure.skill not in names:
-        hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY}))
+        hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))
         what = f"no skill is called '{target.unsure.skill}'"
         findings.add(loaded.find(f"{written.path}.unsure"), what, hint)
 

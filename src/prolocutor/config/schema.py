@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant_settings import ReplicaSettings
+from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.bounds import bounds_of, words_of
 from prolocutor.config.fields import (
     ChoiceField,
@@ -163,16 +164,37 @@ UNSURE: Final = TableField(
     what="what to do when nobody knows ({below: ..., then: ...})",
     keys={
         "below": _number(AbstentionRule, "below", ""),
-        "then": TextField(what="fallback, clarify or the name of a skill"),
+        "then": TextField(what="fallback, clarify, person or the name of a skill"),
         "choices": _number(AbstentionRule, "choices", "choices"),
         "question": TextField(what="a question"),
+        "person": TextField(),
     },
     make=AbstentionRule,
 )
 
+
+class KeysField(msgspec.Struct, frozen=True):
+    """The keys of operators: a list, or a map from the operators' names to their keys.
+
+    Read as a map from key to name, "" in a list.
+    """
+
+    def read(self, node: YamlNode, findings: Findings) -> Any:
+        key = TextField(what="a key", secret=True)
+        if isinstance(node.value, dict):
+            names = TextField(
+                what="an operator's name of at most 100 characters", pattern=r".{1,100}"
+            )
+            read = MapField(item=key, name=names).read(node, findings)
+            return {secret: name for name, secret in read.items()}
+        what = "a list of keys, or a map from operators to their keys"
+        keys = TextListField(item=key, what=what).read(node, findings)
+        return keys if keys is UNREAD else dict.fromkeys(keys, "")
+
+
 AUTH: Final = TableField(
     keys={
-        "keys": TextListField(item=TextField(what="a key", secret=True), what="a list of keys"),
+        "keys": KeysField(),
         "tokens": MapField(
             item=TextField(what="a user's name"),
             name=TextField(what="a token", secret=True),
@@ -282,6 +304,17 @@ TOP: Final[dict[str, FieldKind]] = {
         name=TextField(what="a name of letters, digits, _ and -", pattern=r"[\w-]+"),
     ),
     "doors": DoorsField(),
+    "handover": TableField(
+        keys={
+            "idle": _seconds(HandoverSettings, "idle"),
+            "webhook": TextField(what="a URL", pattern=r"https?://\S+"),
+            "waiting": ChoiceField(words_of(HandoverSettings, "waiting")),
+            "taken": TextField(),
+            "given": TextField(),
+            "missed": TextField(),
+        },
+        make=HandoverSettings,
+    ),
     "commit": ChoiceField(words_of(Pipeline, "commit")),
     "messages": NatsField(),
     "user_snapshot": ChoiceField(words_of(Pipeline, "user_snapshot")),

@@ -31,13 +31,13 @@ class ProcessTarget(PendingTarget, frozen=True):
 
 
 class AuthSettings(msgspec.Struct, frozen=True):
-    """Who has access: operators by `keys`, persons by `tokens` (token -> user).
+    """Who has access: operators by `keys` (key -> name), persons by `tokens` (token -> user).
 
     `anonymous`: whether a caller without a token becomes a new person. `loopback`: whether a caller
     on this machine is an operator without a key; None for as long as there are no keys and tokens.
     """
 
-    keys: list[str] = []
+    keys: dict[str, str] = {}
     tokens: dict[str, str] = {}
     anonymous: bool = False
     loopback: bool | None = None

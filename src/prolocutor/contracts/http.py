@@ -16,12 +16,13 @@ class Visitor(msgspec.Struct, frozen=True):
 
     An operator may speak for any user, a person only for `user`; an anonymous visitor is a new
     person. `names` are the person's names in the assistant, one for each door: what is stored
-    under any of them belongs to this person.
+    under any of them belongs to this person. `name` is what an operator is called.
     """
 
     kind: Literal["operator", "person", "anonymous"]
     user: str | None = None
     names: frozenset[str] = frozenset()
+    name: str = ""
 
 
 class HttpRequest(Protocol):

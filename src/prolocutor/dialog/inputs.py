@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -27,14 +27,30 @@ class EarlierTurn(msgspec.Struct, frozen=True, kw_only=True):
     skill: str = ""
 
 
+OPERATOR: Final = "operator"
+"""The skill whose words an operator's are in a dialog."""
+
+
+class OperatorAct(msgspec.Struct, frozen=True, kw_only=True):
+    """What an operator does: takes a dialog over, says something, gives it back.
+
+    `text` is said to the person; `note` is for services to read.
+    """
+
+    state: Literal["taken", "said", "given"]
+    by: str
+    text: str
+    note: str = ""
+
+
 class Input(msgspec.Struct, frozen=True, kw_only=True):
     """What a person sent: a text, and the `attributes` of the human utterance.
 
     A button or a program comes parsed: `parsed` is `{code, entities, slots?, slotTypes?,
     example_id?}` or `{program}`, `program` the source of a ThingTalk program. `text` is then its
     title, or what a client may show instead of one. `skill` is the one skill that is asked, None
-    where the assistant decides. `retold` is the turn that it was
-    in when it was said before; its reply is given again.
+    where the assistant decides. `retold` is the turn that it was in when it was said before; its
+    reply is given again. `operator` is what an operator does; the person says nothing then.
     """
 
     text: str
@@ -43,6 +59,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     program: str | None = None
     skill: str | None = None
     retold: EarlierTurn | None = None
+    operator: OperatorAct | None = None
 
     @property
     def timezone(self) -> str | None:

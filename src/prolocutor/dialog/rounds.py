@@ -65,16 +65,29 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     entities: JsonObject = {}
 
 
+class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who has a dialog in place of the assistant: the operator `by`, since then (UNIX seconds).
+
+    Without an operator a person is wanted, for a `reason`, and none has taken over.
+    """
+
+    by: str = ""
+    since: float = 0.0
+    reason: str = ""
+
+
 class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a dialog carries from one turn to the next.
 
     `waiting` is the open ask. `preferred` is the skill that answered last and can go on, `left` the
-    number of turns for which it is preferred.
+    number of turns for which it is preferred. `handover` is there while a person is wanted or has
+    taken over.
     """
 
     waiting: PendingAsk | None = None
     preferred: str | None = None
     left: int = 0
+    handover: Handover | None = None
 
 
 NOTHING = Round()

@@ -14,7 +14,9 @@ from prolocutor.pairing.agent_cards import sentences
 
 CLARIFY: Final = "clarify"
 FALLBACK: Final = "fallback"
+PERSON: Final = "person"
 _ASK: Final = "I am not sure whom to ask about that. Who should answer?"
+_PERSON: Final = "I do not know that. I have asked for a person to take over."
 _LONGEST: Final = 120
 
 
@@ -23,7 +25,8 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
 
     Answers of a probability under `below` are not used. `then` is `fallback` (the assistant says
     that it has no answer), `clarify` (the user is asked which agent should answer, and that agent
-    gets the original words), or the name of a skill that is called only then. `choices` is the most
+    gets the original words), `person` (a person is wanted to take over, which `person` says), or
+    the name of a skill that is called only then. `choices` is the most
     agents that a clarifying question offers, `question` its text.
     """
 
@@ -31,11 +34,12 @@ class AbstentionRule(msgspec.Struct, frozen=True, kw_only=True):
     then: str = FALLBACK
     choices: Annotated[int, Meta(ge=1, le=20)] = 3
     question: str = _ASK
+    person: str = _PERSON
 
     @property
     def skill(self) -> str | None:
         """The skill that answers when no agent is likely to be right."""
-        return None if self.then in (CLARIFY, FALLBACK) else self.then
+        return None if self.then in (CLARIFY, FALLBACK, PERSON) else self.then
 
 
 def clarifying_messages(

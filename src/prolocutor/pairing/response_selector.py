@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, Ranker, UserQuestion
-from prolocutor.pairing.abstention import CLARIFY, AbstentionRule, clarifying_messages
+from prolocutor.pairing.abstention import CLARIFY, PERSON, AbstentionRule, clarifying_messages
 from prolocutor.pairing.model_reloading import MethodSource, VersionedMethod, latest
 from prolocutor.pairing.turn_routing import (
     RoutingResult,
@@ -65,8 +65,23 @@ class RankedSelector:
         own = next((one for one in hypotheses if slot_of(one) == self._unsure.skill), None)
         if own is not None:
             return _reply(own, own["confidence"], details.because(_NO_RIGHT_ANSWER))
+        if self._unsure.then == PERSON:
+            return self._wanting_person(details)
         asking = self._clarifying(question, details) if self._unsure.then == CLARIFY else None
         return asking or {"abstain": True}
+
+    def _wanting_person(self, details: _ChoiceDetails) -> Reply:
+        """Say that a person is wanted to take over."""
+        attributes = {
+            "pairing": details.because(_NO_RIGHT_ANSWER),
+            "wants_person": _NO_RIGHT_ANSWER,
+        }
+        return {
+            "skill_name": "",
+            "text": self._unsure.person,
+            "confidence": 0.0,
+            "attributes": attributes,
+        }
 
     def _clarifying(self, question: UserQuestion, details: _ChoiceDetails) -> Reply | None:
         """Ask who should answer, if there is more than one to choose from."""

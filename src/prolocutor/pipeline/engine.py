@@ -95,9 +95,13 @@ class Engine:
         for reply in group.replies:
             turn.slots.learn(step, reply)
 
+    def unasked(self, opened: OpenedTurn, start: TurnStart) -> Turn:
+        """Return a turn in which nobody is asked; its draft is left to the caller."""
+        return Turn(self.prepared, opened, start, 0.0)
+
     def closed(self, opened: OpenedTurn, start: TurnStart, attributes: dict[str, Any]) -> Turn:
         """Return a turn that was ended by the fallback text without asking anybody."""
-        turn = Turn(self.prepared, opened, start, 0.0)
+        turn = self.unasked(opened, start)
         turn.draft.say("fallback", "", self.prepared.fallback, {}, attributes)
         return turn
 

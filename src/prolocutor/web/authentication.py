@@ -16,7 +16,8 @@ import msgspec
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
 
-OPERATOR: Final = Visitor("operator")
+OPERATOR: Final = Visitor("operator", name="operator")
+LOCAL: Final = Visitor("operator", name="local")
 ANONYMOUS: Final = Visitor("anonymous")
 
 _FORWARDED: Final = frozenset(
@@ -33,13 +34,14 @@ Headers = Mapping[bytes, bytes]
 class AccessPolicy(msgspec.Struct, frozen=True):
     """Who is admitted: operators by `keys`, persons by `tokens` (token -> user).
 
+    `keys` may be a map to the operators' names; else all are called `operator`.
     `anonymous`: whether a visitor with neither becomes a new person. `loopback`: whether a visitor
     on this machine is an operator without a key, never through a proxy; None for as long as there
     are neither keys nor tokens. `own_key`: the key of this process for the commands of its user,
     which does not count as one.
     """
 
-    keys: Sequence[str] = ()
+    keys: Sequence[str] | Mapping[str, str] = ()
     tokens: Mapping[str, str] = {}
     anonymous: bool = False
     loopback: bool | None = None
@@ -76,11 +78,13 @@ class Authenticator:
             token: Visitor("person", user, frozenset(prefix + user for prefix in prefixes))
             for token, user in auth.tokens.items()
         }
-        visitors.update(dict.fromkeys(auth.keys, OPERATOR))
+        called = auth.keys if isinstance(auth.keys, Mapping) else dict.fromkeys(auth.keys, "")
+        for key, name in called.items():
+            visitors[key] = Visitor("operator", name=name) if name else OPERATOR
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
         self._has_secrets = bool(visitors)
         if auth.own_key:
-            digests[self._digest(auth.own_key)] = OPERATOR
+            digests[self._digest(auth.own_key)] = LOCAL
         self._known = {digest[:16]: (digest, visitor) for digest, visitor in digests.items()}
         if not all(auth.keys) or not all(auth.tokens) or not all(auth.tokens.values()):
             raise ConfigError("a key, a token or its user is empty", key="auth")
@@ -131,7 +135,7 @@ class Authenticator:
             return self._look_up(secret)
         if self.auth.trusts_loopback and _is_local(headers, client):
             if self._own_page(headers):
-                return OPERATOR
+                return LOCAL
             raise Forbidden("pages of other sites need a key or a token")
         if self.auth.anonymous:
             return ANONYMOUS

@@ -1,7 +1,8 @@
 """The error table: from an error to the HTTP response that reports it, for all doors.
 
-    BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404 · Conflict 422
-    Overloaded 429 · Stopping, StoreError 503 · HttpError: its own · anything else 500
+    BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404
+    HandoverConflict 409 · Conflict 422 · Overloaded 429 · Stopping, StoreError 503
+    HttpError: its own · anything else 500
 
 Every response is `{"error": text, "code": str, "field": name or null}`. An error that is not in the
 table is logged in full under an id, and only the id is sent. The text of a `StoreError` is for
@@ -25,6 +26,7 @@ from prolocutor.errors import (
     BadInput,
     Conflict,
     Forbidden,
+    HandoverConflict,
     NotFound,
     Overloaded,
     Stopping,
@@ -84,6 +86,7 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     Unauthenticated: (401, {"WWW-Authenticate": "Bearer"}),
     Forbidden: (403, {}),
     NotFound: (404, {}),
+    HandoverConflict: (409, {}),
     Conflict: (422, {}),
     Overloaded: (429, {"Retry-After": "1"}),
     Stopping: (503, {"Retry-After": "5"}),

@@ -72,7 +72,7 @@ def test_the_full_file_is_read_to_the_letter() -> None:
         icon=str(FOLDER / "units.png"),
     )
     assert settings.port == 8080
-    assert settings.auth.keys == ["operator"]
+    assert settings.auth.keys == {"operator": ""}
     assert settings.auth.tokens == {"ann-token": "ann"}
     assert settings.doors == {"deeppavlov": {}, "parlai": {}}
     assert settings.processes["units"] == ProcessCommand(
@@ -160,7 +160,10 @@ def test_a_process_without_an_address_is_named(tmp_path: Path) -> None:
         ("store: dialogs.db", "expected a store's URL such as sqlite:///dialogs.db, found"),
         ("limits: {bodies: 7}", "unknown key; did you mean 'body'?"),
         ("limits: 7", "expected a map, found 7"),
-        ("auth: {keys: hello}", "expected a list of keys, found something else"),
+        (
+            "auth: {keys: hello}",
+            "expected a list of keys, or a map from operators to their keys, found something else",
+        ),
         ("auth: {keys: [12345]}", "expected a key, found a number: put it in quotes"),
         ("auth: {anonymous: maybe}", "expected true or false, found 'maybe'"),
         ("processes: {books: {port: 1}}", "the key run is missing"),
@@ -247,9 +250,15 @@ def test_json_without_services_is_no_pipeline_file(tmp_path: Path) -> None:
 def test_secrets_do_not_show_in_the_settings(tmp_path: Path) -> None:
     settings = _load(tmp_path, f"auth: {{keys: [s3cret], tokens: {{t0ken: ann}}}}\n{SKILL}")
 
-    assert settings.auth.keys == ["s3cret"]
+    assert settings.auth.keys == {"s3cret": ""}
     assert "s3cret" not in repr(settings)
     assert "t0ken" not in repr(settings)
+
+
+def test_operators_may_have_names(tmp_path: Path) -> None:
+    settings = _load(tmp_path, f"auth: {{keys: {{eve: s3cret, bob: other}}}}\n{SKILL}")
+
+    assert settings.auth.keys == {"s3cret": "eve", "other": "bob"}
 
 
 def test_a_token_that_stands_twice_is_not_shown(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from prolocutor.contracts.http import Visitor
 from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
-from prolocutor.web.authentication import OPERATOR, AccessPolicy, Authenticator, is_loopback
+from prolocutor.web.authentication import LOCAL, OPERATOR, AccessPolicy, Authenticator, is_loopback
 
 OPEN = AccessPolicy()
 AUTH = AccessPolicy(keys=["key"], tokens={"token": "ann", "\u0442\u043e\u043a\u0435\u043d": "bob"})
@@ -74,7 +74,7 @@ def test_a_wrong_secret_helps_nobody(
 @pytest.mark.parametrize("host", [b"localhost", b"LOCALHOST:4242", b"127.0.0.1:1", b"[::1]:4242"])
 @pytest.mark.parametrize("client", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
 def test_who_sits_here_is_an_operator_while_there_are_no_keys(client: str, host: bytes) -> None:
-    assert Authenticator(OPEN).admit({b"host": host}, b"", client) == OPERATOR
+    assert Authenticator(OPEN).admit({b"host": host}, b"", client) == LOCAL
     with pytest.raises(Unauthenticated):
         Authenticator(AUTH).admit({b"host": host}, b"", client)
 
@@ -82,15 +82,15 @@ def test_who_sits_here_is_an_operator_while_there_are_no_keys(client: str, host:
 def test_who_sits_here_is_an_operator_beside_keys_where_the_policy_says_so() -> None:
     policy = AccessPolicy(keys=["key"], loopback=True)
 
-    assert Authenticator(policy).admit({b"host": b"localhost"}, b"", HERE) == OPERATOR
+    assert Authenticator(policy).admit({b"host": b"localhost"}, b"", HERE) == LOCAL
 
 
 def test_the_key_of_this_process_does_not_count_as_one() -> None:
     keeper = Authenticator(AccessPolicy(own_key="own"))
 
-    assert keeper.admit(bearer("own"), b"", THERE) == OPERATOR
-    assert keeper.admit({b"host": b"localhost"}, b"", HERE) == OPERATOR
-    assert keeper.admit(bearer("any"), b"", HERE, any_secret=True) == OPERATOR
+    assert keeper.admit(bearer("own"), b"", THERE) == LOCAL
+    assert keeper.admit({b"host": b"localhost"}, b"", HERE) == LOCAL
+    assert keeper.admit(bearer("any"), b"", HERE, any_secret=True) == LOCAL
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_page_of_another_site_is_not_who_sits_here(origin: bytes) -> None:
 def test_our_own_page_and_a_friends_are(origin: bytes) -> None:
     headers = {b"host": b"localhost:4242", b"origin": origin}
 
-    assert Authenticator(OPEN, ["https://friend.example"]).admit(headers, b"", HERE) == OPERATOR
+    assert Authenticator(OPEN, ["https://friend.example"]).admit(headers, b"", HERE) == LOCAL
 
 
 def test_a_socket_of_another_sites_page_is_refused_even_with_a_key() -> None:

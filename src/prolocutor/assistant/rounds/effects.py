@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import agenda_lines, choice_pages
 from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.interpreter import round_of
 from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.messages import with_owner
-from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
+from prolocutor.dialog.rounds import NOTHING, Handover, PendingAsk, Round
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
 PREFERRED_TURNS: Final = 5
@@ -23,14 +24,31 @@ CONTINUES: Final = (True, "must", "can")
 """Values of `can_continue` that mean yes; the words are DREAM's."""
 
 
+class HandoverChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a turn changed about who has the dialog, or was said while a person had it.
+
+    `waits`: a person is wanted from now on, for the reason in `text`. `heard`: the person spoke.
+    """
+
+    state: Literal["waits", "taken", "said", "heard", "given"]
+    by: str = ""
+    text: str = ""
+    note: str = ""
+
+
 class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored together with a reply; `round` is None if it has not changed."""
+    """What is stored together with a reply; `round` is None if it has not changed.
+
+    `stores`: of both utterances, what was `heard` alone, or what was `said`.
+    """
 
     waiting: PendingAsk | None = None
     round: bytes | None = None
     closing: bytes = NO_ASK_CLOSING
     entries: Sequence[AgendaEntry] = ()
     struck: Sequence[tuple[str, str]] = ()
+    stores: Literal["both", "heard", "said"] = "both"
+    handover: HandoverChange | None = None
 
 
 def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
@@ -48,6 +66,13 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
     if reply.messages and reply.by != ITSELF:
         _mark_buttons(draft, reply)
     after = _next_round(decision, draft)
+    handover, wanted = round_of(opened).handover, _wanted_person(reply)
+    if handover is None and wanted is not None:
+        handover = Handover(since=opened.opening.started, reason=wanted)
+    else:
+        wanted = None
+    if handover is not None:
+        after = replace(after, handover=handover)
     waiting = after.waiting
     if waiting is not None and reply.ask is not None and waiting is not decision.pending:
         draft.show(choice_pages.first_page(reply.messages, waiting), reply.ask)
@@ -61,16 +86,30 @@ def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffe
         closing=closing_of(waiting),
         entries=[*scheduled, *(run.entries if run else ())],
         struck=[*agenda_lines.struck(lines), *(run.struck if run else ())],
+        handover=None if wanted is None else HandoverChange(state="waits", text=wanted),
     )
 
 
 _NO_EFFECTS: Final = TurnEffects()
+_WANTS_PERSON: Final = b'"wants_person"'
 _WITH_EFFECTS: Final = frozenset({"can_continue", "schedule", "unschedule"})
 
 
 def _has_effects(draft: Draft) -> bool:
-    """Return whether a hypothesis of the reply carries effects of its own."""
+    """Return whether the reply, or a hypothesis of it, carries effects of its own."""
+    if _WANTS_PERSON in draft.spoken().attributes:
+        return True
     return any(not _WITH_EFFECTS.isdisjoint(one.value) for one in draft.speakers)
+
+
+def _wanted_person(reply: DraftReply) -> str | None:
+    """Return why the reply wants a person to take over, None if it does not."""
+    if _WANTS_PERSON not in reply.attributes:
+        return None
+    wanted = plain.decode(reply.attributes).get("wants_person")
+    if not wanted:
+        return None
+    return wanted if isinstance(wanted, str) else ""
 
 
 def closing_of(waiting: PendingAsk | None) -> bytes:

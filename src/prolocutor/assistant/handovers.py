@@ -1,0 +1,173 @@
+"""Handovers: turns of dialogs that a person has taken over, and turns that operators make.
+
+Who has a dialog stands in its round, so it is stored with the turns that change it. What operators
+say and do are turns without words of the person: they have a reply alone, which is a bot utterance
+of the skill `operator` with `{by, state}` in its `attributes.handover`. What the person says
+meanwhile is stored without a reply, and nobody is asked.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.assistant.duty_webhook import DutyWebhook
+from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.rounds.effects import HandoverChange, TurnEffects
+from prolocutor.assistant.rounds.interpreter import round_of
+from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, Store
+from prolocutor.dialog import plain, rounds
+from prolocutor.dialog.inputs import OPERATOR, DirectReply, Input, OperatorAct, TurnStart
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.dialog.rounds import NOTHING, Handover, Round
+from prolocutor.errors import StoreError
+from prolocutor.pipeline.engine import Engine
+from prolocutor.pipeline.turn import Turn
+
+log = logging.getLogger(__name__)
+
+HANDOVERS: Final = "@handover"
+"""The skill name on the agenda of what gives dialogs back; no skill can have it."""
+
+RECORDS: Final = "handover"
+"""The kind of the records that list dialogs which wait for a person or are taken over."""
+
+
+HandoverTurn = tuple[Turn, TurnEffects]
+"""A turn in which no service was asked, and its effects."""
+
+
+class ListedDialog(msgspec.Struct, frozen=True):
+    """A dialog in the list of those that wait for a person or are taken over."""
+
+    user: str
+    dialog: str
+
+
+class Handovers:
+    """Makes the turns of handed over dialogs, and passes on what changes."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        engine: Engine,
+        settings: HandoverSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
+        self._records = store
+        self._engine = engine
+        self._settings = settings
+        self._webhook = DutyWebhook(settings.webhook) if settings.webhook else None
+
+    def turn_of(self, opened: OpenedTurn, input: Input) -> HandoverTurn | None:
+        """Return the turn of an input that no service is asked about; None for any other."""
+        if input.operator is not None:
+            return self._acted(opened, input, input.operator)
+        if opened.round == NO_ROUND:
+            return None
+        now = round_of(opened).handover
+        if now is None or not (now.by or self._settings.waiting == "silent"):
+            return None
+        turn = self._engine.unasked(opened, TurnStart(input=input))
+        turn.draft.say_itself(DirectReply(), {"handover": _mark(now.by, _state_of(now))})
+        change = HandoverChange(state="heard", by=now.by, text=input.text)
+        entries = [self._ending(opened)]
+        return turn, TurnEffects(stores="heard", entries=entries, handover=change)
+
+    def limited(self, opened: OpenedTurn, effects: TurnEffects) -> TurnEffects:
+        """Return the effects of a turn that wants a person, with an end to the waiting."""
+        entries = [*effects.entries, self._ending(opened)]
+        return msgspec.structs.replace(effects, entries=entries)
+
+    def ended(self, handover: Handover) -> JsonObject:
+        """Return the message for a dialog that goes back because no word came in time."""
+        text = self._settings.given if handover.by else self._settings.missed
+        mark = _mark(handover.by, "given", "idle")
+        return {"type": "text", "text": text.replace("{by}", handover.by), "handover": mark}
+
+    async def expired(self, entry: AgendaEntry, handover: Handover) -> None:
+        """Note that a dialog has gone back."""
+        user, dialog = entry.user, entry.dialog_name
+        id_ = await self._records.active_dialog_id(user, dialog) or ""
+        change = HandoverChange(state="given", by=handover.by, note="idle")
+        await self._note(id_, user, dialog, change)
+
+    async def forget(self, user: str, dialog_id: str | None = None) -> None:
+        """Take the dialogs of a person off the list, or one that is over."""
+        for id_, body in (await self._records.records("", RECORDS)).items():
+            if _listed(body).user == user and dialog_id in (None, id_):
+                await self._records.delete_record("", RECORDS, id_)
+
+    async def aclose(self) -> None:
+        """Send the webhook what waits to be sent."""
+        if self._webhook is not None:
+            await self._webhook.aclose()
+
+    async def note(self, turn: Turn, change: HandoverChange) -> None:
+        """Keep the list of handed over dialogs, and tell the webhook; the turn is stored."""
+        opened = turn.draft.opened
+        said = opened.opening
+        await self._note(opened.dialog_id, said.user, said.dialog_name, change)
+
+    async def _note(self, id_: str, user: str, dialog: str, change: HandoverChange) -> None:
+        try:
+            if change.state in ("waits", "taken"):
+                listed = plain.encode(ListedDialog(user, dialog))
+                await self._records.put_record("", RECORDS, id_, listed)
+            elif change.state == "given":
+                await self._records.delete_record("", RECORDS, id_)
+        except StoreError as error:
+            log.warning("the list of handed over dialogs is not up to date: %s", error)
+        if self._webhook is not None:
+            about = {"dialog_id": id_, "user": user, "dialog": dialog, "at": self._clock()}
+            self._webhook.send(about | msgspec.to_builtins(change))
+
+    def _ending(self, opened: OpenedTurn) -> AgendaEntry:
+        """Return the entry of the agenda that gives a dialog back if no word comes before."""
+        said = opened.opening
+        return AgendaEntry(
+            user=said.user,
+            dialog_name=said.dialog_name,
+            skill=HANDOVERS,
+            key=said.dialog_name,
+            due=self._clock() + self._settings.idle,
+            body=b"{}",
+        )
+
+    def _acted(self, opened: OpenedTurn, input: Input, act: OperatorAct) -> HandoverTurn:
+        """Return the turn in which an operator takes over, says something or gives back."""
+        said = opened.opening
+        turn = self._engine.unasked(opened, TurnStart(input=input))
+        marks = {"handover": _mark(act.by, act.state, act.note)}
+        turn.draft.say(OPERATOR, OPERATOR, act.text, {}, marks, confidence=1.0)
+        turn.draft.spoken().silent = True  # its row of the feed is that of the input
+        change = HandoverChange(state=act.state, by=act.by, text=act.text, note=act.note)
+        if act.state == "given":
+            struck = [(HANDOVERS, said.dialog_name)]
+            effects = TurnEffects(round=rounds.encode(NOTHING), struck=struck)
+        else:
+            before = round_of(opened).handover
+            since = before.since if before is not None and before.by == act.by else said.started
+            after = Round(handover=Handover(by=act.by, since=since))
+            entries = [self._ending(opened)]
+            effects = TurnEffects(round=rounds.encode(after), entries=entries)
+        return turn, msgspec.structs.replace(effects, stores="said", handover=change)
+
+
+def _listed(body: bytes) -> ListedDialog:
+    return msgspec.json.decode(body, type=ListedDialog)
+
+
+def _state_of(handover: Handover) -> str:
+    return "taken" if handover.by else "waits"
+
+
+def _mark(by: str, state: str, note: str = "") -> dict[str, Any]:
+    """Return what stands in the attributes of an utterance."""
+    return {"by": by, "state": state} | ({"note": note} if note else {})

@@ -1,0 +1,182 @@
+"""OperatorDesk: what operators may do with dialogs, in the queues of their persons."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
+import msgspec
+
+from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.handovers import RECORDS, ListedDialog
+from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
+from prolocutor.assistant.person_access import Place
+from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.assistant.turn_runner import TurnRunner
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import rounds
+from prolocutor.dialog.inputs import Input, OperatorAct
+from prolocutor.dialog.rounds import Handover
+from prolocutor.errors import BadInput, HandoverConflict, NotFound
+
+PAGE = 100
+
+
+class TurnInLine(Protocol):
+    """Makes a turn; `place` is its place among the work for its person at all replicas."""
+
+    def __call__(self, *, place: Place | None = None) -> Awaitable[TurnResult]:
+        """Return the turn's result."""
+
+
+class Enqueue(Protocol):
+    """Makes a turn in the queue of its person."""
+
+    def __call__(self, user: str, run: TurnInLine, /) -> Awaitable[TurnResult]:
+        """Return the future result of the turn."""
+
+
+class HandedOver(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog that waits for a person (`by` is "") or that one has taken over, and since when."""
+
+    dialog_id: str
+    user: str
+    dialog: str
+    handover: Handover
+
+
+class OperatorDesk:
+    """Takes dialogs over and gives them back; each falls between two turns of its person."""
+
+    def __init__(
+        self, store: Store, turns: TurnRunner, enqueue: Enqueue, settings: HandoverSettings,
+        max_text: int,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._turns = turns
+        self._enqueue = enqueue
+        self._settings = settings
+        self._max_text = max_text
+
+    async def take(
+        self, user: str, dialog: str | None = None, *, by: str, request_id: str | None = None
+    ) -> Handover:
+        """Take a dialog over: from the next input on nobody is asked, until `give`.
+
+        The turn that runs is finished first; an open ask is over. `HandoverConflict` if another
+        operator has the dialog, `NotFound` if there is none.
+        """
+        text = self._settings.taken.replace("{by}", by)
+        act = OperatorAct(state="taken", by=by, text=text)
+        await self._act(user, dialog, act, request_id, self._may_take)
+        return await self._now(user, dialog)
+
+    async def say(
+        self,
+        text: str,
+        user: str,
+        dialog: str | None = None,
+        *,
+        by: str,
+        request_id: str | None = None,
+    ) -> TurnResult:
+        """Say something to a person whose dialog this operator has taken over."""
+        checked_input(text, None, self._max_text)
+        if not text.strip():
+            raise BadInput("there is nothing to say", field="text")
+        act = OperatorAct(state="said", by=by, text=text)
+        return await self._act(user, dialog, act, request_id, self._must_have)
+
+    async def give(self, user: str, dialog: str | None = None, *, by: str, note: str = "") -> None:
+        """Return a dialog to the assistant; `note` is for its services to read."""
+        checked_input(note, None, self._max_text)
+        text = self._settings.given.replace("{by}", by)
+        act = OperatorAct(state="given", by=by, text=text, note=note)
+        await self._act(user, dialog, act, None, self._must_have)
+
+    async def handover(self, user: str, dialog: str | None = None) -> Handover | None:
+        """Return who has a dialog, or that a person is wanted; None where neither is so."""
+        return rounds.decode(await self._store.round(user, checked_dialog(dialog))).handover
+
+    async def listed(self) -> list[HandedOver]:
+        """Return the dialogs that wait for a person or are taken over, the longest first."""
+        found = []
+        for id_, body in (await self._store.records("", RECORDS)).items():
+            one = msgspec.json.decode(body, type=ListedDialog)
+            now = await self.handover(one.user, one.dialog)
+            if now is None or await self._store.active_dialog_id(one.user, one.dialog) != id_:
+                await self._store.delete_record("", RECORDS, id_)
+            else:
+                found.append(
+                    HandedOver(dialog_id=id_, user=one.user, dialog=one.dialog, handover=now)
+                )
+        return sorted(found, key=lambda one: one.handover.since)
+
+    async def find(self, dialog_id: str) -> tuple[str, str]:
+        """Return the user and the name of an active dialog; `NotFound` where there is none."""
+        user = await self._store.owner_of(dialog_id)
+        name = None if user is None else await self._name_of(user, dialog_id)
+        if user is None or name is None:
+            raise NotFound(f"no active dialog has the id {dialog_id:.80}", field="dialog_id")
+        return user, name
+
+    async def _act(
+        self,
+        user: str,
+        dialog: str | None,
+        act: OperatorAct,
+        request_id: str | None,
+        check: Callable[[Handover | None, str], None],
+    ) -> TurnResult:
+        check_name(act.by, "an operator's name", "by")
+        if request_id is not None:
+            check_name(request_id, "a request id", "request_id")
+        name = checked_dialog(dialog)
+        return await self._enqueue(
+            user, partial(self._act_in_turn, user, name, act, request_id, check)
+        )
+
+    async def _act_in_turn(
+        self,
+        user: str,
+        dialog: str,
+        act: OperatorAct,
+        request_id: str | None,
+        check: Callable[[Handover | None, str], None],
+        place: Place | None = None,
+    ) -> TurnResult:
+        if await self._store.active_dialog_id(user, dialog) is None:
+            raise NotFound(f"this person has no dialog '{dialog:.80}'", field="dialog")
+        check(await self.handover(user, dialog), act.by)
+        input = Input(text="", operator=act)
+        return await self._turns.run(input, user, dialog, request_id, "operator", place=place)
+
+    async def _now(self, user: str, dialog: str | None) -> Handover:
+        return await self.handover(user, dialog) or Handover()
+
+    async def _name_of(self, user: str, dialog_id: str) -> str | None:
+        """Return the name of a dialog: its id stands in the person's feed beside it."""
+        if await self._store.active_dialog_id(user) == dialog_id:
+            return "main"
+        end = await self._store.feed_end(user)
+        while end > 0:
+            after = max(0, end - PAGE)
+            for row in await self._store.feed(user, after, PAGE):
+                if row.dialog_id == dialog_id:
+                    active = await self._store.active_dialog_id(user, row.dialog_name)
+                    return row.dialog_name if active == dialog_id else None
+            end = after
+        return None
+
+    @staticmethod
+    def _may_take(now: Handover | None, by: str) -> None:
+        if now is not None and now.by not in ("", by):
+            raise HandoverConflict(f"{now.by} has this dialog", field="dialog")
+
+    @staticmethod
+    def _must_have(now: Handover | None, by: str) -> None:
+        if now is None or not now.by:
+            raise HandoverConflict("take the dialog over first", field="dialog")
+        if now.by != by:
+            raise HandoverConflict(f"{now.by} has this dialog", field="dialog")

@@ -1,0 +1,88 @@
+"""The door of operators: they take dialogs over by HTTP, and a webhook is told of it."""
+
+import json
+
+from prolocutor import Assistant, Pipeline
+from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.channels.console.channel import Console
+from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door
+from prolocutor.web.authentication import AccessPolicy
+from tests.integration.channels.fakes import get, post
+from tests.integration.connectors.raw_server import plain, raw_server
+from tests.unit.assistant.talks import echo
+
+NAMED = AccessPolicy(keys={"key-of-eve": "eve", "key-of-bob": "bob"}, loopback=False)
+
+
+def at(id_: str, what: str) -> str:
+    return f"/api/console/conversations/{id_}/{what}"
+
+
+async def test_only_operators_come_in() -> None:
+    async with at_the_door(Console, STRICT) as door, door.as_visitor("the-token-of-ann") as ann:
+        result = await door.assistant.turn("hello", user="almond:ann")
+        tried = [(ann, 403), (door, 401)]
+        for visitor, status in tried:
+            seen = [await get(visitor, "/api/console/handovers")]
+            seen.append(await get(visitor, at(result.dialog_id, "handover")))
+            seen += [
+                await post(visitor, at(result.dialog_id, what), text="x")
+                for what in ("take", "say", "give")
+            ]
+            assert [one[0] for one in seen] == [status] * 5
+        async with door.as_visitor(KEY) as operator:
+            assert (await post(operator, at(result.dialog_id, "take")))[0] == 200
+
+
+async def test_operators_take_over_speak_and_give_back() -> None:
+    async with (
+        at_the_door(Console, NAMED) as door,
+        door.as_visitor("key-of-eve") as eve,
+        door.as_visitor("key-of-bob") as bob,
+    ):
+        id_ = (await door.assistant.turn("hello", user="almond:ann", dialog="shop")).dialog_id
+        early = await post(eve, at(id_, "say"), text="I am here.")
+        status, taken = await post(eve, at(id_, "take"))
+        refused = await post(bob, at(id_, "take"))
+        listed = await get(bob, "/api/console/handovers")
+        said = await post(eve, at(id_, "say"), text="I am here.")
+        empty = await post(eve, at(id_, "say"), text="")
+        given = await post(eve, at(id_, "give"), note="solved")
+        shown = await get(bob, at(id_, "handover"))
+        unknown = await post(eve, at("0" * 32, "take"))
+        dialog = await door.assistant.store.dialog(id_)
+
+    assert (status, taken["handover"]["state"], taken["handover"]["by"]) == (200, "taken", "eve")
+    assert (early[0], early[1]["code"]) == (409, "handover_conflict")
+    assert (refused[0], refused[1]["error"]) == (409, "eve has this dialog")
+    (one,) = listed[1]["items"]
+    assert (one["dialog_id"], one["user"], one["dialog"]) == (id_, "almond:ann", "shop")
+    assert [said[0], empty[0], given[0], unknown[0]] == [200, 400, 200, 404]
+    assert given[1] == shown[1] == {"dialog_id": id_, "handover": None}
+    assert dialog is not None
+    marks = [one.attributes["handover"]["state"] for one in dialog.utterances[2:]]
+    assert marks == ["taken", "said", "given"]
+
+
+async def test_a_webhook_is_told_of_each_change_in_order() -> None:
+    async with raw_server(None, plain(b"")) as server:
+        settings = HandoverSettings(webhook=server.url)
+        pipeline = Pipeline(skills=[echo()])
+        async with Assistant(pipeline, store="memory:", handover=settings) as it:
+            result = await it.turn("hi", user="ann")
+            await it.desk.take("ann", by="eve")
+            await it.turn("help", user="ann")
+            await it.desk.say("Yes?", "ann", by="eve")
+            await it.desk.give("ann", by="eve", note="solved")
+        told = [json.loads(body) for _, body in server.asked]
+
+    changes = [(one["state"], one.get("by"), one.get("text"), one.get("note")) for one in told]
+    assert changes[-4:] == [
+        ("taken", "eve", settings.taken, None),
+        ("heard", "eve", "help", None),
+        ("said", "eve", "Yes?", None),
+        ("given", "eve", settings.given, "solved"),
+    ]
+    assert {(one["dialog_id"], one["user"], one["dialog"]) for one in told} == {
+        (result.dialog_id, "ann", "main")
+    }
