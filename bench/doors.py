@@ -148,6 +148,8 @@ CONNECTORS = [
     ConnectorCall("openai_chat", "openai_chat", "/v1", {"model": "any"}),
     ConnectorCall("mcp", "mcp", "/mcp", {"tool": "ask"}),
     ConnectorCall("mcp", "mcp, 2025-11-25", "/mcp", {"tool": "ask", "protocol": "2025-11-25"}),
+    ConnectorCall("openai_chat", "openai_chat, responses", "/v1/responses", {"model": "any"}),
+    ConnectorCall("rasa", "rasa", "/webhooks/rest/webhook"),
 ]
 
 ASKED: dict[str, Any] = {

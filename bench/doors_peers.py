@@ -28,7 +28,19 @@ MCP_ANSWERS = {
     "tools/call": {"content": [], "structuredContent": MCP_SAID, "resultType": "complete"},
 }
 
-ANSWERS = {b"/native": NATIVE, b"/v1/chat/completions": CHAT}
+RESPONSE = (
+    b'{"id":"r","object":"response","status":"completed","output":[{"type":"message","role":'
+    b'"assistant","content":[{"type":"output_text","text":"It is a fine day, with some clouds in '
+    b'the evening.","annotations":[]}]}],"usage":{"input_tokens":9,"output_tokens":9}}'
+)
+RASA = b'[{"recipient_id":"d","text":"It is a fine day, with some clouds in the evening."}]'
+
+ANSWERS = {
+    b"/native": NATIVE,
+    b"/v1/chat/completions": CHAT,
+    b"/v1/responses": RESPONSE,
+    b"/webhooks/rest/webhook": RASA,
+}
 
 
 class Peer(asyncio.Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prolocutor.contracts.observer import TurnRecord
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.pipeline.turn import Turn
 
 
@@ -11,6 +12,7 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
     draft = turn.draft
     opened, reply = draft.opened, draft.spoken()
     said = opened.opening
+    hypotheses = draft.hypotheses()
     return TurnRecord(
         turn_id=said.turn_id,
         dialog_id=opened.dialog_id,
@@ -27,9 +29,16 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         chosen=reply.chosen,
         asked=turn.asked_skills(),
         services=turn.records(),
-        hypotheses=draft.hypotheses(),
+        hypotheses=hypotheses,
         faults=turn.faults,
         utt_id=said.bot_utt_id,
         reasons=turn.reasons,
         remarks=turn.remarks,
+        cost=sum(map(_cost, hypotheses)),
     )
+
+
+def _cost(hypothesis: JsonObject) -> float:
+    """Return what a hypothesis says that it cost."""
+    cost = hypothesis.get("cost", 0.0)
+    return float(cost) if isinstance(cost, int | float) else 0.0

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import Findings
 from prolocutor.config.service_entries import ServiceEntry, function_of
 from prolocutor.config.yaml_file import YamlNode
@@ -55,7 +56,7 @@ def import_all(services: list[ServiceEntry], findings: Findings) -> dict[str, Fu
             try:
                 found[written.path] = resolve(name)
             except ConfigError as error:
-                findings.add(written.call, error.what)
+                findings.add(written.call, error.what, call_hint(name))
             else:
                 _check_arguments(found[written.path], written, findings)
         for key in ("instead", "worker"):

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from prolocutor.config.call_hints import call_hint
 from prolocutor.config.fields import (
     FieldKind,
     Findings,
@@ -232,7 +233,9 @@ def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Tar
         if ADDRESS.match(node.value):
             _check_url(node, node.value, findings)
             return node.value
-    findings.expected(node, CALL)
+    found = f"expected {CALL}, found {shown(node)}"
+    if node.value is not UNREAD:
+        findings.add(node, found, call_hint(node.value))
     return ""
 
 
@@ -280,7 +283,7 @@ def _check_url(node: YamlNode, url: str, findings: Findings) -> None:
         findings.add(node, f"{shown(node)} is no URL: {error}")
         return
     if scheme not in ("http", "https"):
-        hint = did_you_mean(scheme.lower(), ["http", "https", *NATS_SCHEMES])
+        hint = call_hint(url) or did_you_mean(scheme.lower(), ["http", "https", *NATS_SCHEMES])
         findings.add(node, f"expected a URL of http, https or nats, found {scheme}://", hint)
     elif not host or re.search(r"\s", url):
         findings.add(node, f"{shown(node)} is no URL: it has no host or a space in it")

@@ -21,6 +21,7 @@ CONNECTORS: Final = Catalog[Callable[..., Connector]](
         "http": "prolocutor.connectors.http:HttpConnector",
         "openai_chat": "prolocutor.connectors.openai_chat:OpenAiChatConnector",
         "parlai": "prolocutor.connectors.parlai:ParlaiConnector",
+        "rasa": "prolocutor.connectors.rasa:RasaConnector",
         "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
         "a2a": "prolocutor.a2a.connector.connector:A2aConnector",
         "mcp": "prolocutor.mcp.connector.connector:McpConnector",

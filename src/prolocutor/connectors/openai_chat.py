@@ -1,8 +1,8 @@
-"""OpenAiChatConnector: any server of OpenAI's chat completions as a skill.
+"""OpenAiChatConnector: any server of OpenAI's chat completions, or responses, as a skill.
 
-Source: OpenAI's API, `POST {base}/chat/completions`, and what servers of that kind are known to
-send. Unknown keys are left alone. The words of a
-stream are handed on as they come; the reply is the whole text.
+Source: OpenAI's API, `POST {base}/chat/completions` and `POST {base}/responses`, and what servers
+of that kind are known to send. The words of a stream are handed on as they come; the reply is the
+whole text.
 """
 
 from __future__ import annotations
@@ -11,28 +11,32 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.chat_replies import (
+    ModelReply,
+    StreamedCompletion,
+    StreamedResponse,
+    read_completion,
+    read_response,
+)
 from prolocutor.connectors.parts.event_stream import EventStream
-from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint, error_text
+from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
 from prolocutor.connectors.parts.stripped_words import StrippedWords
-from prolocutor.contracts.connector import DeltaSink, Replies, Request
+from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
 
 PATH: Final = "/chat/completions"
 CONFIDENCE: Final = 0.5
 
-_NO_TEXT: Final = {
-    "tool_calls": "it wants to call a tool, of which there is none",
-    "function_call": "it wants to call a function, of which there is none",
-    "content_filter": "its content filter stopped it",
-}
+RESPONSES: Final = "/responses"
+MILLION: Final = 1_000_000
+
+_FUNCTIONS: Final = frozenset({"functions", "function_call", "tool_choice", "parallel_tool_calls"})
 
 
 class OpenAiChatConnector:
-    """The way to a model behind `{url}/chat/completions`.
+    """The way to a model behind `{url}/chat/completions`, or a URL that ends in `/responses`.
 
     It is shown the dialog's window as messages of user and assistant, after `system`; with a
     formatter, the formatter's result: a text, a list of messages, or a whole body. `key` is sent
@@ -40,7 +44,11 @@ class OpenAiChatConnector:
     `confidence`, because a model gives none. `parameters` are further keys of the body
     (`temperature`, `max_tokens`, ...). `stream`: whether it is asked for a stream (None: where the
     words can be shown as they come). `model`, `system`, `confidence` and `stream` may stand in the
-    URL's query as well. A refusal, an empty text or a call of a tool is no hypothesis.
+    URL's query as well. A refusal, an empty text or a call of a tool is no hypothesis; functions
+    are never offered, as there is nobody to run them.
+
+    `price` is that of a million tokens, of the request and of the reply (`{input: 2, output: 8}`);
+    hypotheses then have a `usage` and a `cost`, which add up to the cost of a turn.
     """
 
     def __init__(
@@ -55,16 +63,22 @@ class OpenAiChatConnector:
         confidence: float | None = None,
         stream: bool | None = None,
         parameters: Mapping[str, Any] | None = None,
+        price: Mapping[str, float] | None = None,
     ) -> None:
         del batched  # several requests are several calls
         self.name = name
-        endpoint = OpenAiEndpoint(url, PATH, model=model, key=key)
+        self._responds = url.partition("?")[0].rstrip("/").endswith(RESPONSES)
+        path = RESPONSES if self._responds else PATH
+        endpoint = OpenAiEndpoint(url, path, model=model, key=key)
         query = endpoint.query
         self._system = system or query.get("system")
         self._confidence = _number(confidence, query.get("confidence"))
         written = query.get("stream")
         self._stream = written == "true" if stream is None and written is not None else stream
         self._body = {"model": endpoint.model, **(parameters or {})}
+        if self._responds:
+            self._body["store"] = False
+        self._price = _price(price) if price is not None else None
         self._client = endpoint.client
 
     async def send(self, requests: Sequence[Request]) -> Replies:
@@ -75,29 +89,48 @@ class OpenAiChatConnector:
 
     async def complete(self, request: Request) -> str:
         """Return the text of the model's reply; "" where it has none."""
-        deltas = request.deltas
-        asked = {**self._body, **_asked(request.value(), self._system)}
-        if self._stream or (self._stream is None and deltas is not None):
-            asked["stream"] = True
-        body = encode(asked)
-        streamed = _StreamedReply(deltas and StrippedWords(deltas), self._confidence)
-        events = EventStream(streamed.take)
-        reply = await self._client.post(
-            body, call_headers((request,)), max_bytes=MAX_BYTES, stream=events
-        )
-        if not reply.is_streamed:
-            return _text(reply.body)
-        if not streamed.is_whole and not events.end():
-            raise ServiceUnreachable("the stream broke off in the middle of the reply")
-        return streamed.text()
+        return (await self._reply(request)).text
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
+    async def _reply(self, request: Request) -> ModelReply:
+        deltas = request.deltas
+        asked = {**self._body, **_asked(request.value(), self._system)}
+        if self._stream or (self._stream is None and deltas is not None):
+            asked["stream"] = True
+        counts = self._price is not None
+        if counts and asked.get("stream") and not self._responds:
+            asked["stream_options"] = {"include_usage": True}
+        words = deltas and StrippedWords(deltas)
+        streamed: StreamedCompletion | StreamedResponse = (
+            StreamedResponse(words, self._confidence)
+            if self._responds
+            else StreamedCompletion(words, self._confidence, counts=counts)
+        )
+        events = EventStream(streamed.take)
+        body = encode(_for_responses(asked) if self._responds else _without_functions(asked))
+        reply = await self._client.post(
+            body, call_headers((request,)), max_bytes=MAX_BYTES, stream=events
+        )
+        if not reply.is_streamed:
+            return (read_response if self._responds else read_completion)(reply.body)
+        if not streamed.is_whole and not events.end() and not streamed.is_whole:
+            raise ServiceUnreachable("the stream broke off in the middle of the reply")
+        return streamed.reply()
+
     async def _ask(self, request: Request) -> Plain:
-        text = await self.complete(request)
-        return check([{"text": text, "confidence": self._confidence}] if text else [])
+        reply = await self._reply(request)
+        if not reply.text:
+            return check([])
+        hypothesis: dict[str, Any] = {"text": reply.text, "confidence": self._confidence}
+        if self._price is not None and reply.usage is not None:
+            read, written = reply.usage.read, reply.usage.written
+            hypothesis["usage"] = {"input_tokens": read, "output_tokens": written}
+            each = self._price
+            hypothesis["cost"] = (read * each[0] + written * each[1]) / MILLION
+        return check([hypothesis])
 
     async def _ask_alone(self, request: Request) -> Plain | ServiceError:
         try:
@@ -137,91 +170,37 @@ def _window(state: Any) -> list[dict[str, str]]:
         raise BadReply(f"a model needs the agent state, or messages ({error!r})") from None
 
 
-# -- what comes back ------------------------------------------------------------------------
+def _without_functions(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body without functions to call; tools that the server runs itself stay."""
+    kept = {key: value for key, value in body.items() if key not in _FUNCTIONS}
+    if isinstance(kept.get("tools"), list):
+        tools = [
+            one
+            for one in kept.pop("tools")
+            if isinstance(one, dict) and one.get("type") not in ("function", "custom", None)
+        ]
+        kept |= {"tools": tools} if tools else {}
+    return kept
 
 
-class _ChatMessage(msgspec.Struct):
-    content: str | None = None
-    refusal: str | None = None
+def _for_responses(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a request for a response; messages are its input."""
+    kept = _without_functions(body)
+    messages = kept.pop("messages", None)
+    limit = kept.pop("max_tokens", None)
+    if messages is not None:
+        kept["input"] = messages
+    if limit is not None:
+        kept.setdefault("max_output_tokens", limit)
+    return kept
 
 
-class _CompletionChoice(msgspec.Struct):
-    message: _ChatMessage | None = None
-    delta: _ChatMessage | None = None
-    finish_reason: str | None = None
-
-
-class _Completion(msgspec.Struct):
-    choices: list[_CompletionChoice] = []
-    error: Any = None
-
-
-_decode: Final = msgspec.json.Decoder(_Completion).decode
-
-
-def _text(body: bytes) -> str:
-    """Return the text of a completion that came in one."""
-    completion = _completion(body)
-    if not completion.choices or completion.choices[0].message is None:
-        raise BadReply("a completion without a message", path="$.choices")
-    choice = completion.choices[0]
-    return _checked(choice.message or _ChatMessage(), choice.finish_reason)
-
-
-class _StreamedReply:
-    """A completion that comes piece by piece, also where no stream was asked for."""
-
-    def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
-        self.is_whole = False
-        self._deltas = deltas
-        self._confidence = confidence
-        self._pieces: list[str] = []
-        self._refusals: list[str] = []
-        self._finish: str | None = None
-        self._left = MAX_BYTES
-
-    def take(self, data: bytes) -> bool:
-        """Add the data of one event, and return whether it was the last."""
-        if data == b"[DONE]":
-            self.is_whole = True
-            return True
-        for choice in _completion(data).choices[:1]:
-            if choice.delta is not None:
-                words = choice.delta.content
-                self._add(self._pieces, words)
-                self._add(self._refusals, choice.delta.refusal)
-                if words and self._deltas is not None:
-                    self._deltas.add(words, self._confidence)
-            self.is_whole = choice.finish_reason is not None
-            self._finish = choice.finish_reason
-        return self.is_whole
-
-    def text(self) -> str:
-        """Return the whole text."""
-        refusal = "".join(self._refusals) or None
-        return _checked(_ChatMessage("".join(self._pieces), refusal), self._finish)
-
-    def _add(self, pieces: list[str], piece: str | None) -> None:
-        if piece:
-            self._left -= len(piece)
-            if self._left < 0:
-                raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed")
-            pieces.append(piece)
-
-
-def _completion(data: bytes) -> _Completion:
+def _price(given: Mapping[str, float]) -> tuple[float, float]:
+    """Return the price of a million tokens, of a request and of a reply."""
     try:
-        completion = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadReply(f"no chat completion: {error}") from None
-    if completion.error:
-        raise BadReply(error_text(completion.error))
-    return completion
-
-
-def _checked(said: _ChatMessage, finish: str | None) -> str:
-    if said.refusal:
-        raise BadReply(f"it refuses: {said.refusal:.200}")
-    if finish in _NO_TEXT and (finish == "content_filter" or not said.content):
-        raise BadReply(_NO_TEXT[finish])
-    return (said.content or "").strip()
+        known = {"input": 0.0, "output": 0.0, **given}
+        if len(known) == 2 and all(float(each) >= 0 for each in known.values()):
+            return float(known["input"]), float(known["output"])
+    except (TypeError, ValueError):
+        pass
+    raise ConfigError(f"expected a price as {{input: 2.5, output: 10}}, found {given!r}")

@@ -37,7 +37,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
     itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong but
     worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why skills
-    were called, in the order of the waves, as far as the selectors give them. `seconds` counts from
+    were called, in the order of the waves, as far as the selectors give them. `cost` is the sum of
+    what hypotheses say that they cost, in the currency of their prices. `seconds` counts from
     the turn's start to its reply being stored, which has the id `utt_id`.
     """
 
@@ -61,6 +62,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     utt_id: str = ""
     reasons: list[Reason] = []
     remarks: list[dict[str, str]] = []
+    cost: float = 0.0
 
 
 class Observer(Protocol):

@@ -54,6 +54,8 @@ class TurnLog:
             if self._texts
             else [without_quotes(one) for one in record.reasons],
         }
+        if record.cost:
+            fields["cost"] = record.cost
         if self._texts:
             fields["text"] = record.text
             fields["response"] = record.response

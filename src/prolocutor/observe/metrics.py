@@ -67,6 +67,7 @@ class TurnMetrics:
         self._outcomes: Counter[tuple[str, str, str, str]] = Counter()
         self._service_seconds: dict[tuple[str, str], Histogram] = {}
         self._faults: Counter[str] = Counter()
+        self._costs: dict[str, float] = {}
         self._breakers: Counter[tuple[str, str]] = Counter()
         self._watched: dict[str, tuple[str, GaugeReader]] = {}
 
@@ -84,6 +85,8 @@ class TurnMetrics:
             if histogram is None:
                 histogram = seconds[key] = Histogram()
             histogram.add(one.ended - one.started)
+        if record.cost:
+            self._costs[record.channel] = self._costs.get(record.channel, 0.0) + record.cost
         for fault in record.faults:
             self._faults[fault["service"]] += 1
 
@@ -125,6 +128,13 @@ class TurnMetrics:
             ("service", "state"),
             self._breakers.items(),
         )
+        if self._costs:
+            yield _counter(
+                "prolocutor_cost",
+                "What hypotheses say that they cost, by the channel of the turn",
+                ("channel",),
+                (((channel,), cost) for channel, cost in self._costs.items()),
+            )
         turns = HistogramMetricFamily(
             "prolocutor_turn_seconds", "From a turn's start to its reply being stored"
         )
@@ -146,7 +156,7 @@ def _counter(
     name: str,
     text: str,
     labels: tuple[str, ...],
-    counts: Iterable[tuple[tuple[str, ...], int]],
+    counts: Iterable[tuple[tuple[str, ...], float]],
 ) -> CounterMetricFamily:
     family = CounterMetricFamily(name, text, labels=labels)
     for values, number in counts:

@@ -1,0 +1,64 @@
+"""What to write in place of a `call` that other programs would understand."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NAMED: Final = re.compile(r"(?P<who>[A-Za-z][\w.-]*)[:/](?!//)(?P<what>[\w./:-]+)")
+_SCHEME: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+]*)://")
+
+_MODELS: Final = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+    "deepseek": "https://api.deepseek.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "groq": "https://api.groq.com/openai/v1",
+    "lmstudio": "http://127.0.0.1:1234/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "together": "https://api.together.xyz/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+}
+"""Where the models of a provider answer as OpenAI's do."""
+
+_BARE_MODELS: Final = re.compile(
+    r"(gpt-|o[1-9]\b|chatgpt|claude|llama|gemini|mistral|qwen)[\w.:-]*"
+)
+_CONNECTORS: Final = {
+    "a2a": "a2a",
+    "mcp": "mcp",
+    "rasa": "rasa",
+    "almond": "almond",
+    "parlai": "parlai",
+    "websocket": "websocket",
+    "command": "command",
+}
+_SCHEMES: Final = {"ws": "websocket", "wss": "websocket"}
+
+
+def call_hint(call: object) -> str | None:
+    """Return the form that a wrong `call` should probably have, None where it cannot be guessed."""
+    if not isinstance(call, str):
+        return None
+    if scheme := _SCHEME.match(call):
+        connector = _SCHEMES.get(scheme["scheme"])
+        return f"write connector: {connector}" if connector else None
+    if _BARE_MODELS.fullmatch(call):
+        return _for_model("openai" if call.startswith(("gpt", "o", "chat")) else "ollama", call)
+    found = _NAMED.fullmatch(call)
+    who = found["who"].lower() if found else ""
+    if found is None:
+        return None
+    if who in _MODELS:
+        return _for_model(who, found["what"])
+    if who in _CONNECTORS:
+        return f"write connector: {_CONNECTORS[who]}, call: {found['what']}"
+    return None
+
+
+def _for_model(provider: str, model: str) -> str:
+    url = _MODELS[provider]
+    return f"for a model write connector: openai_chat, call: {{url: {url!r}, model: {model!r}}}"

@@ -1,0 +1,240 @@
+"""What an OpenAI-like endpoint answers: completions and responses, whole or piece by piece.
+
+Source: OpenAI's API reference for chat completions and responses. Unknown keys and events are left
+alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.connectors.parts.openai_endpoint import error_text
+from prolocutor.contracts.connector import DeltaSink
+from prolocutor.dialog.plain import MAX_BYTES
+from prolocutor.errors import BadReply
+
+_NO_TEXT: Final = {
+    "tool_calls": "it wants to call a tool, of which there is none",
+    "function_call": "it wants to call a function, of which there is none",
+    "content_filter": "its content filter stopped it",
+}
+
+
+class TokenUsage(msgspec.Struct, frozen=True):
+    """The tokens that were read and written."""
+
+    read: int
+    written: int
+
+
+class ModelReply(msgspec.Struct, frozen=True):
+    """The text of a reply, and what it took."""
+
+    text: str
+    usage: TokenUsage | None = None
+
+
+class _ChatMessage(msgspec.Struct):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _CompletionChoice(msgspec.Struct):
+    message: _ChatMessage | None = None
+    delta: _ChatMessage | None = None
+    finish_reason: str | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_CompletionChoice] = []
+    error: Any = None
+    usage: Any = None
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Item(msgspec.Struct):
+    type: str = ""
+    content: list[_Part] | None = None
+
+
+class _IncompleteDetails(msgspec.Struct):
+    reason: str | None = None
+
+
+class _ModelResponse(msgspec.Struct):
+    status: str | None = None
+    output: list[_Item] | None = None
+    error: Any = None
+    incomplete_details: _IncompleteDetails | None = None
+    usage: Any = None
+
+
+class _ResponseEvent(msgspec.Struct):
+    type: str = ""
+    delta: Any = None
+    response: _ModelResponse | None = None
+    message: Any = None
+
+
+_decode_completion: Final = msgspec.json.Decoder(_Completion).decode
+_decode_response: Final = msgspec.json.Decoder(_ModelResponse).decode
+_decode_event: Final = msgspec.json.Decoder(_ResponseEvent).decode
+_NOT_READ: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def read_completion(body: bytes) -> ModelReply:
+    """Read a completion that came in one."""
+    completion = _completion(body)
+    if not completion.choices or completion.choices[0].message is None:
+        raise BadReply("a completion without a message", path="$.choices")
+    choice = completion.choices[0]
+    text = _checked(choice.message or _ChatMessage(), choice.finish_reason)
+    return ModelReply(text, _usage(completion.usage))
+
+
+def read_response(body: bytes) -> ModelReply:
+    """Read a response that came in one."""
+    try:
+        response = _decode_response(body)
+    except _NOT_READ as error:
+        raise BadReply(f"no response: {error}") from None
+    return _reply_of(response)
+
+
+class StreamedCompletion:
+    """A completion that comes piece by piece, also where no stream was asked for.
+
+    `counts`: the usage is waited for, which comes after the text.
+    """
+
+    def __init__(self, deltas: DeltaSink | None, confidence: float, *, counts: bool) -> None:
+        self.is_whole = False
+        self._words = _ModelWords(deltas, confidence)
+        self._refusals = _ModelWords(None, confidence)
+        self._finish: str | None = None
+        self._usage: TokenUsage | None = None
+        self._counts = counts
+
+    def take(self, data: bytes) -> bool:
+        """Add the data of one event, and return whether it was the last."""
+        if data == b"[DONE]":
+            self.is_whole = True
+            return True
+        completion = _completion(data)
+        self._usage = _usage(completion.usage) or self._usage
+        for choice in completion.choices[:1]:
+            if choice.delta is not None:
+                self._words.add(choice.delta.content)
+                self._refusals.add(choice.delta.refusal)
+            self.is_whole = choice.finish_reason is not None
+            self._finish = choice.finish_reason
+        return self.is_whole and (self._usage is not None or not self._counts)
+
+    def reply(self) -> ModelReply:
+        """Return the whole reply."""
+        said = _ChatMessage(self._words.text, self._refusals.text or None)
+        return ModelReply(_checked(said, self._finish), self._usage)
+
+
+class StreamedResponse:
+    """A response that comes as events."""
+
+    def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
+        self.is_whole = False
+        self._words = _ModelWords(deltas, confidence)
+        self._response = _ModelResponse()
+
+    def take(self, data: bytes) -> bool:
+        """Add the data of one event, and return whether it was the last."""
+        try:
+            event = _decode_event(data)
+        except _NOT_READ as error:
+            raise BadReply(f"no event of a response: {error}") from None
+        if event.type == "response.output_text.delta" and isinstance(event.delta, str):
+            self._words.add(event.delta)
+        elif event.type == "error":
+            raise BadReply(error_text(event.message))
+        elif event.type in ("response.completed", "response.incomplete", "response.failed"):
+            self._response = event.response or _ModelResponse()
+            self.is_whole = True
+        return self.is_whole
+
+    def reply(self) -> ModelReply:
+        """Return the whole reply; its text is that of the last event, if it has one."""
+        reply = _reply_of(self._response)
+        return reply if reply.text else ModelReply(self._words.text.strip(), reply.usage)
+
+
+class _ModelWords:
+    """Words that come one after the other, within the bounds of a reply."""
+
+    def __init__(self, deltas: DeltaSink | None, confidence: float) -> None:
+        self._deltas = deltas
+        self._confidence = confidence
+        self._pieces: list[str] = []
+        self._left = MAX_BYTES
+
+    @property
+    def text(self) -> str:
+        """All of them."""
+        return "".join(self._pieces)
+
+    def add(self, piece: str | None) -> None:
+        """Add words; `BadReply` where there are too many."""
+        if piece:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed")
+            self._pieces.append(piece)
+            if self._deltas is not None:
+                self._deltas.add(piece, self._confidence)
+
+
+def _completion(data: bytes) -> _Completion:
+    try:
+        completion = _decode_completion(data)
+    except _NOT_READ as error:
+        raise BadReply(f"no chat completion: {error}") from None
+    if completion.error:
+        raise BadReply(error_text(completion.error))
+    return completion
+
+
+def _checked(said: _ChatMessage, finish: str | None) -> str:
+    if said.refusal:
+        raise BadReply(f"it refuses: {said.refusal:.200}")
+    if finish in _NO_TEXT and (finish == "content_filter" or not said.content):
+        raise BadReply(_NO_TEXT[finish])
+    return (said.content or "").strip()
+
+
+def _reply_of(response: _ModelResponse) -> ModelReply:
+    if response.error or response.status == "failed":
+        raise BadReply(error_text(response.error or "the response failed"))
+    parts = [part for item in response.output or () for part in item.content or ()]
+    refusals = [part.refusal for part in parts if part.type == "refusal" and part.refusal]
+    text = "".join(part.text or "" for part in parts if part.type == "output_text")
+    cut = response.incomplete_details
+    finish = "content_filter" if cut is not None and cut.reason == "content_filter" else None
+    if any(item.type == "function_call" for item in response.output or ()):
+        finish = finish or "function_call"
+    said = _ChatMessage(text, "".join(refusals) or None)
+    return ModelReply(_checked(said, finish), _usage(response.usage))
+
+
+def _usage(told: Any) -> TokenUsage | None:
+    """Return the usage by either API's names; None where the endpoint does not count."""
+    if not isinstance(told, dict):
+        return None
+    read = told.get("prompt_tokens", told.get("input_tokens"))
+    written = told.get("completion_tokens", told.get("output_tokens"))
+    if not isinstance(read, int) or not isinstance(written, int):
+        return None
+    return TokenUsage(read, written)

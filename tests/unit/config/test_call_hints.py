@@ -1,0 +1,38 @@
+"""Hints for a `call` in a form that other programs understand."""
+
+from pathlib import Path
+
+import pytest
+
+from prolocutor.config.call_hints import call_hint
+from prolocutor.config.file_check import check
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ("openai:gpt-4o", "call: {url: 'https://api.openai.com/v1', model: 'gpt-4o'}"),
+        ("openai/gpt-4o", "model: 'gpt-4o'"),
+        ("ollama:llama3.2:1b", "url: 'http://127.0.0.1:11434/v1', model: 'llama3.2:1b'"),
+        ("gpt-4o", "https://api.openai.com/v1"),
+        ("a2a:hotel", "connector: a2a, call: hotel"),
+        ("wss://h/x", "connector: websocket"),
+        ("my_module", None),
+        ("ftp://h/x", None),
+        (7, None),
+    ],
+)
+def test_a_wrong_form_gets_the_right_one(call: object, hint: str | None) -> None:
+    found = call_hint(call)
+
+    assert found is None if hint is None else hint in str(found)
+
+
+def test_the_check_of_a_file_shows_the_hint(tmp_path: Path) -> None:
+    file = tmp_path / "assistant.yaml"
+    file.write_text("skills:\n  a: {call: 'openai:gpt-4o'}\n  b: {call: 'anthropic:claude'}\n")
+    report = check(file)
+
+    told = [str(fault) for fault in report.faults]
+    assert len(told) == 2
+    assert all("connector: openai_chat" in one for one in told)
