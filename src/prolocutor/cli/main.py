@@ -20,6 +20,10 @@ COMMANDS: Final = {
     "mcp": ("prolocutor.cli.mcp:mcp", "Offer an assistant to an MCP client, over stdio."),
     "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
     "new": ("prolocutor.cli.new:new", "Write a small assistant of your own."),
+    "replicas": (
+        "prolocutor.cli.replicas:replicas",
+        "List the processes that share a store, and workers.",
+    ),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "List, show, export, rate and delete dialogs."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
     "train": ("prolocutor.cli.train:train", "Train a router or a ranker on labels."),

@@ -1,0 +1,140 @@
+"""`prolocutor replicas`: the processes that share a store, and the workers behind NATS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+
+from prolocutor.assistant.person_access import shared_store
+from prolocutor.cli.options import STORE_OPTION, json_option
+from prolocutor.cli.output import clean, write_json
+from prolocutor.config.assistant_file import assistant_file
+from prolocutor.config.loading import load
+from prolocutor.config.store_location import store_url
+from prolocutor.contracts.shared_store import ReplicaStatus
+from prolocutor.dotted_names import resolve
+from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.stores.store_catalog import open_store
+
+FIND_WORKERS: Final = "prolocutor.messaging.worker_discovery:find_workers"
+"""Imported when workers are looked for: it needs an extra."""
+
+
+class WorkerGroup(msgspec.Struct, kw_only=True):
+    """The workers of one service: how many, what they hold now, what they did so far."""
+
+    service: str
+    assistant: str
+    workers: int = 0
+    held: int = 0
+    hold: int = 0
+    calls: int = 0
+    busy: int = 0
+    late: int = 0
+
+
+class ReplicaOverview(msgspec.Struct, frozen=True, kw_only=True):
+    """Who lives. `workers` is None where no NATS is named."""
+
+    replicas: list[ReplicaStatus]
+    workers: list[WorkerGroup] | None = None
+
+
+@click.command(short_help="List the processes that share a store, and workers.")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@STORE_OPTION
+@click.option("--messages", metavar="NATS-URL", help="Where workers are.  [default: the file's]")
+@json_option("All as JSON.")
+def replicas(
+    file: Path | None, store: str | None, messages: str | None, json_file: str | None
+) -> None:
+    """List the replicas that share a store: who lives, open turns, takeovers, and the workers.
+
+    A replica is a `prolocutor serve` on a PostgreSQL store. The exit status is 1 if none lives.
+
+    \b
+    Examples:
+      prolocutor replicas my-assistant/assistant.yaml
+      prolocutor replicas --store postgresql://db1,db2/prolocutor --messages nats://n1
+    """
+    settings = load(assistant_file(file)) if file is not None else None
+    url = store_url(store, settings.store if settings is not None else None)
+    if messages is None and settings is not None:
+        messages = settings.messages
+    found = asyncio.run(_look(url, messages))
+    if json_file is not None:
+        write_json(json_file, found)
+    if json_file != "-":
+        for line in overview_lines(found):
+            click.echo(line)
+    if all(one.dead or one.left < 0 for one in found.replicas):
+        raise ProlocutorError("no replica lives")
+
+
+async def _look(url: str, messages: str | None) -> ReplicaOverview:
+    store = open_store(url)
+    shared = shared_store(store)
+    if shared is None:
+        scheme = url.partition(":")[0]
+        what = f"a {scheme} store belongs to one process; replicas share one on PostgreSQL"
+        raise ConfigError(what, key="store")
+    await shared.open()
+    try:
+        living = await shared.replicas()
+    finally:
+        await shared.aclose()
+    workers = None
+    if messages is not None:
+        groups: dict[tuple[str, str], WorkerGroup] = {}
+        for one in await resolve(FIND_WORKERS)(messages):
+            made = WorkerGroup(service=one.service, assistant=one.assistant)
+            group = groups.setdefault((one.service, one.assistant), made)
+            group.workers += 1
+            group.held += one.load.held
+            group.hold += one.load.hold
+            group.calls += one.load.calls
+            group.busy += one.load.busy
+            group.late += one.load.late
+        workers = list(groups.values())
+    return ReplicaOverview(replicas=living, workers=workers)
+
+
+def overview_lines(found: ReplicaOverview) -> Iterator[str]:
+    """Write who lives as a table."""
+    if not found.replicas:
+        yield "No replica has joined."
+    else:
+        columns = f"{'open turns':>11}{'waiting':>9}{'took over':>11}"
+        yield f"{'replica':>8}  {'state':<14}{columns}  since"
+    for one in found.replicas:
+        since = datetime.fromtimestamp(one.joined, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        yield (
+            f"{one.number:>8}  {_state(one):<14}{one.open_turns:>11,}{one.waiting:>9,}"
+            f"{one.takeovers:>11,}  {since}  {clean(one.url) if one.url else ''}".rstrip()
+        )
+    if found.workers is None:
+        return
+    yield ""
+    if not found.workers:
+        yield "No worker answers."
+        return
+    yield f"{'service':<20}{'workers':>8}{'held':>8}{'of':>8}{'calls':>12}{'busy':>8}{'late':>8}"
+    for group in found.workers:
+        yield (
+            f"{clean(group.service):<20}{group.workers:>8,}{group.held:>8,}{group.hold:>8,}"
+            f"{group.calls:>12,}{group.busy:>8,}{group.late:>8,}"
+        )
+
+
+def _state(one: ReplicaStatus) -> str:
+    if one.dead:
+        return "dead"
+    if one.left < 0:
+        return f"late {-one.left:.1f} s"
+    return f"lives {one.left:.1f} s"
