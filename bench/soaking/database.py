@@ -99,12 +99,12 @@ class SoakDatabase:
         return ballast
 
     def ensure_up(self) -> None:
-        """Start the primary if it has stopped by itself."""
-        status = ["-D", str(self.primary.data), "status"]
-        try:
-            run("pg_ctl", *status)
-        except RuntimeError:
+        """Start what has stopped by itself; a standby that does not start is made anew."""
+        if not _is_up(self.primary):
             self.primary.start()
+        for standby in self._servers:
+            if standby is not self.primary and not _is_up(standby):
+                self._follow()
 
     async def rows(self, statement: str, *values: Any) -> list[Any]:
         """Run a statement at the primary, on a connection of its own."""
@@ -124,6 +124,14 @@ class SoakDatabase:
         standby.start()
         self.primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'")
         self.primary.execute("SELECT pg_reload_conf()")
+
+
+def _is_up(server: PostgresqlServer) -> bool:
+    try:
+        run("pg_ctl", "-D", str(server.data), "status")
+    except RuntimeError:
+        return False
+    return True
 
 
 async def in_thread(work: Any, *arguments: Any) -> Any:

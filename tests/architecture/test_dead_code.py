@@ -29,7 +29,6 @@ ALLOWED = {
     "distinct": "part of the interface of MongoDB's driver",
     "eof_received": "called by asyncio",
     "format_commands": "called by Click",
-    "find_workers": "for Python users",
     "get_acts": PARLAI,
     "get_agents": PARLAI,
     "get_command": "called by Click",

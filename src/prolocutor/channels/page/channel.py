@@ -15,8 +15,9 @@ from prolocutor.channels.page.explanations import (
     without_internals,
 )
 from prolocutor.channels.page.ownership import PageUser, may_see, user_of
+from prolocutor.channels.page.pictures import FolderPictures, StorePictures
 from prolocutor.channels.page.static_files import StaticFiles
-from prolocutor.channels.page.uploads import Uploads
+from prolocutor.channels.page.uploads import Pictures, Uploads
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
@@ -78,7 +79,8 @@ class Page:
     """The chat page, the pictures that are uploaded there, and explanations of replies.
 
     `recent` has to be among the assistant's observers; without it the panel shows what is stored.
-    `uploads` is the folder of the pictures; without it they last as long as the door.
+    `uploads` is the folder of the pictures; without it they are in the store that replicas share,
+    or last as long as the door.
     """
 
     name: Final = "page"
@@ -95,7 +97,10 @@ class Page:
         self._assistant = assistant
         self._store = assistant.store
         self._explanations = TurnExplanations(assistant.store, recent)
-        self._uploads = Uploads(assistant.store, Path(uploads) if uploads is not None else None)
+        pictures: Pictures = FolderPictures(Path(uploads) if uploads is not None else None)
+        if uploads is None and assistant.succession is not None:
+            pictures = StorePictures(assistant.store)
+        self._uploads = Uploads(assistant.store, pictures)
         cached = {304: "The browser has it already."}
         page = Operation(files.page, produces="text/html", statuses=cached)
         page_file = Operation(files.page_file, produces="*/*", statuses=cached, errors=[NotFound])
