@@ -97,6 +97,12 @@ def resent(user: str, text: str) -> dict[str, Any]:
     return {"model": "assistant", "messages": messages}
 
 
+def agui_run(user: str, text: str) -> dict[str, Any]:
+    """A run of the door for AG-UI."""
+    messages = [{"id": "m", "role": "user", "content": text}]
+    return {"threadId": user, "runId": f"{user} {text}", "messages": messages}
+
+
 DOORS = [
     DoorCall(
         "deeppavlov", "deeppavlov", "/", lambda user, text: {"user_id": user, "payload": text}
@@ -131,6 +137,7 @@ DOORS = [
         lambda user, text: tool_call(user, text, MCP_META),
         MCP_HEADERS,
     ),
+    DoorCall("agui", "agui", "/agui", agui_run, streams=True),
 ]
 
 

@@ -68,8 +68,15 @@ def given_answer(waiting: PendingAsk, value: Any) -> GivenAnswer:
         if value in titles:
             code = ["bookkeeping", "choice", titles.index(value)]
             return GivenAnswer(value, {"code": code})
+    return GivenAnswer(written_answer(value))
+
+
+def written_answer(value: Any) -> str:
+    """Return an answer as a person would type it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, str):
-        return GivenAnswer(value)
+        return value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return GivenAnswer("" if value is None else encode(value).decode())
+    return "" if value is None else encode(value).decode()

@@ -69,6 +69,13 @@ class TurnStream:
             self._unread -= len(event.text)
         return event
 
+    def ready(self) -> list[TurnEvent]:
+        """Return, and take out, the events that can be read without waiting."""
+        found = list(self._events)
+        self._events.clear()
+        self._unread -= sum(len(one.text) for one in found if isinstance(one, Delta))
+        return found
+
     async def aclose(self) -> None:
         """Stop listening; the turn runs on."""
         self._events.clear()

@@ -16,6 +16,7 @@ CHANNELS: Final = Catalog[Callable[..., Channel]](
     "door",
     {
         "a2a": "prolocutor.a2a.door.door:A2a",
+        "agui": "prolocutor.channels.agui.channel:AgUi",
         "almond": "prolocutor.almond.door.door:Almond",
         "console": "prolocutor.channels.console.channel:Console",
         "deeppavlov": "prolocutor.deeppavlov.door.api:DeepPavlov",

@@ -43,7 +43,7 @@ from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
 
-USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "console", "openai", "a2a", "mcp")
+USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "console", "openai", "a2a", "mcp", "agui")
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 

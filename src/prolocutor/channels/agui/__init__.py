@@ -1,0 +1,1 @@
+"""The door for AG-UI clients: a run is a turn, shown while it runs."""

@@ -1,0 +1,242 @@
+"""RunEvents: a turn as the events of an AG-UI run.
+
+Stages are steps and skills are subagents. The text goes out as it comes; where words turn out to
+be void, the messages are sent once more as they are now. What the client's state has under
+`prolocutor` shows who is asked and how they have settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.asks.answer_forms import answer_schema, question
+from prolocutor.channels.agui.run_input import STATE, RunAgentInput
+from prolocutor.dialog.plain import JsonObject, encode
+from prolocutor.dialog.rendering import said_as_text
+from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.dialog.turn_events import (
+    Delta,
+    Replaced,
+    ReplyGiven,
+    ServiceAsked,
+    ServiceSettled,
+    StageEnded,
+    StageStarted,
+    TurnEvent,
+    TurnStarted,
+)
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.web.error_table import ErrorResponse
+
+PROTOCOL_VERSION: Final = "1.0"
+SKILLS: Final = "skills"
+
+
+class RunEvents:
+    """Writes the events of one run; `descriptions` are those of the skills by name."""
+
+    def __init__(self, asked: RunAgentInput, descriptions: Mapping[str, str]) -> None:
+        self._asked = asked
+        self._descriptions = descriptions
+        self._turn_id = asked.run_id
+        self._said = ""
+        self._changes: list[JsonObject] = []
+        self._messages = 0
+        self._is_open = False
+        self._is_void = False
+
+    def begin(self) -> bytes:
+        """Write the start of the run."""
+        started: JsonObject = {
+            "threadId": self._asked.thread_id,
+            "runId": self._asked.run_id,
+            "protocolVersion": PROTOCOL_VERSION,
+        }
+        if self._asked.parent_run_id:
+            started["parentRunId"] = self._asked.parent_run_id
+        return event("RUN_STARTED", started)
+
+    def nothing(self) -> bytes:
+        """Write the end of a run in which nothing was said."""
+        return self._finished(None, {"type": "success"})
+
+    def error(self, refused: ErrorResponse) -> bytes:
+        """Write the end of a run that failed."""
+        return event("RUN_ERROR", {"message": refused.error, "code": refused.code})
+
+    def of(self, happened: Sequence[TurnEvent]) -> bytes:
+        """Write what some events of the turn come to, with one change of the state for all."""
+        pieces = [self._of(one) for one in happened]
+        if not self._changes:
+            return b"".join(pieces)
+        delta = event("STATE_DELTA", {"delta": self._changes})
+        self._changes = []
+        last = len(pieces) - isinstance(happened[-1], ReplyGiven)
+        return b"".join([*pieces[:last], delta, *pieces[last:]])
+
+    def _of(self, happened: TurnEvent) -> bytes:
+        match happened:
+            case TurnStarted():
+                return self._snapshot(happened)
+            case StageStarted():
+                return event("STEP_STARTED", {"stepName": happened.stage})
+            case StageEnded():
+                return event("STEP_FINISHED", {"stepName": happened.stage})
+            case ServiceAsked():
+                return self._service_asked(happened)
+            case ServiceSettled():
+                return self._service_settled(happened)
+            case Delta():
+                return self._words(happened.text)
+            case Replaced():
+                return self._replaced()
+            case ReplyGiven():
+                return self._reply(happened)
+
+    # -- who is asked --------------------------------------------------------------------------
+
+    def _snapshot(self, started: TurnStarted) -> bytes:
+        self._turn_id = started.turn_id
+        own = {"dialogId": started.dialog_id, "turnId": started.turn_id, "services": {}}
+        given = self._asked.state if isinstance(self._asked.state, dict) else {}
+        return event("STATE_SNAPSHOT", {"snapshot": {**given, STATE: own}})
+
+    def _service_asked(self, asked: ServiceAsked) -> bytes:
+        self._change(asked.service, {"stage": asked.stage, "state": "asked"})
+        if asked.stage != SKILLS:
+            return b""
+        told: JsonObject = {"subagentRunId": self._run_of(asked.service), "name": asked.service}
+        if description := self._descriptions.get(asked.service):
+            told["description"] = description
+        return event("SUBAGENT_STARTED", told)
+
+    def _service_settled(self, settled: ServiceSettled) -> bytes:
+        outcome, seconds = settled.outcome, round(settled.seconds, 3)
+        now = {"stage": settled.stage, "state": outcome, "seconds": seconds}
+        self._change(settled.service, now)
+        if settled.stage != SKILLS:
+            return b""
+        told: JsonObject = {"subagentRunId": self._run_of(settled.service)}
+        if outcome in ("failed", "late"):
+            what = "it did not answer in time" if outcome == "late" else "it failed"
+            return event("SUBAGENT_ERROR", {**told, "message": what, "code": outcome})
+        told["result"] = {"outcome": outcome, "seconds": seconds}
+        return event("SUBAGENT_FINISHED", told)
+
+    def _change(self, service: str, now: JsonObject) -> None:
+        """Note what has become of a service in the state; later notes take the place of earlier."""
+        name = service.replace("~", "~0").replace("/", "~1")
+        path = f"/{STATE}/services/{name}"
+        self._changes = [one for one in self._changes if one["path"] != path]
+        self._changes.append({"op": "add", "path": path, "value": now})
+
+    def _run_of(self, service: str) -> str:
+        return f"{self._turn_id}/{service}"
+
+    # -- what is said --------------------------------------------------------------------------
+
+    def _words(self, text: str) -> bytes:
+        if not text:
+            return b""
+        begun = b""
+        if not self._is_open:
+            self._is_open = True
+            told = {"messageId": self._message_id, "role": "assistant"}
+            begun = event("TEXT_MESSAGE_START", told)
+        self._said += text
+        told = {"messageId": self._message_id, "delta": text}
+        return begun + event("TEXT_MESSAGE_CONTENT", told)
+
+    def _replaced(self) -> bytes:
+        """Close the message with void words; the next words belong to another one."""
+        ended = self._end_message()
+        self._is_void = self._is_void or bool(self._said)
+        self._said = ""
+        self._messages += 1
+        return ended
+
+    def _end_message(self) -> bytes:
+        if not self._is_open:
+            return b""
+        self._is_open = False
+        return event("TEXT_MESSAGE_END", {"messageId": self._message_id})
+
+    @property
+    def _message_id(self) -> str:
+        number = f"-{self._messages}" if self._messages else ""
+        return f"{self._turn_id}{number}"
+
+    def _reply(self, given: ReplyGiven) -> bytes:
+        """Write the rest of the words, what is no text, and the end of the run."""
+        if given.turn_id:
+            self._turn_id = self._turn_id if self._said or self._messages else given.turn_id
+        spoken = given.utterance
+        state = {"text": spoken.text, "attributes": spoken.attributes}
+        text = spoken.text or said_as_text(state)
+        pieces = []
+        if not text.startswith(self._said):
+            pieces.append(self._replaced())
+        pieces.append(self._words(text[len(self._said) :]))
+        pieces.append(self._end_message())
+        if self._is_void:
+            pieces.append(self._messages_again(text))
+        pieces += [event("CUSTOM", one) for one in _customs(spoken)]
+        waiting = given.waiting
+        outcome: JsonObject = {"type": "success"}
+        if waiting is not None:
+            outcome = {"type": "interrupt", "interrupts": [_interrupt(waiting, spoken)]}
+        pieces.append(self._finished(given, outcome))
+        return b"".join(pieces)
+
+    def _messages_again(self, text: str) -> bytes:
+        """Write the messages as they are, without the one whose words are void."""
+        messages = [msgspec.to_builtins(one) for one in self._asked.messages]
+        kept = [{**one, "id": one["id"] or f"m{n}"} for n, one in enumerate(messages)]
+        said = {"id": self._message_id, "role": "assistant", "content": text}
+        return event("MESSAGES_SNAPSHOT", {"messages": [*kept, said]})
+
+    def _finished(self, given: ReplyGiven | None, outcome: JsonObject) -> bytes:
+        told: JsonObject = {
+            "threadId": self._asked.thread_id,
+            "runId": self._asked.run_id,
+            "outcome": outcome,
+        }
+        if given is not None:
+            spoken = given.utterance
+            told["result"] = {
+                "text": spoken.text,
+                "skill": spoken.active_skill,
+                "confidence": spoken.confidence,
+                "uttId": spoken.utt_id,
+                "dialogId": given.dialog_id,
+            }
+        return event("RUN_FINISHED", told)
+
+
+def event(type_: str, members: JsonObject) -> bytes:
+    """Write one event."""
+    return b"data: %b\n\n" % encode({"type": type_, **members})
+
+
+def _customs(spoken: BotUtterance) -> list[JsonObject]:
+    """Return what a reply has beside text: buttons, links, cards, pictures, choices and so on."""
+    messages = spoken.attributes.get("messages")
+    found: list[Any] = messages if isinstance(messages, list) else []
+    return [
+        {"name": one["type"], "value": one}
+        for one in found
+        if isinstance(one, dict) and isinstance(one.get("type"), str) and one["type"] != "text"
+    ]
+
+
+def _interrupt(waiting: PendingAsk, spoken: BotUtterance) -> JsonObject:
+    return {
+        "id": spoken.utt_id,
+        "reason": "input_required",
+        "message": question(waiting),
+        "responseSchema": answer_schema(waiting),
+        "metadata": {"ask": waiting.ask, "skill": waiting.skill},
+    }
