@@ -161,7 +161,12 @@ class TurnRunner:
         return await self._close(turn, effects, started)
 
     async def _interrupt(self, opened: OpenedTurn) -> TurnResult:
-        """End a turn that was cut off, with the fallback text; an open ask stays open."""
+        """End a turn that was cut off, with the fallback text; an open ask stays open.
+
+        Where a person has the dialog, it ends as it would have: no service is asked then.
+        """
+        if (unasked := self._handovers.turn_of(opened, input_of(opened))) is not None:
+            return await self._close(*unasked, monotonic())
         decision = Decision(start=TurnStart(input=input_of(opened)), state=round_of(opened))
         turn = self._engine.closed(opened, decision.start, INTERRUPTED)
         return await self._close(turn, effects_of(opened, decision, turn.draft), monotonic())

@@ -10,6 +10,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS
 from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import Input, OperatorAct
 from prolocutor.errors import BadInput, HandoverConflict, NotFound, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
@@ -204,6 +205,29 @@ async def test_what_could_not_be_stored_is_stored_before_the_next_word() -> None
             await it.desk.say("one", "ann", by="eve")
         await it.desk.say("two", "ann", by="eve")
         assert (await shown_to(it))[-2:] == ["one", "two"]
+
+
+@pytest.mark.parametrize("recover_within", [0.0, 300.0])
+async def test_what_was_cut_off_is_finished_at_the_next_start(
+    tmp_path: Path, recover_within: float
+) -> None:
+    path = f"sqlite:///{tmp_path}/dialogs.db"
+    async with assistant(store=path) as it:
+        await it.reply("hi", user="ann")
+        await it.reply("hi", user="bob")
+        await it.desk.take("ann", by="eve")
+        await it.desk.take("bob", by="eve")
+        for user, act in (("ann", OperatorAct(state="said", by="eve", text="Yes?")), ("bob", None)):
+            came = Input(text="" if act else "help", operator=act)
+            journal = it._journal  # what a turn does before it is cut off
+            await journal.open_turn(
+                came, user=user, dialog="main", channel="python", request_id=None
+            )
+    async with assistant(store=path, recover_within=recover_within) as it:
+        for user, last in (("ann", "Yes?"), ("bob", "help")):
+            await it.turn("and?", user=user)  # in the queue behind what was cut off
+            assert (await shown_to(it, user))[-2:] == [last, "and?"]
+            assert [text for text, _ in await dialog_of(it, user)][-2:] == [last, "and?"]
 
 
 async def test_a_person_who_is_deleted_is_on_no_list() -> None:
