@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from prolocutor.almond.door.door import Almond
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.channel import Page as PageDoor
 from prolocutor.contracts.channel import Route, WebSocketRoute
@@ -84,10 +85,12 @@ class Script:
 
 
 class Server:
-    """The chat page before a script, in a thread with a loop of its own."""
+    """The chat page before a script, or before the door, in a thread with a loop of its own."""
 
-    def __init__(self, pipeline: Pipeline, auth: AccessPolicy | None = None) -> None:
-        self._pipeline, self._auth = pipeline, auth
+    def __init__(
+        self, pipeline: Pipeline, auth: AccessPolicy | None = None, *, scripted: bool = True
+    ) -> None:
+        self._pipeline, self._auth, self._scripted = pipeline, auth, scripted
         self._ready: queue.Queue[None] = queue.Queue()
         self._thread = threading.Thread(target=asyncio.run, args=(self._live(),))
 
@@ -149,11 +152,13 @@ class Server:
     async def _live(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         recent = RecentTurns()
-        async with Assistant(self._pipeline, store="memory:", observers=[recent]) as assistant:
+        settings: dict[str, Any] = {"store": "memory:", "deadline": PATIENCE, "observers": [recent]}
+        async with Assistant(self._pipeline, **settings) as assistant:
             self.assistant = assistant
             self.script = Script(assistant)
             page = PageDoor(assistant, recent=recent)
-            app = make_app(assistant, [self.script, page], auth=self._auth)
+            door = self.script if self._scripted else Almond(assistant)
+            app = make_app(assistant, [door, page], auth=self._auth)
             async with running(app) as self.url:
                 self._ready.put(None)
                 await self._stop.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack, suppress
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
 from prolocutor.errors import BadInput, StoreError
 from prolocutor.web.error_table import error_response
 
@@ -37,17 +38,22 @@ MAX_BYTES: Final = 1_000_000
 Take = Callable[[Input, Speaker], Coroutine[Any, Any, Any]]
 """What makes a turn of an input."""
 
+TakeShown = Callable[[Input, Speaker, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]]
+"""The same, with a function that shows what happens in the turn."""
+
 
 class ConversationOptions(msgspec.Struct):
     """What a client asked for when it opened a socket.
 
     `after` is the id of the last message that the client has; `history` says whether it wants
-    earlier messages; `devices` are frames of the person's devices, sent first.
+    earlier messages; `devices` are frames of the person's devices, sent first. `events`: it is sent
+    what happens in the turns of its own inputs, as the chat page is.
     """
 
     after: int | None = None
     history: bool = True
     devices: list[Frame] = []
+    events: bool = False
 
 
 class Conversation:
@@ -60,12 +66,15 @@ class Conversation:
         socket: WebSocket,
         dialect: Dialect,
         take: Take,
+        take_shown: TakeShown,
     ) -> None:
         self._assistant = assistant
         self._speaker = speaker
         self._socket = socket
         self._dialect = dialect
         self._take = take
+        self._take_shown = take_shown
+        self._events = False
         self._after = 0
         self._showing = asyncio.Lock()
         self._frames: list[tuple[str | bytes, ExitStack]] = []
@@ -74,6 +83,7 @@ class Conversation:
         """Serve the socket until the client is gone, and handle all frames that it sent."""
         with self._assistant.listening(self._speaker.user) as news:
             await self._open(opening)
+            self._events = opening.events
             news.set()
             async with asyncio.TaskGroup() as group:
                 showing = group.create_task(self._show_all(news))
@@ -163,6 +173,12 @@ class Conversation:
         if row.closing is not None:
             self._send(self._dialect.expectation(plain.decode(row.closing)))
 
+    async def _show_event(self, event: TurnEvent) -> None:
+        """Send what happens in a turn; its reply is shown as rows of the feed."""
+        if not isinstance(event, ReplyGiven):
+            self._send({"type": "event", "event": msgspec.to_builtins(event)})
+            await self._socket.room()
+
     async def _show_expectation(self) -> None:
         """Send the `askSpecial` of what is open now."""
         speaker = self._speaker
@@ -197,7 +213,10 @@ class Conversation:
                 raise Unsupported("no subprotocol is spoken here", field="proto")
             input = commands.read_command(frame)
             if not commands.is_blank(input):
-                await self._take(input, self._speaker)
+                if self._events:
+                    await self._take_shown(input, self._speaker, self._show_event)
+                else:
+                    await self._take(input, self._speaker)
                 is_turn = True
         except Exception as error:
             refusal = error_response(error)

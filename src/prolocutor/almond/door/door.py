@@ -26,6 +26,7 @@ from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, Conflict, NotFound
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import Operation, TypedRequest
@@ -138,7 +139,8 @@ class Almond:
             return
         if _is_set(socket, "sync_devices"):
             opening.devices = frames(await self._devices.of(speaker))
-        await Conversation(self._assistant, speaker, socket, dialect, self._take).run(opening)
+        talk = Conversation(self._assistant, speaker, socket, dialect, self._take, self._take_shown)
+        await talk.run(opening)
 
     async def _take(self, input: Input, speaker: Speaker, key: str | None = None) -> TurnResult:
         """Make a turn of an input; the same key gets the same reply."""
@@ -155,6 +157,23 @@ class Almond:
         if not result.repeated:
             await self._popular.count(input.parsed)
         return result
+
+    async def _take_shown(
+        self, input: Input, speaker: Speaker, show: Callable[[TurnEvent], Awaitable[None]]
+    ) -> None:
+        """Make a turn of an input and show what happens in it."""
+        events = self._assistant.stream(
+            input.text,
+            user=speaker.user,
+            dialog=speaker.dialog,
+            attributes=input.attributes,
+            parsed=input.parsed,
+            program=input.program,
+            channel=self.name,
+        )
+        async for event in events:
+            await show(event)
+        await self._popular.count(input.parsed)
 
 
 def _page(
@@ -180,7 +199,9 @@ def _conversation(socket: WebSocket) -> str | None:
 
 def _opening(socket: WebSocket) -> ConversationOptions:
     return ConversationOptions(
-        after=_id(socket.query("after")), history=not _is_set(socket, "skip_history")
+        after=_id(socket.query("after")),
+        history=not _is_set(socket, "skip_history"),
+        events=_is_set(socket, "events"),
     )
 
 

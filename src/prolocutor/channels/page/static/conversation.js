@@ -15,6 +15,9 @@ export const EMPTY = {
   pending: [],
   // Whether an answer is being looked for.
   busy: false,
+  // The turn that runs, null where none is known: {asked, skill, words}. `asked` are the skills that
+  // have not settled, `words` what `skill` is saying, which is provisional.
+  turn: null,
   // Whether a line was just opened, and messages of before come over it.
   replaying: true,
   // Whether all that was said before has come since the line broke, or ever.
@@ -27,6 +30,7 @@ export function received(state, frame) {
   if (frame.type === "id") return { ...state, id: frame.id };
   if (frame.type === "askSpecial") return expecting(state, frame.ask);
   if (frame.type === "error") return failed(state, frame);
+  if (frame.type === "event") return happened(state, frame.event);
   return Number.isInteger(frame.id) ? heard(state, frame) : state;
 }
 
@@ -51,7 +55,7 @@ export function opening(state) {
 
 // Give the conversation after its line broke.
 export function cutOff(state) {
-  return { ...state, caughtUp: false, busy: false };
+  return { ...state, caughtUp: false, busy: false, turn: null };
 }
 
 export function lastId(state) {
@@ -87,13 +91,39 @@ function heard(state, frame) {
   };
   const items = [...state.items, item].sort((one, other) => one.at - other.at);
   const pending = own ? without(state.pending, frame.command) : state.pending;
-  return { ...state, items, pending, busy: own && item.news ? true : state.busy };
+  const turn = own ? state.turn : null;
+  return { ...state, items, pending, turn, busy: own && item.news ? true : state.busy };
 }
 
 function without(pending, said) {
   const same = (entry) => entry.state !== "failed" && entry.shown.trim() === String(said).trim();
   const position = pending.findIndex(same);
   return position < 0 ? pending : pending.toSpliced(position, 1);
+}
+
+// Give the conversation after an event of the turn that runs. The reply itself comes as messages;
+// what comes of its turn after them, or without a beginning, counts for nothing.
+function happened(state, event) {
+  if (event?.type === "TurnStarted") return { ...state, turn: NO_WORDS };
+  const next = state.turn && afterEvent(state.turn, event);
+  return next === state.turn ? state : { ...state, turn: next };
+}
+
+const NO_WORDS = { asked: [], skill: null, words: "" };
+
+function afterEvent(turn, event) {
+  switch (event?.type) {
+    case "ServiceAsked":
+      return event.stage === "skills" ? { ...turn, asked: [...turn.asked, event.service] } : turn;
+    case "ServiceSettled":
+      return event.stage === "skills" ? { ...turn, asked: turn.asked.filter((one) => one !== event.service) } : turn;
+    case "Delta":
+      return typeof event.text === "string" ? { ...turn, skill: event.skill, words: turn.words + event.text } : turn;
+    case "Replaced":
+      return { ...turn, skill: null, words: "" };
+    default:
+      return turn;
+  }
 }
 
 function expecting(state, ask) {
@@ -104,6 +134,7 @@ function expecting(state, ask) {
     ask: ASKS.includes(ask) ? ask : null,
     pending: state.pending.map((entry) => (lost(entry) ? { ...entry, state: "failed" } : entry)),
     busy: state.caughtUp ? state.pending.some((entry) => entry.state === "sent") : false,
+    turn: null,
     replaying: false,
     caughtUp: true,
     begun: true,
@@ -115,5 +146,5 @@ function failed(state, frame) {
   const item = { key: `e${state.items.length}.${at}`, at, frame, news: true, unasked: false };
   const [first, ...rest] = state.pending;
   const pending = first?.state === "sent" ? [{ ...first, state: "failed" }, ...rest] : state.pending;
-  return { ...state, items: [...state.items, item], pending, busy: false };
+  return { ...state, items: [...state.items, item], pending, busy: false, turn: null };
 }

@@ -2,11 +2,13 @@
 
 import { openChoices } from "./conversation.js";
 import { Face, Message, Own } from "./messages.js";
+import { text } from "./safe.js";
 import { Drawing, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 import { ask } from "./visitor.js";
 
 const TRIES = ["Hello!", "What can you do?"];
 const NEAR = 80;
+const MOST = 5;
 
 export function Log({ state, name, say, earlier, again, why }) {
   const box = useRef(null);
@@ -39,8 +41,7 @@ export function Log({ state, name, say, earlier, again, why }) {
       ${state.begun && !groups.length && !state.pending.length && html`<${Welcome} name=${name} say=${say} />`}
       ${groups.map((group) => html`<${Group} key=${group.key} group=${group} say=${say} open=${open} why=${why} />`)}
       ${state.pending.map((entry) => html`<${Pending} key=${entry.key} entry=${entry} again=${again} />`)}
-      ${state.busy && html`<p class="busy" role="status" aria-label="The assistant is looking for an answer">
-        <i></i><i></i><i></i></p>`}
+      ${state.busy && (state.turn?.words ? html`<${Speaking} turn=${state.turn} />` : html`<${Looking} asked=${state.turn?.asked ?? []} />`)}
     </div>
     ${below && html`<button class="press below" onClick=${down}>Newest messages</button>`}
   </div>`;
@@ -88,6 +89,22 @@ function Actions({ uttId, why }) {
     <button class="small" aria-label="How this answer came about" title="How this answer came about"
       onClick=${() => why(uttId)}><${Drawing} name="why" /></button>
   </div>`;
+}
+
+// Who is asked while no words are there.
+function Looking({ asked }) {
+  const names = asked.slice(0, MOST).map(text).join(", ");
+  const more = asked.length > MOST ? ` and ${asked.length - MOST} more` : "";
+  return html`<p class="busy" role="status" aria-label="The assistant is looking for an answer">
+    <i></i><i></i><i></i>${names && html`<span class="asking">asking ${names}${more} …</span>`}</p>`;
+}
+
+// Words that are provisional: what is said in the end comes as messages, in their place.
+function Speaking({ turn }) {
+  return html`<article class="group theirs provisional" aria-label="Assistant, still speaking" aria-live="off" aria-busy="true">
+    <${Face} name=${turn.skill} />
+    <div class="messages"><p class="words">${text(turn.words)}</p></div>
+  </article>`;
 }
 
 function Pending({ entry, again }) {

@@ -33,6 +33,7 @@ export function setConversation(id) {
 // Give the address of the wire, from after the message with this id.
 export function wireAddress(after) {
   const query = whose();
+  query.set("events", "1");
   if (after !== null) query.set("after", after);
   if (token) query.set("access_token", token);
   return `${location.origin.replace(/^http/, "ws")}/api/conversation?${query}`;
