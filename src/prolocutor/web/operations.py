@@ -55,6 +55,12 @@ IdempotencyKey: TypeAlias = Annotated[
 """The type of a parameter named `Idempotency-Key`."""
 
 
+SkillName: TypeAlias = Annotated[
+    str | None, Meta(description="The one skill to talk to, in place of the whole assistant.")
+]
+"""The type of a parameter named `skill`."""
+
+
 class TypedRequest(msgspec.Struct, Generic[P, B], frozen=True):
     """A request that was read: who sent it, its parameters as a Struct or None, and its body.
 

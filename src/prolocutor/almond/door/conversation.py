@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import Dialect, Frame, encoded, error_frame
@@ -47,13 +48,15 @@ class ConversationOptions(msgspec.Struct):
 
     `after` is the id of the last message that the client has; `history` says whether it wants
     earlier messages; `devices` are frames of the person's devices, sent first. `events`: it is sent
-    what happens in the turns of its own inputs, as the chat page is.
+    what happens in the turns of its own inputs, as the chat page is. `skill` is the one skill that
+    its inputs are for.
     """
 
     after: int | None = None
     history: bool = True
     devices: list[Frame] = []
     events: bool = False
+    skill: str | None = None
 
 
 class Conversation:
@@ -75,6 +78,7 @@ class Conversation:
         self._take = take
         self._take_shown = take_shown
         self._events = False
+        self._skill: str | None = None
         self._after = 0
         self._showing = asyncio.Lock()
         self._frames: list[tuple[str | bytes, ExitStack]] = []
@@ -83,7 +87,7 @@ class Conversation:
         """Serve the socket until the client is gone, and handle all frames that it sent."""
         with self._assistant.listening(self._speaker.user) as news:
             await self._open(opening)
-            self._events = opening.events
+            self._events, self._skill = opening.events, opening.skill
             news.set()
             async with asyncio.TaskGroup() as group:
                 showing = group.create_task(self._show_all(news))
@@ -213,6 +217,7 @@ class Conversation:
                 raise Unsupported("no subprotocol is spoken here", field="proto")
             input = commands.read_command(frame)
             if not commands.is_blank(input):
+                input = replace(input, skill=self._skill)
                 if self._events:
                     await self._take_shown(input, self._speaker, self._show_event)
                 else:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import FIRST, SECOND, Dialect, Frame
@@ -25,7 +26,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rendering import plain_text
 from prolocutor.errors import BadInput
-from prolocutor.web.operations import IdempotencyKey, TypedRequest
+from prolocutor.web.operations import IdempotencyKey, SkillName, TypedRequest
 
 Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
 """What makes a turn of an input, once for the same key."""
@@ -38,6 +39,7 @@ class SpeakerParams(UserQuery, frozen=True, kw_only=True):
     """The parameters of a turn."""
 
     idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
+    skill: SkillName = None
 
 
 class ConverseParams(SpeakerParams, frozen=True, kw_only=True):
@@ -140,6 +142,7 @@ class ConverseEndpoints:
             messages: list[Frame] = []
             closing = await expectation(self._assistant, speaker)
         else:
+            input = replace(input, skill=request.params.skill)
             result = await self._take(input, speaker, key)
             messages, closing = await self._said(result, speaker, dialect)
         return ConverseReply(speaker.conversation, messages, closing.get("ask"))
@@ -150,7 +153,7 @@ class ConverseEndpoints:
         speaker = _speaker(request.visitor, request.params, request.body.conversation_id)
         speech = ""
         if text.strip():
-            result = await self._take(Input(text=text), speaker, key)
+            result = await self._take(Input(text=text, skill=request.params.skill), speaker, key)
             messages, closing = await self._said(result, speaker, FIRST)
             spoken = [message for message in messages if message["type"] != "result"]
             speech = plain_text(spoken, closing.get("ask"))

@@ -151,6 +151,7 @@ class Almond:
             attributes=input.attributes,
             parsed=input.parsed,
             program=input.program,
+            skill=input.skill,
             request_id=key,
             channel=self.name,
         )
@@ -169,6 +170,7 @@ class Almond:
             attributes=input.attributes,
             parsed=input.parsed,
             program=input.program,
+            skill=input.skill,
             channel=self.name,
         )
         async for event in events:
@@ -202,6 +204,7 @@ def _opening(socket: WebSocket) -> ConversationOptions:
         after=_id(socket.query("after")),
         history=not _is_set(socket, "skip_history"),
         events=_is_set(socket, "events"),
+        skill=socket.query("skill"),
     )
 
 

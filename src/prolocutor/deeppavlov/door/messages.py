@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from prolocutor.web.decoding import OpenStruct
-from prolocutor.web.operations import IdempotencyKey
+from prolocutor.web.operations import IdempotencyKey, SkillName
 
 UserId: TypeAlias = Annotated[
     str | int | float | None,
@@ -35,6 +35,7 @@ class SayParams(msgspec.Struct, frozen=True):
     """The parameters of `POST /`."""
 
     idempotency_key: IdempotencyKey = msgspec.field(default=None, name="Idempotency-Key")
+    skill: SkillName = None
 
 
 class SayRequest(OpenStruct):

@@ -39,24 +39,26 @@ class TurnEndpoints:
 
     async def say(self, request: TypedRequest[SayParams, SayRequest]) -> SayReply | EmptyReply:
         """Say something and get the reply."""
-        key = request.params.idempotency_key
-        return await self._answer(request.body, request.visitor, "http_client", key) or EmptyReply()
+        key, skill = request.params.idempotency_key, request.params.skill
+        said, visitor = request.body, request.visitor
+        return await self._answer(said, visitor, "http_client", key, skill) or EmptyReply()
 
     async def chat(self, socket: WebSocket) -> None:
         """Say something with each message, and get a reply each; errors do not close the socket."""
         async for message in socket:
             try:
                 said = _MESSAGES.read(message)
-                reply = await self._answer(said, socket.visitor, "ws_client", None)
+                skill = socket.query("skill")
+                reply = await self._answer(said, socket.visitor, "ws_client", None, skill)
                 answer = plain.encode(reply or "command_performed")
             except Exception as error:
                 answer = error_response(error).encoded()
             socket.send(answer.decode())
 
     async def _answer(
-        self, said: SayRequest, visitor: Visitor, channel: str, key: str | None
+        self, said: SayRequest, visitor: Visitor, channel: str, key: str | None, skill: str | None
     ) -> SayReply | None:
-        """Return the reply to what was said; None if it was a command."""
+        """Return the reply to what was said, of one skill alone if named; None for a command."""
         user = speaker(visitor, said.user_id)
         text = "" if said.payload is None else as_text(said.payload)
         if text in COMMANDS:
@@ -64,7 +66,12 @@ class TurnEndpoints:
             return None
         try:
             result = await self._assistant.turn(
-                text, user=user, attributes=said.attributes(), request_id=key, channel=channel
+                text,
+                user=user,
+                attributes=said.attributes(),
+                request_id=key,
+                channel=channel,
+                skill=skill,
             )
         except BadInput as error:
             if error.field == "text":

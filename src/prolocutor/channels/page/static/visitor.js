@@ -34,6 +34,7 @@ export function setConversation(id) {
 export function wireAddress(after) {
   const query = whose();
   query.set("events", "1");
+  if (given.has("skill")) query.set("skill", given.get("skill"));
   if (after !== null) query.set("after", after);
   if (token) query.set("access_token", token);
   return `${location.origin.replace(/^http/, "ws")}/api/conversation?${query}`;
