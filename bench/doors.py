@@ -75,6 +75,24 @@ def tool_call(user: str, text: str, meta: dict[str, Any] | None = None) -> dict[
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
 
+def a2a_call(user: str, text: str, method: str = "SendMessage") -> dict[str, Any]:
+    """A call of the door for A2A, in version 1.0."""
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": a2a_message(user, text)}
+
+
+def a2a_message(user: str, text: str) -> dict[str, Any]:
+    """The parameters of sending a message, in version 1.0."""
+    message = {"messageId": new_id(), "contextId": user, "role": "ROLE_USER"}
+    return {"message": {**message, "parts": [{"text": text}]}}
+
+
+def a2a_legacy(user: str, text: str) -> dict[str, Any]:
+    """The same in version 0.3."""
+    message = {"kind": "message", "messageId": new_id(), "contextId": user, "role": "user"}
+    params = {"message": {**message, "parts": [{"kind": "text", "text": text}]}}
+    return {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params}
+
+
 MCP_META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -129,6 +147,16 @@ DOORS = [
         lambda user, text: {"input": text, "user": user, "stream": True},
         streams=True,
     ),
+    DoorCall("a2a", "a2a", "/a2a", a2a_call),
+    DoorCall("a2a", "a2a-rest", "/a2a/message:send", a2a_message),
+    DoorCall("a2a", "a2a-0-3", "/a2a", a2a_legacy),
+    DoorCall(
+        "a2a",
+        "a2a-streamed",
+        "/a2a",
+        lambda user, text: a2a_call(user, text, "SendStreamingMessage"),
+        streams=True,
+    ),
     DoorCall("mcp", "mcp, 2025-03-26", "/mcp", tool_call),
     DoorCall(
         "mcp",
@@ -153,6 +181,8 @@ class ConnectorCall(msgspec.Struct, frozen=True):
 CONNECTORS = [
     ConnectorCall("http", "http", "/native"),
     ConnectorCall("openai_chat", "openai_chat", "/v1", {"model": "any"}),
+    ConnectorCall("a2a", "a2a", "/a2a"),
+    ConnectorCall("a2a", "a2a, streamed", "/a2a/streams"),
     ConnectorCall("mcp", "mcp", "/mcp", {"tool": "ask"}),
     ConnectorCall("mcp", "mcp, 2025-11-25", "/mcp", {"tool": "ask", "protocol": "2025-11-25"}),
     ConnectorCall("openai_chat", "openai_chat, responses", "/v1/responses", {"model": "any"}),

@@ -35,12 +35,41 @@ RESPONSE = (
 )
 RASA = b'[{"recipient_id":"d","text":"It is a fine day, with some clouds in the evening."}]'
 
+CARD = "/.well-known/agent-card.json"
+A2A_IDS = {"id": "t", "contextId": "c"}
+A2A_SAID = [{"artifactId": "a", "parts": [{"text": MCP_SAID["text"]}]}]
+A2A_TASK = {**A2A_IDS, "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": A2A_SAID}
+A2A_UPDATE = {"taskId": "t", "contextId": "c"}
+A2A_EVENTS: list[dict[str, object]] = [
+    {"task": {**A2A_IDS, "status": {"state": "TASK_STATE_SUBMITTED"}}},
+    {"artifactUpdate": {**A2A_UPDATE, "artifact": A2A_SAID[0], "lastChunk": True}},
+    {"statusUpdate": {**A2A_UPDATE, "status": {"state": "TASK_STATE_COMPLETED"}}},
+]
+
+
+def a2a_card(path: str, *, streaming: bool) -> bytes:
+    """Return the card of an agent at a path."""
+    there = {"url": path, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    card = {"name": "peer", "supportedInterfaces": [there], "skills": []}
+    return json.dumps({**card, "capabilities": {"streaming": streaming}}).encode()
+
+
+def a2a_answer(result: object) -> bytes:
+    """Return the answer of an agent."""
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
+
+
 ANSWERS = {
     b"/native": NATIVE,
     b"/v1/chat/completions": CHAT,
     b"/v1/responses": RESPONSE,
     b"/webhooks/rest/webhook": RASA,
+    f"/a2a{CARD}".encode(): a2a_card("/a2a", streaming=False),
+    f"/a2a/streams{CARD}".encode(): a2a_card("/a2a/streams", streaming=True),
+    b"/a2a": a2a_answer({"task": A2A_TASK}),
+    b"/a2a/streams": b"".join(b"data: %b\n\n" % a2a_answer(one) for one in A2A_EVENTS),
 }
+STREAMED = (b"/a2a/streams",)
 
 
 class Peer(asyncio.Protocol):
@@ -70,8 +99,8 @@ class Peer(asyncio.Protocol):
         """Send the answer of a path."""
         said = mcp_answer(body) if path == b"/mcp" else ANSWERS[path.partition(b"?")[0]]
         self.transport.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
-            % (len(said), said)
+            b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b"
+            % (b"text/event-stream" if path in STREAMED else b"application/json", len(said), said)
         )
 
 

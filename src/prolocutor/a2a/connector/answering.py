@@ -12,6 +12,7 @@ from prolocutor.a2a.connector.gathering import GatheredAnswer
 from prolocutor.a2a.wire.core import (
     AUTH_REQUIRED,
     CANCELED,
+    COMPLETED,
     FAILED,
     INPUT_REQUIRED,
     REJECTED,
@@ -36,26 +37,36 @@ def hypotheses_of(
     rejected or needs a login: what the agent says of it is for the log.
     """
     state = answer.status.state
-    if answer.message is None:
+    if answer.message is None and state != COMPLETED:
         _check(state, answer.words())
-    messages, others = _sorted_parts(answer.said())
+    parts = answer.said()
     text = answer.text()
     found: JsonObject = {"text": text, "confidence": _confidence(answer, confidence)}
-    rich = [one for one in messages if one["type"] != "text"]
-    if rich and answer.is_pieced:
-        found["messages"] = [*([{"type": "text", "text": text}] if text else []), *rich]
-    elif rich:
-        found["messages"] = messages
-    attributes = {**({"data_parts": others} if others else {}), **_own(answer)}
-    if attributes:
-        found["attributes"] = attributes
+    others: list[JsonObject] = []
+    if any(part.text is None for part in parts):
+        others = _add_parts(found, parts, answer)
     if asked.is_misplaced(answer.context_id):
         found["bot_attributes"] = {CONTEXT_KEY + service: answer.context_id}
     if state == INPUT_REQUIRED and answer.message is None:
         _ask(found, answer, others)
-    elif not text and not messages and not others:
+    elif not text and len(found) == 2:
         return []
     return [found]
+
+
+def _add_parts(found: JsonObject, parts: list[A2aPart], answer: GatheredAnswer) -> list[JsonObject]:
+    """Add the parts that are no texts to a hypothesis; return those that are none of our messages.
+
+    A text of several pieces is one message; else texts and other messages keep their order.
+    """
+    messages, others = _sorted_parts(parts)
+    rich = [one for one in messages if one["type"] != "text"]
+    if rich:
+        text = [{"type": "text", "text": found["text"]}] if found["text"] else []
+        found["messages"] = [*text, *rich] if answer.is_pieced else messages
+    if others:
+        found["attributes"] = {"data_parts": others}
+    return others
 
 
 def _check(state: str, words: str) -> None:
@@ -78,11 +89,8 @@ def _ask(found: JsonObject, answer: GatheredAnswer, others: list[JsonObject]) ->
     found["can_continue"] = True
     found["ask_context"] = msgspec.to_builtins(waiting)
     if asked is not None:
-        attributes = found["attributes"]
-        left = [one for one in attributes["data_parts"] if one.get("data") is not asked]
-        attributes["data_parts"] = left
-        if not left:
-            del attributes["data_parts"]
+        left = [one for one in others if one.get("data") is not asked]
+        found["attributes"] = {"data_parts": left} if left else {}
     if not found["text"] and not found.get("messages"):
         found["text"] = "?"
 
@@ -138,13 +146,6 @@ def _confidence(answer: GatheredAnswer, confidence: float) -> float:
         if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1:
             return float(given)
     return confidence
-
-
-def _own(answer: GatheredAnswer) -> JsonObject:
-    """Return the attributes that name the agent's task."""
-    if not answer.task_id:
-        return {}
-    return {"a2a_task": {"task_id": answer.task_id, "context_id": answer.context_id}}
 
 
 def error_of(error: Any) -> BadReply:

@@ -136,18 +136,19 @@ class A2aConnector:
         task: bool,
         context: bool,
     ) -> GatheredAnswer:
-        answer = GatheredAnswer()
+        answer = GatheredAnswer(request.deltas)
         message = asked.message(request.key, task=task, context=context)
         headers = call_headers((request,))
-        streams = self._streams and (await self._peer.card()).capabilities.streaming
+        streams = self._streams and endpoint.streams
         try:
             whole = await endpoint.send(message, headers, answer.take, streams=streams)
             if not whole and not answer.task_id:
                 raise ServiceUnreachable("the stream broke off in the middle of the answer")
             await self._follow(endpoint, answer)
         except BaseException as error:
-            # A refusal is an answer; a task that nobody waits for any more is not to run on.
-            if not isinstance(error, AgentRefusal) and not answer.is_whole:
+            # A task that nobody waits for any more is not to run on.
+            began = isinstance(error, asyncio.CancelledError) or answer.task_id
+            if began and not answer.is_whole:
                 self._leave(endpoint, answer.task_id or message.task_id, message.context_id)
             raise
         return answer

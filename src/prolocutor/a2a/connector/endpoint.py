@@ -57,18 +57,17 @@ class AgentRefusal(BadReply):
 
 
 class AgentEndpoint:
-    """One interface of an agent; `client` reaches its address."""
+    """One interface of an agent; `client` reaches its address, with `headers_of` the interface.
 
-    def __init__(
-        self, interface: AgentInterface, client: HttpClient, headers: Mapping[str, str]
-    ) -> None:
+    `streams`: the agent can answer by events.
+    """
+
+    def __init__(self, interface: AgentInterface, client: HttpClient, *, streams: bool) -> None:
         self.interface = interface
         self.client = client
+        self.streams = streams
         self._is_rest = interface.binding == REST
         self._is_legacy = interface.is_legacy
-        version = LEGACY_VERSION if self._is_legacy else VERSION
-        media = "application/json" if self._is_legacy or not self._is_rest else _MEDIA
-        self._headers = {**headers, VERSION_HEADER: version, "Content-Type": media}
         self._read_event, self._read_task = _readers(self._is_legacy, self._is_rest)
         base = URL(interface.url).raw_path.rstrip("/")
         tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""
@@ -79,14 +78,13 @@ class AgentEndpoint:
     ) -> bool:
         """Send a message and hand over what comes; return False where a stream ended too early."""
         params = self._send_params(message)
-        sent = {**self._headers, **headers}
         if self._is_rest:
             path = "/message:stream" if streams else "/message:send"
             body = encode(params)
-            return await self._taken("POST", self._base + path, body, sent, take, streams=streams)
+            return await self._taken(self._base + path, body, headers, take, streams=streams)
         name = ("SendStreamingMessage", "message/stream") if streams else _SEND
         body = rpc_request(message.message_id, name[self._is_legacy], params)
-        return await self._taken("POST", None, body, sent, take, streams=streams)
+        return await self._taken(None, body, headers, take, streams=streams)
 
     async def task(self, task_id: str) -> A2aTask:
         """Return a task as it is now."""
@@ -103,7 +101,7 @@ class AgentEndpoint:
         wanted = {"contextId": context_id, "pageSize": 20}
         if self._is_rest:
             query = f"?contextId={quote(context_id, safe='')}&pageSize=20"
-            reply = await self._exchange("GET", f"{self._base}/tasks{query}", b"", self._headers)
+            reply = await self._exchange("GET", f"{self._base}/tasks{query}", b"", {})
             body = bytes(reply.body)
         else:
             body = await self._called("ListTasks", self._with_tenant(wanted))
@@ -127,7 +125,7 @@ class AgentEndpoint:
         if self._is_rest:
             target = f"{self._base}/tasks/{quote(task_id, safe='')}{verb}"
             body = b"" if method == "GET" else b"{}"
-            reply = await self._exchange(method, target, body, self._headers)
+            reply = await self._exchange(method, target, body, {})
             return self._read_task(bytes(reply.body))
         called = await self._called(names[self._is_legacy], self._with_tenant({"id": task_id}))
         return self._read_task(called)
@@ -135,14 +133,13 @@ class AgentEndpoint:
     async def _called(self, method: str, params: Any) -> bytes:
         """Call a method of JSON-RPC and return its result, as JSON."""
         body = rpc_request(1, method, params)
-        reply = await self._exchange("POST", None, body, self._headers)
+        reply = await self._exchange("POST", None, body, {})
         return _result(reply.body)
 
     # -- what comes back --------------------------------------------------------------------
 
     async def _taken(
         self,
-        method: str,
         target: str | None,
         body: bytes,
         headers: Mapping[str, str],
@@ -150,6 +147,10 @@ class AgentEndpoint:
         *,
         streams: bool,
     ) -> bool:
+        if not streams:
+            reply = await self._exchange("POST", target, body, headers)
+            take(self._event_of(reply.body))
+            return True
         whole = False
 
         def add(data: bytes) -> bool:
@@ -158,12 +159,12 @@ class AgentEndpoint:
                 whole = take(self._event_of(data))
             return whole
 
-        events = EventStream(add) if streams else None
-        reply = await self._exchange(method, target, body, headers, events)
+        events = EventStream(add)
+        reply = await self._exchange("POST", target, body, headers, events)
         if not reply.is_streamed:
             take(self._event_of(reply.body))
             return True
-        return whole or (events is not None and events.end()) or whole
+        return whole or events.end()
 
     def _event_of(self, data: bytes) -> A2aEvent:
         if self._is_rest:
@@ -189,6 +190,15 @@ class AgentEndpoint:
         if refusal is not None and refusal.number:
             raise refusal
         raise ServiceRefused(refusal_of(reply), status=reply.status)
+
+
+def headers_of(interface: AgentInterface) -> dict[str, str]:
+    """Return the headers of all requests to an interface."""
+    is_current_rest = interface.binding == REST and not interface.is_legacy
+    return {
+        VERSION_HEADER: LEGACY_VERSION if interface.is_legacy else VERSION,
+        "Content-Type": _MEDIA if is_current_rest else "application/json",
+    }
 
 
 _MEDIA: Final = "application/a2a+json"

@@ -17,6 +17,7 @@ from prolocutor.a2a.wire.core import (
     A2aTask,
     text_of,
 )
+from prolocutor.contracts.connector import DeltaSink
 from prolocutor.errors import BadReply
 
 MAX_PARTS: Final = 100_000
@@ -25,11 +26,14 @@ MAX_PARTS: Final = 100_000
 class GatheredAnswer:
     """The answer to one message: a message of the agent, or a task with its artifacts.
 
-    `task_id` and `context_id` are those that the agent gave, "" before. `is_pieced`: a text of it
+    `deltas` takes the words of artifacts as they come. `task_id` and `context_id` are those that
+    the agent gave, "" before. `is_pieced`: a text of it
     came in several parts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, deltas: DeltaSink | None = None) -> None:
+        self._deltas = deltas
+        self._shown = ""
         self.task_id = ""
         self.context_id = ""
         self.status = A2aStatus()
@@ -118,6 +122,19 @@ class GatheredAnswer:
         else:
             self.is_pieced = True
             known.parts.extend(given.parts)
+        if self._deltas is not None:
+            self._show(self._deltas)
+
+    def _show(self, deltas: DeltaSink) -> None:
+        """Pass on the words that are new; where others became void, all of them anew."""
+        texts = [text_of(one.parts) for one in self.artifacts.values()]
+        text = "\n".join(one for one in texts if one)
+        if not text.startswith(self._shown):
+            deltas.restart()
+            self._shown = ""
+        if len(text) > len(self._shown):
+            deltas.add(text[len(self._shown) :])
+            self._shown = text
 
 
 def _lines(parts: list[A2aPart]) -> str:

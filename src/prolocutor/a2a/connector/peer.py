@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from yarl import URL
 
-from prolocutor.a2a.connector.endpoint import AgentEndpoint
+from prolocutor.a2a.connector.endpoint import AgentEndpoint, headers_of
 from prolocutor.a2a.wire.card import AgentCard, AgentInterface, read_card
 from prolocutor.a2a.wire.core import CARD_PATH, JSONRPC, REST, VERSION, VERSION_HEADER
 from prolocutor.connectors.parts.http_address import http_url
@@ -138,7 +138,7 @@ class A2aPeer:
         headers = {**self._headers, VERSION_HEADER: VERSION, "Accept": "application/json"}
         if self._etag is not None and place == self._found_at:
             headers["If-None-Match"] = self._etag
-        reply = await self._client(place).exchange(
+        reply = await self._client(place, str(place.origin()), {}).exchange(
             b"", headers, max_bytes=MAX_BYTES, method="GET", target=place.raw_path_qs
         )
         if reply.status == 304 and self._card is not None:
@@ -159,7 +159,9 @@ class A2aPeer:
         own = url.host == self._url.host
         if not own and self._headers:
             log.warning("the agent of %s is at %s, which gets no key", self._url.host, url.host)
-        return AgentEndpoint(interface, self._client(url, whole=True), self._headers if own else {})
+        headers = {**(self._headers if own else {}), **headers_of(interface)}
+        client = self._client(url, f"{interface.binding} {interface.version} {url}", headers)
+        return AgentEndpoint(interface, client, streams=card.capabilities.streaming)
 
     def _chosen(self, card: AgentCard) -> AgentInterface:
         for is_legacy, binding in _ORDER:
@@ -184,12 +186,13 @@ class A2aPeer:
             return there.with_host(self._url.host or "")
         return there
 
-    def _client(self, url: URL, *, whole: bool = False) -> HttpClient:
-        """Return the client of an address, or of its server; user and password stay on it."""
-        key = str(url) if whole else str(url.origin())
+    def _client(self, url: URL, key: str, headers: Mapping[str, str]) -> HttpClient:
+        """Return the client of an address; user and password of the URL stay on its host."""
         if key not in self._clients:
             target = url
             if url.host == self._url.host and self._url.raw_user is not None and not url.raw_user:
                 target = url.with_user(self._url.user).with_password(self._url.password)
-            self._clients[key] = HttpClient(target, max_connections=MAX_CONNECTIONS)
+            self._clients[key] = HttpClient(
+                target, headers=headers, max_connections=MAX_CONNECTIONS
+            )
         return self._clients[key]

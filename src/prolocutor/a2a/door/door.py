@@ -139,7 +139,7 @@ class A2a:
         body = await request.body()
         return await self._rpc.answer(
             body,
-            _version(request),
+            lambda: _version(request),
             lambda tenant, legacy: self._caller(request, skill or tenant, legacy),
             lambda tenant: self._extended(request, skill or tenant),
         )

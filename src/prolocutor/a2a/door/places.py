@@ -57,9 +57,10 @@ def user_of(visitor: Visitor, named: str | None) -> str | None:
     return PREFIX + (named or LOCAL)
 
 
-def place_of(user: str | None, context: str, message_id: str) -> A2aPlace:
+def place_of(user: str | None, context: str, seed: str) -> A2aPlace:
     """Return where a message belongs; without a context it opens a new one.
 
+    The id of a new context is made of `seed`, so that a message that is sent again finds it.
     A person may choose the id of a context. One in the form of ours that was given to another
     person is refused as one that does not exist.
     """
@@ -70,8 +71,8 @@ def place_of(user: str | None, context: str, message_id: str) -> A2aPlace:
     if user is None:
         return _anonymous(context)
     if not context:
-        seed = _digest(user, message_id)
-        return A2aPlace(user, f"ctx-{seed}{_digest(user, seed)}", is_new=True, is_ours=True)
+        begun = _digest(user, seed)
+        return A2aPlace(user, f"ctx-{begun}{_digest(user, begun)}", is_new=True, is_ours=True)
     ours = _OURS.fullmatch(context)
     if ours is not None and ours[2] != _digest(user, ours[1]):
         raise unknown_context(context)

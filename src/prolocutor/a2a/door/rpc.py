@@ -51,13 +51,13 @@ class RpcEndpoint:
     async def answer(
         self,
         body: bytes,
-        version: str | None,
+        version: Callable[[], str | None],
         identify: Identify,
         card: Callable[[str], bytes],
     ) -> HttpResponse:
         """Answer one call; what cannot be answered is an error of JSON-RPC, with status 200.
 
-        `version` is what the client says it speaks, `1.0` or `0.3`, None where it does not say.
+        `version` gives what the client says it speaks, `1.0` or `0.3`, None where it does not say.
         """
         id_: RpcId = None
         is_legacy = False
@@ -69,7 +69,7 @@ class RpcEndpoint:
             call = (LEGACY_METHODS if is_legacy else CURRENT_METHODS).get(method)
             if call is None and method not in CARD_METHODS:
                 raise A2aFault(METHOD_NOT_FOUND, f"there is no method {method!r:.80}")
-            _check_version(version, method, is_legacy)
+            _check_version(version(), method, is_legacy)
             if call is None:
                 tenant = _tenant(message.params)
                 return HttpResponse(_result(id_, card(tenant)))

@@ -203,7 +203,9 @@ class TaskSender:
 
     def _place(self, message: A2aMessage, user: str | None) -> A2aPlace:
         if not message.task_id:
-            return place_of(user, message.context_id, message.message_id)
+            said = "" if message.context_id else repr(message.parts)
+            seed = request_key(message.message_id, said)
+            return place_of(user, message.context_id, seed)
         place = place_of_task(user, message.task_id)
         if message.context_id not in ("", place.context):
             what = "contextId is not that of the task; leave it out"
