@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -171,6 +172,12 @@ class AgentEndpoint:
             if data.startswith(b'{"error"'):
                 raise _rest_refusal(data)
             return self._read_event(data)
+        if not self._is_legacy:  # as a rule, in one step
+            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+                response = _EVENT_RESPONSE.decode(data)
+                event = response.result
+                if response.error is None and event is not None and (event.task or event.message):
+                    return event
         return self._read_event(_result(data))
 
     async def _exchange(
@@ -274,7 +281,13 @@ class _Response(msgspec.Struct):
     error: Any = None
 
 
+class _EventResponse(msgspec.Struct):
+    result: A2aEvent | None = None
+    error: Any = None
+
+
 _RESPONSE: Final = msgspec.json.Decoder(_Response)
+_EVENT_RESPONSE: Final = msgspec.json.Decoder(_EventResponse)
 
 
 def _result(body: bytes) -> bytes:

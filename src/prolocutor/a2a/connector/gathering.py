@@ -6,6 +6,7 @@ from typing import Final
 
 from prolocutor.a2a.wire.core import (
     AUTH_REQUIRED,
+    COMPLETED,
     INPUT_REQUIRED,
     TERMINAL,
     A2aArtifact,
@@ -93,6 +94,10 @@ class GatheredAnswer:
         """Return the text of the answer: pieces of one artifact are one text, each has its line."""
         if self.message is not None:
             return _lines(self.message.parts)
+        if self.status.state == COMPLETED and len(self.artifacts) == 1:
+            (only,) = self.artifacts.values()
+            if text := text_of(only.parts):
+                return text
         texts = [text_of(one.parts) for one in self.artifacts.values()]
         asked = self.status.message
         if asked is not None and (self.status.state == INPUT_REQUIRED or not any(texts)):
