@@ -126,7 +126,8 @@ def part_in(given: Any) -> Any:
     metadata = found.get("metadata")
     if isinstance(metadata, dict) and metadata.get(COMPAT) and isinstance(found["data"], dict):
         found["data"] = found["data"].get("value")
-        found["metadata"] = {key: one for key, one in metadata.items() if key != COMPAT}
+        left = {key: one for key, one in metadata.items() if key != COMPAT}
+        found["metadata"] = left or None
     file = given.get("file")
     if isinstance(file, dict):
         names = {"bytes": "raw", "uri": "url", "mimeType": "mediaType", "name": "filename"}
