@@ -2,7 +2,8 @@
 
 A reply is `NUMBER TOKEN after TOKEN`: the number of what was said, a token that no other run has,
 and that of the reply before it, as this run was shown it. Every run is written to the file
-`SOAK_DIARY` with its beginning and its end, by a clock that all processes share.
+`SOAK_DIARY` with its beginning and its end, by a clock that all processes share. The second word of
+the fallback text stands for the token of a turn that was cut off twice.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ async def echo(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Repeat the number of what was said, and set a timer now and then."""
     began, token = monotonic(), secrets.token_hex(6)
     number = int(str(request["human_utterances"][-1]["text"]).partition(":")[0])
-    earlier = [one["text"] for one in request["bot_utterances"] if " after " in one["text"]]
-    before = earlier[-1].split()[1] if earlier else "nothing"
+    earlier = request["bot_utterances"]
+    before = earlier[-1]["text"].split()[1] if earlier else "nothing"
     chance = secrets.randbelow(1000) / 1000
     await asyncio.sleep(0.5 if chance < SLOW else chance * 0.04)
     user = request["human"]["user_external_id"]

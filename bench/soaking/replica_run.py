@@ -121,7 +121,7 @@ class ReplicaRun:
             ReplicaSlot(number, _free_port(self._random)) for number in range(soak.replicas)
         ]
         self._watching: set[asyncio.Task[None]] = set()
-        self._ending = asyncio.Event()
+        self._rare = 0
 
     async def run(self) -> Findings:
         """Run it and compare what people saw with what is stored."""
@@ -134,7 +134,8 @@ class ReplicaRun:
                 finally:
                     for slot in self._slots:
                         await slot.aclose()
-            found = await check(self._database, self.ledger, self._diary)
+            timely = not self.soak.faults
+            found = await check(self._database, self.ledger, self._diary, timely=timely)
             found.complaints = [*self.ledger.complaints, *found.complaints]
             return found
         finally:
@@ -246,7 +247,12 @@ class ReplicaRun:
             rows = dict(await self._database.rows(ends))
             people = self.ledger.people.items()
             if all(len(one.read) == rows.get(f"almond:{name}", 0) for name, one in people):
-                return
+                break
+        [[tickets]] = await self._database.rows(
+            "SELECT count(*) FROM waiting JOIN replicas USING (replica) WHERE NOT dead"
+        )
+        if tickets:
+            self.ledger.complain(f"{tickets} tickets wait at the end for nothing")
 
     # -- faults -----------------------------------------------------------------------------
 
@@ -276,6 +282,7 @@ class ReplicaRun:
     async def _fail(self, name: str, slot: ReplicaSlot | None = None) -> None:
         self.counts[name] += 1
         if slot is None:
+            self._rare += 1
             faults: dict[str, Callable[[], Awaitable[None]]] = {
                 "restart": lambda: in_thread(self._database.restart),
                 "failover": self._fail_over,
@@ -309,7 +316,11 @@ class ReplicaRun:
             await asyncio.sleep(self._random.uniform(0.0, 0.3))
 
     async def _watch(self, url: str, died: float) -> None:
-        """Measure how soon others have the turns that a dead replica had."""
+        """Measure how soon others have the turns that a dead replica had.
+
+        What happens while the database fails as well says nothing.
+        """
+        rare = self._rare
         statement = (
             "SELECT o.turn_id, o.replica FROM open_turns o JOIN replicas r USING (replica)"
             " WHERE r.url = $1"
@@ -324,7 +335,8 @@ class ReplicaRun:
                 open_now = {
                     turn_id for [turn_id] in await self._database.rows(still, numbers, list(turns))
                 }
-                self.takeovers += [time.monotonic() - died] * len(turns - open_now)
+                if rare == self._rare:
+                    self.takeovers += [time.monotonic() - died] * len(turns - open_now)
                 turns = open_now
         except (TimeoutError, OSError, Exception):
             return  # the database fails as well

@@ -20,6 +20,7 @@ from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.shared_agenda import SharedAgenda
+from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
@@ -92,6 +93,7 @@ def assemble(
         clock=clock,
         shared=SharedAgenda(shared, access, replica.lease) if shared and access else None,
     )
+    lessons = None if shared is None else SharedLessons(shared, observers)
     changes = DialogChanges(
         store,
         journal=journal,
@@ -100,6 +102,7 @@ def assemble(
         scheduler=scheduler,
         observers=observers,
         handovers=handovers,
+        lessons=lessons,
     )
     turns = TurnRunner(
         engine=engine,
@@ -117,7 +120,7 @@ def assemble(
         access=access,
         stored=StoredReplies(shared, access) if shared and access else None,
     )
-    if shared is None or access is None or wake_ups is None:
+    if shared is None or access is None or wake_ups is None or lessons is None:
         return AssistantParts(journal, scheduler, changes, turns, listeners, handovers)
     succession = Succession(
         shared,
@@ -129,6 +132,7 @@ def assemble(
         scheduler=scheduler,
         listeners=listeners,
         wake_ups=wake_ups,
+        lessons=lessons if observers.has_learners else None,
     )
     return AssistantParts(
         journal, scheduler, changes, turns, listeners, handovers, access, succession

@@ -10,6 +10,7 @@ from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.contracts.observer import Rated
 from prolocutor.contracts.store import Store
 from prolocutor.dialog.ids import timestamp
@@ -29,6 +30,7 @@ class DialogChanges:
         scheduler: AgendaScheduler,
         observers: ObserverGroup,
         handovers: Handovers,
+        lessons: SharedLessons | None = None,
     ) -> None:
         self._store = store
         self._journal = journal
@@ -37,6 +39,7 @@ class DialogChanges:
         self._scheduler = scheduler
         self._observers = observers
         self._handovers = handovers
+        self._lessons = lessons
 
     async def close_dialog(self, user: str, dialog: str) -> str | None:
         """End the active dialog of that name and return its id, if there is one."""
@@ -55,6 +58,8 @@ class DialogChanges:
         deleted = await self._store.delete_person(user)
         self._scheduler.forget(user)
         self._observers.person_deleted(user)
+        if self._lessons is not None and self._observers.has_learners:
+            await self._lessons.forget(user)
         self._listeners.wake(user)
         return deleted
 
@@ -66,12 +71,14 @@ class DialogChanges:
             return
         asked, reply = turn
         assert isinstance(reply, BotUtterance)
-        self._observers.reply_rated(
-            Rated(
-                utt_id=utt_id,
-                user=await self._store.owner_of(utt_id) or "",
-                question=asked.text,
-                agent=reply.active_skill,
-                rating=rating,
-            )
+        rated = Rated(
+            utt_id=utt_id,
+            user=await self._store.owner_of(utt_id) or "",
+            question=asked.text,
+            agent=reply.active_skill,
+            rating=rating,
         )
+        if self._lessons is not None:
+            await self._lessons.add(rated)
+        else:
+            self._observers.reply_rated(rated)

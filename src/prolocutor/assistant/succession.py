@@ -15,6 +15,7 @@ from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
 from prolocutor.assistant.person_queues import PersonQueues
+from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import UnfinishedTurn
@@ -52,7 +53,9 @@ class Succession:
         scheduler: AgendaScheduler,
         listeners: FeedListeners,
         wake_ups: WakeUps,
+        lessons: SharedLessons | None = None,
     ) -> None:
+        self._lessons = lessons
         self._wake_ups = wake_ups
         self._store = store
         self._settings = settings
@@ -103,6 +106,8 @@ class Succession:
         self._wake_ups.on_wake(self._woken)
         await self._store.join(self._settings.lease, self._settings.url)
         await self._beat()
+        if self._lessons is not None:
+            await self._lessons.refresh()
         self._living = [
             asyncio.create_task(self._live(), name="succession"),
             asyncio.create_task(self._poll(), name="feed poll"),
@@ -200,6 +205,8 @@ class Succession:
                 self._scheduler.look_again()
             try:
                 ends = await self._store.feed_ends(self._listeners.users)
+                if self._lessons is not None:
+                    await self._lessons.refresh()
             except StoreError:
                 continue  # the beat says so already
             for user, end in ends.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import DEFAULT_STORE
+from prolocutor.assistant.person_access import shared_store
 from prolocutor.config.descriptions import described, describing
 from prolocutor.config.imported_functions import search_in
 from prolocutor.config.loading import load
@@ -20,6 +21,7 @@ from prolocutor.contracts.store import Store
 from prolocutor.pipeline.plan import Pipeline
 from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.processes.supervisor import Supervisor
+from prolocutor.stores.store_catalog import open_store
 
 
 @asynccontextmanager
@@ -69,11 +71,16 @@ def build(
     """
     search_in(settings.folder)
     limits = StageDeadlines.within(settings.deadline, settings.reserve)
-    made, learners = with_selectors(pipeline or settings.pipeline, settings.folder, limits)
+    kept = store or settings.store or DEFAULT_STORE
+    kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
+    shared = shared_store(kept) is not None
+    made, learners = with_selectors(
+        pipeline or settings.pipeline, settings.folder, limits, shared=shared
+    )
     return Assistant(
         made,
         name=settings.name,
-        store=store or settings.store or DEFAULT_STORE,
+        store=kept,
         durability=settings.durability,
         deadline=settings.deadline,
         reserve=settings.reserve,

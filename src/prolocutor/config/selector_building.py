@@ -21,7 +21,7 @@ from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
 from prolocutor.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
-from prolocutor.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.pairing.question_agent.label_journal import LabelJournal, LabelMemory
 from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
@@ -37,14 +37,17 @@ JOURNAL = ".lessons"
 
 
 def with_selectors(
-    pipeline: Pipeline, folder: Path, limits: StageDeadlines
+    pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, shared: bool = False
 ) -> tuple[Pipeline, list[Observer]]:
-    """Return the pipeline with its selectors by pairing made, and the observers that learn."""
+    """Return the pipeline with its selectors by pairing made, and the observers that learn.
+
+    `shared`: what they learn from is in the store of several replicas, not in files beside models.
+    """
     targets = [service.target for _, service in pipeline.services()]
     wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
         return pipeline, []
-    maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits)
+    maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits, shared)
     changes = {
         stage: [maker.made(service) for service in services]
         for stage, services in (
@@ -60,8 +63,13 @@ class _Maker:
     """Makes the selectors of one pipeline; they share one router and one ranker."""
 
     def __init__(
-        self, cards: list[Card], wanted: Sequence[SelectorSettings], limits: StageDeadlines
+        self,
+        cards: list[Card],
+        wanted: Sequence[SelectorSettings],
+        limits: StageDeadlines,
+        shared: bool,
     ) -> None:
+        self._shared = shared
         self._seconds = limits.end_of(Stage.SKILL)
         self.learners: list[Observer] = []
         self._cards = cards
@@ -129,7 +137,9 @@ class _Maker:
     def _pupil(self, selecting: SelectorSettings, folder: Path) -> MethodSource[Router]:
         """Return a router that learns from ratings, and what it learned since its model was
         made."""
-        journal = LabelJournal(folder.with_name(folder.name + JOURNAL))
+        journal: LabelJournal | LabelMemory = LabelMemory()
+        if not self._shared:
+            journal = LabelJournal(folder.with_name(folder.name + JOURNAL))
 
         def load() -> VersionedMethod[Router]:
             router: Any

@@ -10,7 +10,7 @@ from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.errors import ProlocutorError
 from prolocutor.pairing.model_reloading import ReloadedModel
 from prolocutor.pairing.question_agent.knn import RouterLabel
-from prolocutor.pairing.question_agent.label_journal import LabelJournal
+from prolocutor.pairing.question_agent.label_journal import LabelJournal, LabelMemory
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,10 @@ class RatingLearner:
     """
 
     def __init__(
-        self, pupil: ReloadedModel[Any], journal: LabelJournal, agents: Collection[str]
+        self,
+        pupil: ReloadedModel[Any],
+        journal: LabelJournal | LabelMemory,
+        agents: Collection[str],
     ) -> None:
         self._pupil = pupil
         self._journal = journal

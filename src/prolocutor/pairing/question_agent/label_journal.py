@@ -69,3 +69,24 @@ class LabelJournal:
         if size and os.pread(file, 1, size - 1) != b"\n":
             os.ftruncate(file, self._path.read_bytes().rfind(b"\n") + 1)
         return file
+
+
+class LabelMemory:
+    """A journal of router labels in memory, where something else stores what they were made of."""
+
+    def __init__(self) -> None:
+        self._lessons: list[RouterLabel] = []
+
+    def read(self) -> list[RouterLabel]:
+        """Return all labels."""
+        return self._lessons[:]
+
+    def write(self, lesson: RouterLabel) -> None:
+        """Append a label."""
+        self._lessons.append(lesson)
+
+    def forget(self, user: str) -> bool:
+        """Remove the labels of a user; False if there are none."""
+        kept = [lesson for lesson in self._lessons if lesson.user != user]
+        found, self._lessons = len(kept) < len(self._lessons), kept
+        return found
