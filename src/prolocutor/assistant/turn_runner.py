@@ -27,7 +27,7 @@ from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
-from prolocutor.errors import NotFound, PersonBusy, ProlocutorError, TakenOver
+from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, ProlocutorError, TakenOver
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 from prolocutor.reading.libraries import load_ahead
@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 2
 
-_OF_OTHERS: Final = (NotFound, PersonBusy, TakenOver)
-"""Errors that say that another replica has the turn, or has stored it."""
+_OF_OTHERS: Final = (DeclaredDead, NotFound, PersonBusy, TakenOver)
+"""Errors that say that another replica has the turn, has stored it, or is going to have it."""
 
 
 class TurnRunner:

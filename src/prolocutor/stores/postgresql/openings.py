@@ -168,16 +168,18 @@ class Openings:
         """Send these; return the places of those that have to be sent with ids of their own."""
         call = BeginCall(self._remembered)
         expected = [call.add(openings[place], fresh=fresh) for place in order]
+        # What is remembered now may be forgotten before the answer, if this replica joins again.
+        persons = [self._remembered.person(openings[place].user) for place in order]
         replica, alone = await self._membership.needed(), self._membership.alone
         rows = await self._line.fetch(
             BEGIN, replica, alone, repeated, *call.arguments(), within=WITHIN
         )
         again = []
-        for place, row, dialog in zip(order, rows, expected, strict=True):
+        for place, row, dialog, person in zip(order, rows, expected, persons, strict=True):
             opening = openings[place]
             status: str = row["status"]
             if status == "begun":
-                outcomes[place] = self._begun(opening, row, dialog)
+                outcomes[place] = self._begun(opening, row, person, dialog, replica)
             elif status == "again":
                 self._remembered.drop(opening.user)
                 again.append(place)
@@ -185,8 +187,14 @@ class Openings:
                 outcomes[place] = _refusal(status, opening, row)
         return again
 
-    def _begun(self, opening: TurnOpening, row: Row, dialog: RememberedDialog | None) -> OpenedTurn:
-        person = self._remembered.person(opening.user)
+    def _begun(
+        self,
+        opening: TurnOpening,
+        row: Row,
+        person: RememberedPerson | None,
+        dialog: RememberedDialog | None,
+        replica: int,
+    ) -> OpenedTurn:
         if row["dialog_id"] is not None or person is None or dialog is None:
             others = person
             person, dialog = read_head(row, opening)
@@ -196,7 +204,6 @@ class Openings:
             if opening.window is None or opening.window <= MAX_WINDOW:
                 person.add(opening.dialog_name, dialog)
         self._remembered.add(opening.user, person)
-        replica = self._membership.number or 0
         return _opened_turn(
             opening, row, person, dialog, opening.window, opening.hypotheses, replica
         )
