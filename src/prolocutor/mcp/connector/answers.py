@@ -9,6 +9,7 @@ from prolocutor.errors import ServiceRaised
 from prolocutor.mcp.wire.tools import ContentBlock, ToolResult
 
 MAX_WORDS: Final = 300
+_SEVERAL: Final = frozenset({"hypotheses", "result"})
 
 
 def value_of(result: ToolResult) -> Any:
@@ -35,7 +36,10 @@ def hypotheses_of(result: ToolResult, confidence: float) -> list[JsonObject]:
     joined; pictures and links are messages. `confidence` is that of those that have none.
     """
     _check(result)
-    structured = _unwrapped(result.structured_content)
+    structured = result.structured_content
+    if isinstance(structured, dict) and structured.get("text") and _SEVERAL.isdisjoint(structured):
+        return [{"confidence": confidence, **structured}]
+    structured = _unwrapped(structured)
     shown = [block for block in result.content if block.is_for_people]
     if structured is None and len(shown) == 1:
         structured = _object_in(shown[0].text)

@@ -9,13 +9,27 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.connector import Request
-from prolocutor.dialog.plain import JsonObject, decode
+from prolocutor.dialog.plain import JsonObject, decode, encode
 from prolocutor.errors import BadReply
 from prolocutor.mcp.wire.tools import ToolInfo
 
 TEXT_NAMES: Final = ("text", "query", "question", "message", "input", "prompt", "q")
 DIALOG_NAMES: Final = ("conversation_id", "conversationId", "dialog_id", "session_id", "thread_id")
 _PLACE: Final = re.compile(r"\{(\w+(?:\.\w+)*)\}")
+
+
+class OfferedTool:
+    """A tool of a server, and what is worked out of its schema when it is first called.
+
+    `text` is the argument that gets what the person said ("" for none, None while not known),
+    `dialog` those that get the dialog's id. `repeats`: arguments are repeated in headers.
+    """
+
+    def __init__(self, info: ToolInfo) -> None:
+        self.info = info
+        self.text: str | None = None
+        self.dialog: list[str] = []
+        self.repeats = b"x-mcp-header" in encode(info.input_schema)
 
 
 class MissingArgument(BadReply):
@@ -32,6 +46,9 @@ class _State(msgspec.Struct):
     utterances: list[_Said]
     dialog_id: str = ""
 
+
+_STATED: Final = frozenset({"text", "dialog_id"})
+"""Placeholders whose values need no decoding of the whole request."""
 
 _read_state: Final = msgspec.json.Decoder(_State).decode
 
@@ -51,25 +68,29 @@ class ToolArguments:
         self._fixed = dict(fixed)
         self._places = set(_places(self._fixed))
 
-    def of(self, request: Request, tool: ToolInfo) -> JsonObject:
+    def of(self, body: bytes, request: Request, tool: OfferedTool) -> JsonObject:
         """Return the arguments of a call; `BadReply` where the request has no place in the tool."""
-        body = request.body()
         said = _state_in(body)
-        value = request.value() if said is None or self._places - {"text", "dialog_id"} else None
-        fixed = self._filled(request, said, value)
+        value = request.value() if said is None or self._places - _STATED else None
+        fixed = self._filled(request, said, value) if self._fixed else {}
         if "request" in self._places:
             return fixed
         if said is None and isinstance(value, dict):
             return {**fixed, **value}
+        if tool.text is None:
+            text = "" if "text" in self._places else self._name_of(tool.info)
+            tool.text = text or ""
+            properties = tool.info.input_schema.get("properties") or {}
+            tool.dialog = [
+                name for name in DIALOG_NAMES if name in properties and name not in self._fixed
+            ]
         arguments: JsonObject = {}
-        if "text" not in self._places and (name := self._name_of(tool)):
-            arguments[name] = said.utterances[-1].text if said is not None else value
+        if tool.text:
+            arguments[tool.text] = said.utterances[-1].text if said is not None else value
         if said is not None:
-            properties = tool.input_schema.get("properties") or {}
-            for name in DIALOG_NAMES:
-                if name in properties and name not in self._fixed:
-                    arguments[name] = said.dialog_id
-        return {**arguments, **fixed}
+            for name in tool.dialog:
+                arguments[name] = said.dialog_id
+        return {**arguments, **fixed} if fixed else arguments
 
     def check(self, tool: ToolInfo) -> None:
         """Raise `MissingArgument` where it is not clear which argument gets the text."""
@@ -182,10 +203,8 @@ def _places(template: Any) -> Iterator[str]:
         yield from _PLACE.findall(template)
 
 
-def answer_in(request: Request) -> JsonObject | None:
+def answer_in(body: bytes) -> JsonObject | None:
     """Return the answer to an ask that a request brings, None if it brings none."""
-    if b'"answer"' not in request.body():
-        return None
-    value = decode(request.body())
+    value = decode(body)
     answer = value.get("answer") if isinstance(value, dict) else None
     return answer if isinstance(answer, dict) else None

@@ -14,7 +14,12 @@ from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import BadReply, ConfigError, ServiceError
 from prolocutor.mcp.connector.answers import hypotheses_of, value_of
-from prolocutor.mcp.connector.arguments import MissingArgument, ToolArguments, answer_in
+from prolocutor.mcp.connector.arguments import (
+    MissingArgument,
+    OfferedTool,
+    ToolArguments,
+    answer_in,
+)
 from prolocutor.mcp.connector.elicited import CANCELLED
 from prolocutor.mcp.connector.http_peer import HttpPeer
 from prolocutor.mcp.connector.input_rounds import PREFIX, InputRound, round_in
@@ -23,7 +28,7 @@ from prolocutor.mcp.connector.peer import ServerPeer, SessionLost
 from prolocutor.mcp.connector.session import McpSession, MissingTool
 from prolocutor.mcp.connector.stdio_peer import StdioPeer
 from prolocutor.mcp.wire.protocol import VERSIONS
-from prolocutor.mcp.wire.tools import ToolInfo, ToolResult
+from prolocutor.mcp.wire.tools import ToolResult
 from prolocutor.names import suggest
 
 CONFIDENCE: Final = 0.5
@@ -112,10 +117,10 @@ class McpConnector:
         """
         try:
             tool = await self._session.tool(self._tool, DESCRIBING)
-            self._arguments.check(tool)
+            self._arguments.check(tool.info)
         except (MissingTool, MissingArgument) as error:
             raise ConfigError(str(error).removeprefix("$: ")) from None
-        shown = tool.description or tool.title or tool.name
+        shown = tool.info.description or tool.info.title or tool.info.name
         return {"description": " ".join(shown.split())}
 
     async def aclose(self) -> None:
@@ -130,8 +135,8 @@ class McpConnector:
             return error
 
     async def _ask(self, request: Request) -> Plain:
-        answer = answer_in(request)
-        if answer is not None:
+        body = request.body()
+        if b'"answer"' in body and (answer := answer_in(body)) is not None:
             value = request.value()
             if (round_ := round_in(value, self.name)) is not None:
                 round_.take(answer)
@@ -139,14 +144,15 @@ class McpConnector:
             if (call := self._calls.take(value.get("dialog_id", ""))) is not None:
                 return await self._answer(call, answer, request)
         try:
-            return await self._call(request)
+            return await self._call(body, request)
         except SessionLost:
-            return await self._call(request)
+            return await self._call(body, request)
 
-    async def _call(self, request: Request) -> Plain:
+    async def _call(self, body: bytes, request: Request) -> Plain:
         tool = await self._session.tool(self._tool, request.timeout)
-        arguments = self._arguments.of(request, tool)
-        return await self._finish(self._start(tool, arguments, {}, request), arguments, request)
+        arguments = self._arguments.of(body, request, tool)
+        outcome = await self._run(tool, arguments, {}, request)
+        return await self._finish(outcome, arguments, request)
 
     async def _go_round(self, round_: InputRound, request: Request) -> Plain:
         """Ask the person for what the server wants, and call again once that is answered."""
@@ -157,9 +163,8 @@ class McpConnector:
             if not round_.requests:
                 await asyncio.sleep(AGAIN)
             tool = await self._session.tool(self._tool, request.timeout)
-            call = self._start(tool, round_.arguments, round_.further(), request)
-            result = await self._outcome(call)
-            if result is None:
+            result = await self._run(tool, round_.arguments, round_.further(), request)
+            if isinstance(result, OpenCall):
                 raise BadReply("the server asks in two ways at once")
             if result.result_type != "input_required":
                 return self._reply(result, {PREFIX + self.name: None})
@@ -177,36 +182,40 @@ class McpConnector:
                 if (question := form.question()) is not None:
                     return self._park(call, question, request)
                 call.answer(form.result())
-        return await self._finish(call, {}, request)
+        return await self._finish(await self._outcome(call), {}, request)
 
-    async def _finish(self, call: OpenCall, arguments: JsonObject, request: Request) -> Plain:
-        """Wait for the result, or for what the server wants to know first."""
-        result = await self._outcome(call)
-        if result is None:
-            question = call.form.question() if call.form is not None else None
+    async def _finish(
+        self, outcome: ToolResult | OpenCall, arguments: JsonObject, request: Request
+    ) -> Plain:
+        """Return the result, or ask for what the server wants to know first."""
+        if isinstance(outcome, OpenCall):
+            question = outcome.form.question() if outcome.form is not None else None
             if question is None:
                 raise BadReply("the server asks for nothing")
-            return self._park(call, question, request)
-        if result.result_type == "input_required":
-            return await self._go_round(InputRound.of(result, arguments), request)
-        return self._reply(result, {})
+            return self._park(outcome, question, request)
+        if outcome.result_type == "input_required":
+            return await self._go_round(InputRound.of(outcome, arguments), request)
+        return self._reply(outcome, {})
 
-    def _start(
-        self, tool: ToolInfo, arguments: JsonObject, further: JsonObject, request: Request
-    ) -> OpenCall:
+    async def _run(
+        self, tool: OfferedTool, arguments: JsonObject, further: JsonObject, request: Request
+    ) -> ToolResult | OpenCall:
+        """Call the tool; return the result, or the call itself while it waits for an answer."""
         id_ = self._session.next_id()
-        headers = call_headers((request,))
-        return self._calls.start(id_, self._session.call(tool, arguments, further, id_, headers))
+        calling = self._session.call(tool, arguments, further, id_, call_headers((request,)))
+        if self._session.is_stateless:
+            return await calling  # such a server asks by its result
+        return await self._outcome(self._calls.start(id_, calling))
 
-    async def _outcome(self, call: OpenCall) -> ToolResult | None:
-        """Return the result of a call; None while the server waits for an answer."""
+    async def _outcome(self, call: OpenCall) -> ToolResult | OpenCall:
         try:
             result = await call.outcome()
         except BaseException:
             self._calls.end(call)
             raise
-        if result is not None:
-            self._calls.end(call)
+        if result is None:
+            return call
+        self._calls.end(call)
         return result
 
     def _park(self, call: OpenCall, question: JsonObject, request: Request) -> Plain:

@@ -36,6 +36,7 @@ from prolocutor.mcp.wire.protocol import (
     NAMED_BY,
     SESSION_HEADER,
     VERSION_HEADER,
+    VERSION_KEY,
     is_stateless,
 )
 
@@ -48,6 +49,7 @@ RESUMES: Final = 2
 LINGER: Final = 0.25
 """Seconds for which the end of a stream is waited for once its answer is there."""
 
+MAX_KNOWN: Final = 100
 CLOSING: Final = 1.0
 FIRST_WAIT: Final = 1.0
 LONGEST_WAIT: Final = 60.0
@@ -73,6 +75,7 @@ class HttpPeer:
     ) -> None:
         self.version = ""
         self._session: str | None = None
+        self._known: dict[tuple[str, str, str, str | None], Mapping[str, str]] = {}
         self._asks = asks
         self._tools_changed = tools_changed
         self._tasks: set[asyncio.Task[None]] = set()
@@ -191,19 +194,30 @@ class HttpPeer:
         with suppress(ServiceError):
             await self.exchange(body, self._headers())
 
-    def _headers(self, method: str = "", params: Any = None) -> dict[str, str]:
+    def _headers(self, method: str = "", params: Any = None) -> Mapping[str, str]:
+        name = NAMED_BY.get(method)
+        named = str(params[name]) if name else ""
+        key = (method, named, self.version, self._session)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) > MAX_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._made_headers(method, named, params)
+        return found
+
+    def _made_headers(self, method: str, named: str, params: Any) -> dict[str, str]:
         headers = {}
         if self._session is not None:
             headers["Mcp-Session-Id"] = self._session
         version = self.version
-        if isinstance(params, dict) and "_meta" in params and not version:
-            version = params["_meta"].get("io.modelcontextprotocol/protocolVersion", "")
+        if method == "server/discover":
+            version = params["_meta"][VERSION_KEY]
         if version and method != "initialize":
             headers[VERSION_HEADER] = version
             if is_stateless(version) and method:
                 headers[METHOD_HEADER] = method
-                if name := NAMED_BY.get(method):
-                    headers[NAME_HEADER] = header_value(str(params[name]))
+                if named:
+                    headers[NAME_HEADER] = header_value(named)
         return headers
 
     def _soon(self, work: Any) -> None:
@@ -219,7 +233,9 @@ class _HttpCall:
         self._peer = peer
         self._id = id_
         self._answer: RpcMessage | None = None
-        self._limit: asyncio.Timeout | None = None
+        self._task = asyncio.current_task()
+        self._lingering: asyncio.TimerHandle | None = None
+        self._is_cut = False
 
     async def post(self, body: bytes, headers: Mapping[str, str]) -> HttpReply:
         """Send the request, and take up its stream again where that breaks off."""
@@ -257,26 +273,39 @@ class _HttpCall:
     async def _exchange(
         self, body: bytes, headers: Mapping[str, str], stream: ServerEvents, resumes: bool
     ) -> HttpReply | None:
+        """Send one HTTP request; None for a stream that goes on after the answer was there."""
         try:
-            async with asyncio.timeout(None) as self._limit:
-                if resumes:
-                    return await self._peer.exchange(b"", headers, stream, method="GET")
-                return await self._peer.exchange(body, headers, stream)
-        except TimeoutError:
-            return None
+            if resumes:
+                return await self._peer.exchange(b"", headers, stream, method="GET")
+            return await self._peer.exchange(body, headers, stream)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if self._is_cut and task is not None and not task.uncancel():
+                return None
+            raise
+        finally:
+            if self._lingering is not None:
+                self._lingering.cancel()
+                self._lingering = None
 
     def _take(self, event: ServerEvent) -> bool:
         if event.event == "message":
             self._read(event.data)
-        if self._answer is not None and self._limit is not None:
+        if self._answer is not None and self._lingering is None and self._task is not None:
             # Most servers end the stream now; then the connection can be used again.
-            self._limit.reschedule(asyncio.get_running_loop().time() + LINGER)
-            self._limit = None
+            loop = self._task.get_loop()
+            self._lingering = loop.call_later(LINGER, self._cut)
         return False
+
+    def _cut(self) -> None:
+        """Stop waiting for the end of the stream."""
+        if self._task is not None and not self._is_cut:
+            self._is_cut = True
+            self._task.cancel()
 
     def _read(self, data: bytes) -> None:
         try:
-            for one in read_batch(data) or (Raw(data),):
+            for one in read_batch(data) or (data,):
                 message = read_message(one)
                 if message.method is not UNSET:
                     self._peer.take(message, self._id)

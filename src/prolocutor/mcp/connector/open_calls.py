@@ -37,48 +37,48 @@ class OpenCall:
     """One call of a tool, and what the server wants to know before it goes on."""
 
     def __init__(self, id_: int, calling: Coroutine[Any, Any, ToolResult]) -> None:
-        loop = asyncio.get_running_loop()
         self.id = id_
         self.form: Form | None = None
-        self._task = loop.create_task(calling)
-        self._asked: asyncio.Future[None] = loop.create_future()
-        self._answer: asyncio.Future[JsonObject] = loop.create_future()
+        self._loop = asyncio.get_running_loop()
+        self._task = self._loop.create_task(calling)
+        self._task.add_done_callback(self._go_on)
+        self._stop: asyncio.Future[None] = self._loop.create_future()
+        self._answer: asyncio.Future[JsonObject] | None = None
         self._expiry: asyncio.TimerHandle | None = None
 
     async def outcome(self) -> ToolResult | None:
         """Wait for the result; None once the server asks. If it is cancelled, so is the call."""
         try:
-            both: list[asyncio.Future[Any]] = [self._task, self._asked]
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await self._stop
         except asyncio.CancelledError:
             await self.cancel()
             raise
-        if self._task.done():
-            return self._task.result()
-        return None
+        return self._task.result() if self._task.done() else None
 
     async def ask(self, form: Form) -> JsonObject:
         """Have the person asked; return the answer for the server."""
         self.form = form
-        if not self._asked.done():
-            self._asked.set_result(None)
-        return await self._answer
+        answer: asyncio.Future[JsonObject] = self._loop.create_future()
+        self._answer = answer
+        self._go_on(None)
+        return await answer
 
     def answer(self, value: JsonObject) -> None:
         """Let the server have the answer, and be ready for its next question."""
-        loop = asyncio.get_running_loop()
-        waiting, self._answer = self._answer, loop.create_future()
-        self.form, self._asked = None, loop.create_future()
+        waiting, self._answer = self._answer, None
+        self.form, self._stop = None, self._loop.create_future()
         self.keep()
-        if not waiting.done():
+        if waiting is not None and not waiting.done():
             waiting.set_result(value)
+        if self._task.done():
+            self._go_on(None)
 
     def keep(self, seconds: float | None = None) -> None:
         """Cancel the call in so many seconds; without a number, not any more."""
         if self._expiry is not None:
             self._expiry.cancel()
-        loop = asyncio.get_running_loop()
-        self._expiry = None if seconds is None else loop.call_later(seconds, self._task.cancel)
+        later = self._loop.call_later
+        self._expiry = None if seconds is None else later(seconds, self._task.cancel)
 
     async def cancel(self) -> None:
         """Cancel the call, and have the server told."""
@@ -86,6 +86,11 @@ class OpenCall:
         self._task.cancel()
         with suppress(asyncio.CancelledError, ServiceError):
             await self._task
+
+    def _go_on(self, _: object) -> None:
+        """Wake the turn that waits for an outcome."""
+        if not self._stop.done():
+            self._stop.set_result(None)
 
     @property
     def has_ended(self) -> bool:

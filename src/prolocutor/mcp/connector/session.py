@@ -19,6 +19,7 @@ from msgspec import Raw
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.json_rpc import INVALID_REQUEST, RpcFault
+from prolocutor.mcp.connector.arguments import OfferedTool
 from prolocutor.mcp.connector.peer import NO_HEADERS, ServerPeer, SessionLost
 from prolocutor.mcp.wire.headers import param_headers
 from prolocutor.mcp.wire.protocol import (
@@ -72,16 +73,26 @@ class McpSession:
         self._is_agreed = False
         self._agreeing: asyncio.Task[None] | None = None
         self._tools: list[ToolInfo] | None = None
+        self._offered: dict[str | None, OfferedTool] = {}
+        self._meta = Raw(b"{}")
 
-    async def tool(self, name: str | None, patience: float) -> ToolInfo:
+    @property
+    def is_stateless(self) -> bool:
+        """Whether what a server asks for is part of its result."""
+        return is_stateless(self._peer.version)
+
+    async def tool(self, name: str | None, patience: float) -> OfferedTool:
         """Return the tool of this name, or the only one; `MissingTool` lists those there are."""
         await self.agree(patience)
+        if (offered := self._offered.get(name)) is not None:
+            return offered
         tools = await self.tools()
         found = [tool for tool in tools if tool.name == name]
         if name is None:
             found = tools if len(tools) == 1 else [one for one in tools if one.name == "ask"]
         if found:
-            return found[0]
+            offered = self._offered[name] = OfferedTool(found[0])
+            return offered
         names = [tool.name for tool in tools]
         if name is None:
             raise MissingTool(
@@ -104,17 +115,21 @@ class McpSession:
 
     async def call(
         self,
-        tool: ToolInfo,
+        tool: OfferedTool,
         arguments: JsonObject,
         further: JsonObject,
         id_: int,
         headers: Mapping[str, str],
     ) -> ToolResult:
         """Call a tool once; `further` are parameters beside its name and arguments."""
-        params = {"name": tool.name, "arguments": arguments, **further}
-        if is_stateless(self._peer.version):
-            headers = {**headers, **param_headers(tool.input_schema, arguments)}
-        return _read(await self.request("tools/call", params, headers, id_=id_), ToolResult)
+        params = {"name": tool.info.name, "arguments": arguments, **further}
+        if tool.repeats and self.is_stateless:
+            headers = {**headers, **param_headers(tool.info.input_schema, arguments)}
+        result = await self.request("tools/call", params, headers, id_=id_)
+        try:
+            return _read_result(result)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise BadReply(f"no result of a tool: {error}") from None
 
     async def tools(self) -> list[ToolInfo]:
         """Return the tools of the server; they are asked for once, and when they have changed."""
@@ -141,7 +156,7 @@ class McpSession:
     ) -> Raw:
         """Send a request in the version agreed on; the server's errors become `ServiceRaised`."""
         if is_stateless(self._peer.version):
-            params = {**params, "_meta": _envelope(self._peer.version)}
+            params = {**params, "_meta": self._meta}
         try:
             return await self._peer.request(id_ or self.next_id(), method, params, headers)
         except SessionLost:
@@ -159,11 +174,13 @@ class McpSession:
 
     def forget(self) -> None:
         """Agree anew before the next call."""
-        self._is_agreed, self._tools = False, None
+        self._is_agreed = False
+        self.forget_tools()
 
     def forget_tools(self) -> None:
         """Ask for the tools again before the next call."""
         self._tools = None
+        self._offered.clear()
 
     async def aclose(self) -> None:
         """Close the way to the server."""
@@ -242,6 +259,7 @@ class McpSession:
         except msgspec.MsgspecError:
             return False
         self._peer.version = version
+        self._meta = Raw(msgspec.json.encode(_envelope(version)))
         return True
 
     async def _initialize(self, version: str) -> None:
@@ -252,6 +270,9 @@ class McpSession:
             raise BadReply(f"it speaks version {chosen!r:.40}, which is not known here")
         self._peer.version = chosen
         await self._peer.notify("notifications/initialized", {})
+
+
+_read_result: Final = msgspec.json.Decoder(ToolResult).decode
 
 
 def _envelope(version: str) -> JsonObject:
