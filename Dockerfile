@@ -11,8 +11,9 @@ ENV PATH=/opt/prolocutor/bin:$PATH \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1
 # The libraries first: they change less often than the code, and stay in the builder's cache.
-COPY requirements/serve.lock requirements/
-RUN pip install --no-compile --requirement requirements/serve.lock
+COPY requirements/serve.lock requirements/dev.lock requirements/
+RUN pip install --no-compile --requirement requirements/serve.lock \
+    && pip install --no-compile --constraint requirements/dev.lock asyncpg nats-py
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY src src
 RUN pip install --no-compile --no-deps --no-build-isolation . ./src/prolocutor_demo

@@ -104,10 +104,12 @@ class WorkerProcess:
 
 
 @asynccontextmanager
-async def worker_process(*words: str, folder: Path | None = None) -> AsyncIterator[WorkerProcess]:
+async def worker_process(
+    *words: str, folder: Path | None = None, environ: dict[str, str] | None = None
+) -> AsyncIterator[WorkerProcess]:
     """Run `prolocutor worker`, and wait until it takes calls."""
     process = await asyncio.create_subprocess_exec(
-        *(PROGRAM, "worker", *words), cwd=folder, stdout=asyncio.subprocess.PIPE
+        *(PROGRAM, "worker", *words), cwd=folder, env=environ, stdout=asyncio.subprocess.PIPE
     )
     worker = WorkerProcess(process)
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import listener
+from bench import listener, simulate, workers
 from bench.turns import profiling
 from bench.turns.bulk import fill
 from bench.turns.contest import Entry, Results, Setting, race
@@ -131,3 +131,24 @@ async def test_requests_at_the_listener_are_measured(capsys: pytest.CaptureFixtu
         "`/`",
         "`/me/api/converse`",
     ]
+
+
+def test_groups_grow_where_the_database_is_full_and_the_disk_is_what_breaks_first() -> None:
+    costs, cell = simulate.UnitCosts(), simulate.Cell()
+    calm, full = (simulate.database(turns, 24, cell, costs, 0.2) for turns in (2_000, 30_000))
+    demand = simulate.Demand(people=10e6, turns=50_000, skills=10, state=2200)
+
+    report = simulate.report(demand, costs, cell)
+
+    assert calm.grouped < 1.5 < 4 < full.grouped
+    assert full.served > 5 * calm.served
+    assert "**First: what is kept" in report[-1]
+
+
+def test_the_table_of_workers_sets_the_callers_of_both_ways_side_by_side() -> None:
+    cost = workers.CallCost(10.0, 20.0, 5.0)
+    costs = {(way, at_once): cost for way in ("HTTP", "NATS") for at_once in workers.AT_ONCE}
+
+    lines = workers.report(costs)
+
+    assert lines[-1] == "| 100 | 10 + 20 | 10 + 20 + 5 | 1.00 (goal: at most 0.35) |"
