@@ -49,6 +49,7 @@ class HttpConnector:
             url,
             headers={"Content-Type": "application/json", **(headers or {})},
             max_connections=max_connections,
+            shared=True,
         )
 
     async def send(self, requests: Sequence[Request]) -> Replies:

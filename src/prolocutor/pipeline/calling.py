@@ -58,6 +58,8 @@ class CallGroup(msgspec.Struct, eq=False):
             self.failed += 1
         self.replies[position] = outcome
         self.left = left = self.left - 1
+        if not left:
+            self.calls.clear()  # they hold the group by their tokens
         return not left
 
     def failures(self) -> list[ServiceError]:

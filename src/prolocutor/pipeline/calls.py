@@ -189,6 +189,7 @@ class RunningCalls(Generic[Token]):
             self._running.discard(call)
             if call.task is not None:
                 self._strays.take(call.task)
+                call.task = None
 
     @property
     def idle(self) -> bool:
@@ -229,6 +230,7 @@ class RunningCalls(Generic[Token]):
         call.over = True
         if call.task is not None:
             self._running.discard(call)
+            call.task = None
         self.settled.append((call.token, outcome))
         if self._waiter is not None:
             self._wake()

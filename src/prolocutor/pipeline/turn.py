@@ -56,8 +56,7 @@ class Turn:
         self._start = start
         self._started = started
         self._turn_id = opened.opening.turn_id
-        forced = start.forced_skill
-        self._forced = forced if forced in prepared.skill_steps else None
+        self._forced = start.forced_skill if start.forced_skill in prepared.skill_steps else None
         self._directed = self._forced is not None or start.preferred is not None
         self._ledger = Ledger(prepared, start.excluded)
         self._selection = SkillSelection(
@@ -304,8 +303,9 @@ class Turn:
 
     def _drop(self, entry: LedgerEntry) -> None:
         """Cancel a running skill whose answer is no longer wanted."""
-        for call in self._groups[entry.step.index].calls:
-            self._calls.drop(call)
+        running = self._groups.pop(entry.step.index).calls
+        while running:
+            self._calls.drop(running.pop())
         entry.step.guard.breaker.undecided()
         self._ledger.settle(entry, "skipped", monotonic())
 

@@ -492,3 +492,38 @@ class TestAddresses:
             error = await error_of(client)
 
         assert "a proxy is set in the environment, but proxies are not used" in str(error)
+
+
+class TestServicesOfOneServer:
+    async def test_share_connections_and_close_them_with_the_last(self) -> None:
+        gone = asyncio.Event()
+
+        async def script(visit: Visit) -> None:
+            for _ in range(3):
+                await visit.request()
+                await visit.say(ONE)
+            await visit.until_it_goes()
+            gone.set()
+
+        async with scripted_server(script) as server:
+            first, second = (HttpClient(f"{server.url}{n}", shared=True) for n in "ab")
+            assert [await body_of(first), await body_of(second)] == [b"1", b"1"]
+            await first.aclose()
+            assert type(await error_of(first)) is ServiceUnreachable
+            assert await body_of(second) == b"1"
+            assert (server.visits, gone.is_set()) == (1, False)
+            await second.aclose()
+            await gone.wait()
+
+    async def test_wait_only_where_all_of_them_together_have_no_room(self) -> None:
+        both_there = asyncio.Barrier(2)
+
+        async def script(visit: Visit) -> None:
+            await visit.request()
+            await both_there.wait()
+            await visit.say(ONE)
+
+        async with scripted_server(script) as server:
+            clients = [HttpClient(server.url, max_connections=1, shared=True) for _ in range(2)]
+            assert await asyncio.gather(*map(body_of, clients)) == [b"1", b"1"]
+            await asyncio.gather(*(client.aclose() for client in clients))

@@ -1,6 +1,7 @@
 """A service starts the moment its own predecessors have settled; arrival never shows."""
 
 import asyncio
+import gc
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -319,3 +320,20 @@ async def test_a_whole_pipeline_gives_the_same_bytes_whatever_the_order_of_arriv
             )
         )
     assert str(bodies[0]) == str(bodies[1])
+
+
+async def test_services_that_wait_leave_nothing_to_the_garbage_collector() -> None:
+    async def later(request: Any) -> Any:
+        await asyncio.sleep(0)
+        return [hypothesis()]
+
+    talk = Talk(Pipeline(annotators=[Service("a", later)], skills=[Service("s", later)]))
+    await talk.turn()
+    gc.collect()
+    gc.disable()
+    try:
+        await talk.turn()
+        await settle_down()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

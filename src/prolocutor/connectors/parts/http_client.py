@@ -18,6 +18,7 @@ from prolocutor.connectors.parts.http_address import HttpAddress, tls_context
 from prolocutor.connectors.parts.http_answer import MAX_EXCERPT, BodyStream, HttpReply
 from prolocutor.connectors.parts.http_connection import BrokenExchange
 from prolocutor.connectors.parts.http_pool import HttpPool, PoolClosed
+from prolocutor.connectors.parts.shared_pool import SharedPool
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 
 MAX_CONNECTIONS = 100
@@ -28,7 +29,8 @@ class HttpClient:
 
     A request is sent a second time only if it went out over an idle connection that turns out to
     be closed, before a byte of the answer came. `tls`: the context for https, by default one that
-    verifies certificates and host names.
+    verifies certificates and host names. `shared`: other such clients of the same server use the
+    same connections, up to the `max_connections` of all of them.
     """
 
     def __init__(
@@ -38,10 +40,11 @@ class HttpClient:
         headers: Mapping[str, str] | None = None,
         max_connections: int = MAX_CONNECTIONS,
         tls: ssl.SSLContext | None = None,
+        shared: bool = False,
     ) -> None:
         self._address = HttpAddress(url, headers or {})
         context = (tls or tls_context()) if self._address.is_tls else None
-        self._pool = HttpPool(self._address, max_connections, context)
+        self._pool = (SharedPool if shared else HttpPool)(self._address, max_connections, context)
 
     async def post(
         self,
@@ -91,7 +94,7 @@ class HttpClient:
             raise ServiceUnreachable(f"the client of {self._address.shown} is closed") from None
 
     async def aclose(self) -> None:
-        """Close the connections; calls that still wait fail."""
+        """Close the connections that are no other client's; calls that still wait for one fail."""
         await self._pool.aclose()
 
     async def _exchange(

@@ -74,6 +74,11 @@ class HttpPool:
         else:
             self._give_place(connection)
 
+    def add_room(self, connections: int) -> int:
+        """Allow so many connections more, or fewer; return how many are allowed now."""
+        self._most += connections
+        return self._most
+
     async def aclose(self) -> None:
         """Close all connections, and wait until they are closed."""
         self._is_closed = True
