@@ -178,6 +178,19 @@ BEGIN
         IF NOT FOUND THEN
             IF f IS NULL THEN r.status := 'again'; RETURN NEXT r; CONTINUE; END IF;
             p := lock_person(users[i]);
+        ELSIF known[i] = p.version AND keys[i] IS NULL AND NOT repeated
+            AND NOT EXISTS (SELECT FROM waiting w WHERE w."user" = users[i])
+            AND NOT EXISTS (SELECT FROM holds h WHERE h."user" = users[i]) THEN
+            -- the usual case: remembered, and nobody waits
+            INSERT INTO open_turns (person, slot, turn_id, attempt, replica, dialog, named, n, id,
+                started, opening)
+            VALUES (p.person, 0, turn_ids[i], 1, me, dialogs_[i], named_[i], p.feed + 1, ids[i],
+                started_[i], openings[i])
+            ON CONFLICT (person, slot) DO NOTHING;
+            IF FOUND THEN
+                r.status := 'begun'; r.attempt := 1; r.n := p.feed + 1; r.id := ids[i];
+                RETURN NEXT r; CONTINUE;
+            END IF;
         END IF;
         IF keys[i] IS NOT NULL THEN
             SELECT y.turn_id, y.request_hash AS hash, NULL::bytea AS outcome INTO q FROM open_turns y

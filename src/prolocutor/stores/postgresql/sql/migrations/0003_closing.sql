@@ -46,6 +46,7 @@ RETURNS TABLE (status text, feed bigint, id int, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE o open_turns; k int := 0; m int := 0; s int := 0; e int := 0; last_n bigint; last_id int;
+    shown int;
     living boolean; at int; last_message bytea;
 BEGIN
     SELECT NOT y.dead INTO living FROM replicas y WHERE y.replica = me;
@@ -92,8 +93,12 @@ BEGIN
             VALUES (o.person, o.dialog, bot_numbers[i], bot_changes[i], bot_states[i]);
         END IF;
         last_n := greatest(last_n, o.n);
-        SELECT greatest(y.said, o.id) INTO last_id FROM dialog_names y
-        WHERE y.person = o.person AND y.number = o.named;
+        shown := 0;
+        FOR j IN 1 .. said[i] LOOP
+            IF messages[m + j] IS NOT NULL THEN shown := shown + 1; END IF;
+        END LOOP;
+        UPDATE dialog_names y SET said = greatest(y.said, o.id) + shown
+        WHERE y.person = o.person AND y.number = o.named RETURNING y.said - shown INTO last_id;
         INSERT INTO feed (person, n, dialog, named, id, message)
         VALUES (o.person, o.n, o.dialog, o.named, o.id, words[i]);
         FOR j IN 1 .. said[i] LOOP
@@ -103,7 +108,6 @@ BEGIN
             VALUES (o.person, last_n, o.dialog, o.named, last_id, messages[m],
                 CASE WHEN j = said[i] THEN closings[i] END);
         END LOOP;
-        UPDATE dialog_names y SET said = last_id WHERE y.person = o.person AND y.number = o.named;
         IF rounds[i] IS NOT NULL THEN
             UPDATE dialogs y SET round = rounds[i] WHERE y.person = o.person AND y.dialog = o.dialog;
         END IF;
