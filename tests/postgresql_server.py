@@ -158,15 +158,15 @@ def worker_database(postgresql: PostgresqlServer) -> Iterator[str]:
 @pytest_asyncio.fixture
 async def database(worker_database: str) -> AsyncIterator[str]:
     """Return the URL of a database that has all tables and no rows."""
-    store = PostgresqlStore(worker_database, durability="relaxed")
-    await store.open()
-    await store.aclose()
-    await empty(worker_database)
+    await emptied(worker_database)
     yield worker_database
 
 
-async def empty(url: str) -> None:
-    """Delete all rows; numbers go on, so that nothing is the same by chance."""
+async def emptied(url: str) -> None:
+    """Make the tables where there are none; delete all rows. Numbers go on."""
+    store = PostgresqlStore(url, durability="relaxed")
+    await store.open()
+    await store.aclose()
     connection = await asyncpg.connect(url)
     tables = ("people", "dialogs", "dialog_names", "spoke", "utterances", "versions", "feed",
               "open_turns", "waiting", "holds", "requests", "ratings", "agenda", "records",

@@ -1,16 +1,28 @@
 """Whatever is begun, finished, delivered, closed, deleted and opened again, in whatever order:
-numbers have no gaps, nothing comes twice, and both stores are as a simple model says."""
+numbers have no gaps, nothing comes twice, and all stores are as a simple model says. Of PostgreSQL
+there are two stores on one database, which take turns."""
 
 import asyncio
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prolocutor.contracts.store import AgendaEntry, FeedRow, OpenedTurn, Store, TurnOpening
+from prolocutor.contracts.store import (
+    AgendaEntry,
+    FeedRow,
+    OpenedTurn,
+    Store,
+    TurnClosing,
+    TurnOpening,
+)
+from prolocutor.dialog.ids import DialogId, TurnId
+from prolocutor.errors import PersonBusy
 from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import (
     a_closing,
@@ -19,6 +31,9 @@ from prolocutor.testing.sample_turns import (
     an_entry,
     an_opening,
 )
+from tests.postgresql_server import emptied, postgresql, worker_database
+
+__all__ = ["postgresql", "worker_database"]
 
 USER, NAME = st.sampled_from(["ann", "bob"]), st.sampled_from(["main", "other"])
 WORDS = st.lists(st.sampled_from(["a", "b"]), max_size=2)
@@ -43,11 +58,24 @@ STEP = st.one_of(
 def test_numbers_closings_rounds_and_the_agenda_are_as_promised(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]]
 ) -> None:
-    asyncio.run(_try(steps, tmp_path_factory.mktemp("any") / "dialogs.db"))
+    path = tmp_path_factory.mktemp("any") / "dialogs.db"
+    asyncio.run(_try(steps, Tried(lambda: SqliteStore(path, durability="relaxed"))))
 
 
-async def _try(steps: list[tuple[Any, ...]], path: Path) -> None:
-    tried = Tried(path)
+@settings(max_examples=8, deadline=None)
+@given(steps=st.lists(STEP, max_size=15))
+def test_two_replicas_on_one_database_are_as_the_model_says(
+    worker_database: str, steps: list[tuple[Any, ...]]
+) -> None:
+    asyncio.run(_try_shared(steps, worker_database))
+
+
+async def _try_shared(steps: list[tuple[Any, ...]], url: str) -> None:
+    await emptied(url)
+    await _try(steps, Tried(lambda: TakingTurns(url)))
+
+
+async def _try(steps: list[tuple[Any, ...]], tried: "Tried") -> None:
     await tried.open()
     for name, *args in steps:
         await getattr(tried, name)(*args)
@@ -90,25 +118,68 @@ class Model:
         return found
 
 
-class Tried:
-    """Both stores, and the model of what they should hold."""
+class TakingTurns:
+    """Two stores on one database: each call goes to the next, the end of a turn to its own."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, url: str) -> None:
+        self._stores = [PostgresqlStore(url, durability="relaxed") for _ in range(2)]
+        self._calls = 0
+        self._owners: dict[str, PostgresqlStore] = {}
+
+    async def open(self) -> None:
+        for store in self._stores:
+            await store.open()
+            await store.join(60.0)
+
+    async def aclose(self) -> None:
+        for store in self._stores:
+            await store.aclose()
+
+    async def open_turn(self, opening: TurnOpening) -> Any:
+        store = self._owners[opening.turn_id] = self._next()
+        return await store.open_turn(opening)
+
+    async def close_turn(self, closing: TurnClosing) -> None:
+        owner = self._owners.get(closing.opened.opening.turn_id) or self._next()
+        await owner.close_turn(closing)
+
+    async def resume_turn(self, turn_id: TurnId, window: int | None, hypotheses: int) -> OpenedTurn:
+        store = self._owners[turn_id] = self._next()
+        return await store.resume_turn(turn_id, window, hypotheses)
+
+    async def close_dialog(self, user: str, dialog_name: str) -> DialogId | None:
+        for store in self._stores:
+            with suppress(PersonBusy):  # its turn is open at the other one
+                return await store.close_dialog(user, dialog_name)
+        raise AssertionError("neither has the person")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._next(), name)
+
+    def _next(self) -> PostgresqlStore:
+        self._calls += 1
+        return self._stores[self._calls % 2]
+
+
+class Tried:
+    """Two kinds of stores, and the model of what they should hold."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
         self.model = Model()
         self.memory = MemoryStore()
         self.time = 0
 
     @property
     def stores(self) -> tuple[Store, Store]:
-        return self.memory, self.sqlite
+        return self.memory, self.other
 
     async def open(self) -> None:
-        self.sqlite = SqliteStore(self.path, durability="relaxed")
-        await self.sqlite.open()
+        self.other = self.make()
+        await self.other.open()
 
     async def aclose(self) -> None:
-        await self.sqlite.aclose()
+        await self.other.aclose()
 
     async def open_again(self) -> None:
         await self.aclose()

@@ -28,7 +28,7 @@ class DatabaseLines:
         self._url = url
         self._durability = durability
         self._sessions: list[LineSession] = []
-        self._lines: list[DatabaseLine] = []
+        self.all: list[DatabaseLine] = []
         self._ear: Ear | None = None
         self.openings = self._line("openings", 5_000)
         self.closings = self._line("closings", 5_000)
@@ -38,7 +38,7 @@ class DatabaseLines:
 
     async def open(self) -> None:
         """Connect all that are not up yet, at once."""
-        down = [line for line in self._lines if not line.is_up]
+        down = [line for line in self.all if not line.is_up]
         for outcome in await asyncio.gather(
             *(line.open() for line in down), return_exceptions=True
         ):
@@ -47,13 +47,13 @@ class DatabaseLines:
 
     async def aclose(self) -> None:
         """Close all."""
-        for line in self._lines:
+        for line in self.all:
             await line.aclose()
 
     @property
     def are_up(self) -> bool:
         """Whether all are connected, as far as is known."""
-        return all(line.is_up for line in self._lines)
+        return all(line.is_up for line in self.all)
 
     @property
     def standbys(self) -> str:
@@ -67,13 +67,13 @@ class DatabaseLines:
 
     def rename(self, name: str) -> None:
         """Name all connections on the server, also those made later."""
-        for session, line in zip(self._sessions, self._lines, strict=True):
+        for session, line in zip(self._sessions, self.all, strict=True):
             session.application_name = name
             line.name_session(name)
 
     def break_off(self, older_than: float) -> None:
         """Break those off where a statement has waited for so many seconds."""
-        for line in self._lines:
+        for line in self.all:
             line.break_off(older_than)
 
     def _line(self, name: str, statement_ms: int, *, hints: bool = False) -> DatabaseLine:
@@ -82,8 +82,8 @@ class DatabaseLines:
         )
         prepare = partial(self._prepare_to_listen, session) if hints else session
         self._sessions.append(session)
-        self._lines.append(DatabaseLine(self._url, name, prepare=prepare))
-        return self._lines[-1]
+        self.all.append(DatabaseLine(self._url, name, prepare=prepare))
+        return self.all[-1]
 
     async def _prepare_to_listen(self, session: LineSession, connection: Connection) -> None:
         await session(connection)

@@ -27,6 +27,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
 from prolocutor.stores.postgresql import migrations, store_url
 from prolocutor.stores.postgresql.closings import Closings
+from prolocutor.stores.postgresql.database_line import DatabaseLine
 from prolocutor.stores.postgresql.database_lines import DatabaseLines
 from prolocutor.stores.postgresql.lanes import Lane
 from prolocutor.stores.postgresql.membership import Membership
@@ -110,6 +111,11 @@ class PostgresqlStore:
             await self._membership.drained()
         self._is_open = False
         await self._lines.aclose()
+
+    @property
+    def lines(self) -> list[DatabaseLine]:
+        """The connections, that of first trips first."""
+        return self._lines.all
 
     @property
     def is_up(self) -> bool:
