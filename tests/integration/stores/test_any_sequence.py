@@ -31,9 +31,7 @@ from prolocutor.testing.sample_turns import (
     an_entry,
     an_opening,
 )
-from tests.postgresql_server import emptied, postgresql, worker_database
-
-__all__ = ["postgresql", "worker_database"]
+from tests.postgresql_server import emptied
 
 USER, NAME = st.sampled_from(["ann", "bob"]), st.sampled_from(["main", "other"])
 WORDS = st.lists(st.sampled_from(["a", "b"]), max_size=2)

@@ -10,9 +10,7 @@ from prolocutor.stores.postgresql.lanes import Lane
 from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.shared_store_kit import LoseAnswer, Replica, RunOut, SharedStoreKit
 from prolocutor.testing.store_kit import DurableStoreKit, MakeStore
-from tests.postgresql_server import database, postgresql, query, worker_database
-
-__all__ = ["database", "postgresql", "worker_database"]
+from tests.postgresql_server import query
 
 
 class TestPostgresqlStore(DurableStoreKit):

@@ -18,15 +18,10 @@ from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn
 from prolocutor.testing.store_contract.fixtures import open_for_test, texts
 from tests.postgresql_server import (
     PostgresqlServer,
-    database,
     found,
-    postgresql,
     query,
     quick_folder,
-    worker_database,
 )
-
-__all__ = ["database", "postgresql", "worker_database"]
 
 PATIENCE = 60.0
 

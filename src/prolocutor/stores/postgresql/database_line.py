@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any, Final, Protocol
@@ -40,6 +40,9 @@ class Row(Protocol):
 
     def __getitem__(self, key: int | str) -> Any:
         """Return a column by its name or its place."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the columns."""
 
 
 class Connection(Protocol):

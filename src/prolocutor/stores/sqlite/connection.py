@@ -17,8 +17,11 @@ CACHE_KIBIBYTES: Final = 2_048
 BUSY_MS: Final = 5000
 
 
-def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Open a connection for the thread that calls this; it begins no transaction by itself."""
+def connect(path: Path, *, read_only: bool, any_thread: bool = False) -> sqlite3.Connection:
+    """Open a connection for the thread that calls this; it begins no transaction by itself.
+
+    `any_thread`: other threads may use it too, one at a time.
+    """
     if not read_only:
         _make_private(path)
     mode = "ro" if read_only else "rw"
@@ -28,6 +31,7 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         isolation_level=None,
         cached_statements=1024,
         timeout=BUSY_MS / 1000,
+        check_same_thread=not any_thread,
     )
 
 

@@ -1,0 +1,146 @@
+"""Transfer: all that a store holds of a person, taken out of one store and put into another."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from prolocutor.contracts.store.agenda_store import AgendaEntry
+
+
+class StoredVersion(msgspec.Struct, frozen=True):
+    """One version of a profile; only key frames have a `state`."""
+
+    number: int
+    changes: bytes
+    state: bytes | None
+
+
+class StoredUtterance(msgspec.Struct, frozen=True):
+    """One utterance, at its position in the dialog."""
+
+    position: int
+    utt_id: str
+    by_bot: bool
+    user_version: int
+    date_time: str
+    body: bytes
+    hypotheses: bytes | None
+
+
+class StoredRating(msgspec.Struct, frozen=True):
+    """A rating of the utterance at a position, or of the whole dialog (None)."""
+
+    position: int | None
+    value: str
+    shown: bytes
+
+
+class StoredDialog(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog. `number` is its place in the order in which dialogs were made."""
+
+    number: int
+    dialog_id: str
+    id: str
+    bot_id: str
+    name: str
+    channel_type: str
+    date_start: str
+    active: bool
+    attributes: bytes
+    round: bytes
+    skills: list[str]
+    bot: list[StoredVersion]
+    utterances: list[StoredUtterance]
+    ratings: list[StoredRating]
+
+
+class StoredFeedRow(msgspec.Struct, frozen=True):
+    """A row of the feed; one without a message has the `id` of the message before."""
+
+    n: int
+    dialog_id: str
+    dialog_name: str
+    id: int
+    message: bytes | None
+    closing: bytes | None
+
+
+class StoredRequest(msgspec.Struct, frozen=True):
+    """The outcome of a request that a client may send again."""
+
+    key: str
+    hash: bytes | None
+    turn_id: str
+    dialog_id: str
+    at: float
+    outcome: bytes
+
+
+class StoredOpenTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that was cut off; `opening` is a `TurnOpening` in MessagePack."""
+
+    turn_id: str
+    attempts: int
+    dialog_id: str
+    dialog_name: str
+    n: int
+    id: int
+    started: float
+    request_key: str | None
+    request_hash: bytes | None
+    opening: bytes
+
+
+class StoredRecord(msgspec.Struct, frozen=True):
+    """A document of the person."""
+
+    kind: str
+    key: str
+    body: bytes
+
+
+class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is stored of a user. `human_id` is None where there is no person of that name.
+
+    `feed_end` is the last number given in the feed, but for open turns, `said` the last id of a
+    message by dialog name. All lists are in the order in which they were written.
+    """
+
+    user: str
+    human_id: str | None = None
+    feed_end: int = 0
+    human: list[StoredVersion] = []
+    said: dict[str, int] = {}
+    dialogs: list[StoredDialog] = []
+    feed: list[StoredFeedRow] = []
+    requests: list[StoredRequest] = []
+    open_turns: list[StoredOpenTurn] = []
+    agenda: list[AgendaEntry] = []
+    records: list[StoredRecord] = []
+
+
+class StoreTransfer(Protocol):
+    """A store from which persons are taken, or into which they are put. Nobody else may use it."""
+
+    async def open(self) -> None:
+        """Get ready; raise `StoreError` where the store is in use or cannot be opened."""
+
+    async def aclose(self) -> None:
+        """Release it."""
+
+    async def users(self) -> list[str]:
+        """Return all users of whom something is stored, "" (the assistant itself) included."""
+
+    async def feed_floor(self) -> int:
+        """Return the number after which the feed of a new person starts."""
+
+    async def raise_feed_floor(self, floor: int) -> None:
+        """Raise that number."""
+
+    async def taken_out(self, user: str) -> StoredPerson:
+        """Return all that is stored of a user."""
+
+    async def put_in(self, person: StoredPerson) -> None:
+        """Store a person in place of what is stored of that user, in one transaction."""

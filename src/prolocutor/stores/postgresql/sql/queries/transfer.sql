@@ -1,0 +1,121 @@
+-- All that is stored of a person, to be put into another store; and what comes from one.
+
+-- name: living_replicas
+SELECT count(*) FROM replicas WHERE NOT dead AND alive_until > clock_timestamp();
+
+-- name: users
+SELECT "user" FROM people UNION SELECT "user" FROM agenda UNION SELECT "user" FROM records ORDER BY 1;
+
+-- name: feed_floor
+SELECT value FROM counters WHERE name = 'feed_floor';
+
+-- name: raise_feed_floor
+UPDATE counters SET value = greatest(value, $1) WHERE name = 'feed_floor';
+
+-- name: copied_person
+SELECT person, human_id, feed FROM people WHERE "user" = $1;
+
+-- name: copied_dialogs
+SELECT dialog, dialog_id, id, bot_id, name, channel_type, date_start, active, attributes, round
+FROM dialogs WHERE person = $1 ORDER BY dialog;
+
+-- name: copied_versions
+SELECT number, changes, state FROM versions WHERE person = $1 AND owner = $2 ORDER BY number;
+
+-- name: copied_skills
+SELECT skill FROM spoke WHERE person = $1 AND dialog = $2 ORDER BY skill;
+
+-- name: copied_utterances
+SELECT position, utt_id, by_bot, user_version, date_time, body, hypotheses
+FROM utterances WHERE person = $1 AND dialog = $2 ORDER BY position;
+
+-- name: copied_ratings
+SELECT position, value, shown FROM ratings WHERE person = $1 AND dialog = $2 ORDER BY rating;
+
+-- name: copied_names
+SELECT name, said FROM dialog_names WHERE person = $1 ORDER BY number;
+
+-- name: copied_feed
+SELECT f.n, d.dialog_id, x.name, f.id, f.message, f.closing
+FROM feed f JOIN dialogs d ON d.person = f.person AND d.dialog = f.dialog
+JOIN dialog_names x ON x.person = f.person AND x.number = f.named
+WHERE f.person = $1 ORDER BY f.n;
+
+-- name: copied_requests
+SELECT r.key, r.hash, r.turn_id, d.dialog_id, r.at, r.outcome
+FROM requests r JOIN dialogs d ON d.person = r.person AND d.dialog = r.dialog
+WHERE r.person = $1 ORDER BY r.key;
+
+-- name: copied_open_turns
+SELECT o.turn_id, o.attempt, d.dialog_id, x.name, o.n, o.id, o.started, o.request_key,
+    o.request_hash, o.opening
+FROM open_turns o JOIN dialogs d ON d.person = o.person AND d.dialog = o.dialog
+JOIN dialog_names x ON x.person = o.person AND x.number = o.named
+WHERE o.person = $1 ORDER BY o.n;
+
+-- name: copied_agenda
+SELECT name, skill, key, due, body, dropped FROM agenda WHERE "user" = $1 ORDER BY entry;
+
+-- name: copied_records
+SELECT kind, key, body FROM records WHERE "user" = $1 ORDER BY record;
+
+-- name: forget_user
+SELECT delete_person(NULL, $1);
+
+-- name: copy_person
+INSERT INTO people ("user", human_id, feed) VALUES ($1, $2, $3) RETURNING person;
+
+-- name: copy_names
+INSERT INTO dialog_names (person, number, name, said)
+SELECT $1, place, name, said FROM unnest($2::text[], $3::int[]) WITH ORDINALITY x(name, said, place);
+
+-- name: number_is_free
+SELECT NOT EXISTS (SELECT FROM dialogs WHERE dialog = $1);
+
+-- name: copy_dialog
+INSERT INTO dialogs (dialog, person, name, dialog_id, id, bot_id, channel_type, date_start, active,
+    rated, attributes, round) OVERRIDING SYSTEM VALUE
+VALUES (coalesce($1, nextval(pg_get_serial_sequence('dialogs', 'dialog'))), $2, $3, $4, $5, $6, $7,
+    $8, $9, $10, $11, $12) RETURNING dialog;
+
+-- name: numbers_go_on
+SELECT setval(pg_get_serial_sequence('dialogs', 'dialog'), greatest(
+    (SELECT max(dialog) FROM dialogs), nextval(pg_get_serial_sequence('dialogs', 'dialog'))));
+
+-- name: copy_versions
+INSERT INTO versions (person, owner, number, changes, state)
+SELECT $1, $2, * FROM unnest($3::int[], $4::bytea[], $5::bytea[]);
+
+-- name: copy_utterances
+INSERT INTO utterances (person, dialog, attempt, position, utt_id, by_bot, user_version, date_time,
+    body, hypotheses)
+SELECT $1, $2, 1, * FROM unnest($3::int[], $4::text[], $5::boolean[], $6::int[], $7::text[],
+    $8::bytea[], $9::bytea[]);
+
+-- name: copy_skills
+INSERT INTO spoke (person, dialog, skill) SELECT $1, $2, * FROM unnest($3::text[]);
+
+-- name: copy_ratings
+INSERT INTO ratings (person, dialog, position, value, shown)
+SELECT $1, $2, position, value, shown
+FROM unnest($3::int[], $4::text[], $5::bytea[]) WITH ORDINALITY x(position, value, shown, place)
+ORDER BY place;
+
+-- name: copy_feed
+INSERT INTO feed (person, n, dialog, named, id, message, closing)
+SELECT $1, x.n, d.dialog, y.number, x.id, x.message, x.closing
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::int[], $6::bytea[], $7::bytea[])
+    x(n, dialog_id, name, id, message, closing)
+JOIN dialogs d ON d.dialog_id = x.dialog_id
+JOIN dialog_names y ON y.person = $1 AND y.name = x.name;
+
+-- name: copy_request
+INSERT INTO requests (person, key, hash, turn_id, dialog, at, outcome)
+SELECT $1, $2, $3, $4, d.dialog, $6, $7 FROM dialogs d WHERE d.dialog_id = $5;
+
+-- name: copy_open_turn
+INSERT INTO open_turns (person, slot, turn_id, attempt, replica, dialog, named, n, id, started,
+    request_key, request_hash, opening)
+SELECT $1, (SELECT count(*) FROM open_turns o WHERE o.person = $1), $2, $3, $4, d.dialog, y.number,
+    $7, $8, $9, $10, $11, $12
+FROM dialogs d JOIN dialog_names y ON y.person = d.person AND y.name = $6 WHERE d.dialog_id = $5;

@@ -1,0 +1,245 @@
+"""SqliteTransfer: persons out of a SQLite file, and into one."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from prolocutor.contracts.store import AgendaEntry
+from prolocutor.contracts.store.transfer import (
+    StoredDialog,
+    StoredFeedRow,
+    StoredOpenTurn,
+    StoredPerson,
+    StoredRating,
+    StoredRecord,
+    StoredRequest,
+    StoredUtterance,
+    StoredVersion,
+)
+from prolocutor.stores.sqlite import migrations
+from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
+from prolocutor.stores.sqlite.ownership import Ownership
+from prolocutor.stores.sqlite.queries import named
+
+T = TypeVar("T")
+
+_OF_USER = ("agenda", "records")
+_OF_PERSON = ("feed", "requests", "open_turns", "dialog_names")
+
+
+class SqliteTransfer:
+    """The owner of a file, without the writer of turns; each call runs in a thread."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._ownership = Ownership(self.path)
+        self._connection: sqlite3.Connection | None = None
+
+    async def open(self) -> None:
+        """Become the owner of the file and bring it up to date."""
+        self._ownership.take()
+        try:
+            self._connection = await asyncio.to_thread(self._opened)
+        except BaseException:
+            self._ownership.release()
+            raise
+
+    async def aclose(self) -> None:
+        """Close the file and give up the ownership."""
+        if self._connection is not None:
+            self._connection.close()
+        self._ownership.release()
+
+    async def users(self) -> list[str]:
+        """Return all users of whom something is stored."""
+        return await self._in_thread(lambda db: [user for (user,) in db.execute(named("users"))])
+
+    async def feed_floor(self) -> int:
+        """Return the number after which the feed of a new person starts."""
+        return await self._in_thread(lambda db: int(db.execute(named("feed_floor")).fetchone()[0]))
+
+    async def raise_feed_floor(self, floor: int) -> None:
+        """Raise that number."""
+        await self._in_thread(lambda db: db.execute(named("raise_meta_floor"), (floor,)))
+
+    async def taken_out(self, user: str) -> StoredPerson:
+        """Return all that is stored of a user."""
+        return await self._in_thread(lambda db: _taken_out(db, user))
+
+    async def put_in(self, person: StoredPerson) -> None:
+        """Store a person in place of what is stored of that user, in one transaction."""
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                _delete(db, person.user)
+                _put_in(db, person)
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+        await self._in_thread(write)
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = connect(self.path, read_only=False, any_thread=True)
+        try:
+            version = migrations.version_of(connection, self.path)
+            prepare_writing(connection, "full")
+            migrations.migrate(connection, version)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, Exception):
+                raise translated(error, self.path) from error
+            raise
+        return connection
+
+    async def _in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._connection
+        assert connection is not None, "open it first"
+        try:
+            return await asyncio.to_thread(work, connection)
+        except Exception as error:
+            raise translated(error, self.path) from error
+
+
+def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:
+    def rows(name: str, *values: Any) -> list[Any]:
+        return db.execute(named(name), values).fetchall()
+
+    agenda = [
+        AgendaEntry(
+            user=user, dialog_name=name, skill=skill, key=key, due=due, body=body, dropped=dropped
+        )
+        for name, skill, key, due, body, dropped in rows("copied_agenda", user)
+    ]
+    records = [StoredRecord(*row) for row in rows("copied_records", user)]
+    found = rows("copied_person", user)
+    if not found:
+        return StoredPerson(user=user, agenda=agenda, records=records)
+    person, human_id, feed_end = found[0]
+    dialogs = []
+    for number, dialog_id, id_, bot_id, *rest in rows("copied_dialogs", person):
+        name, channel, date, active, attributes, round_ = rest
+        dialogs.append(
+            StoredDialog(
+                number=number,
+                dialog_id=dialog_id,
+                id=id_,
+                bot_id=bot_id,
+                name=name,
+                channel_type=channel,
+                date_start=date,
+                active=bool(active),
+                attributes=attributes,
+                round=round_,
+                skills=[skill for (skill,) in rows("copied_skills", number)],
+                bot=[StoredVersion(*row) for row in rows("copied_versions", bot_id)],
+                utterances=[
+                    StoredUtterance(position, utt_id, bool(by_bot), *others)
+                    for position, utt_id, by_bot, *others in rows("copied_utterances", number)
+                ],
+                ratings=[StoredRating(*row) for row in rows("copied_ratings", number)],
+            )
+        )
+    return StoredPerson(
+        user=user,
+        human_id=human_id,
+        feed_end=feed_end,
+        human=[StoredVersion(*row) for row in rows("copied_versions", human_id)],
+        said=dict(rows("copied_names", person)),
+        dialogs=dialogs,
+        feed=[StoredFeedRow(*row) for row in rows("copied_feed", person)],
+        requests=[StoredRequest(*row) for row in rows("copied_requests", person)],
+        open_turns=[
+            StoredOpenTurn(
+                turn_id=turn_id,
+                attempts=attempts,
+                dialog_id=dialog_id,
+                dialog_name=name,
+                n=n,
+                id=id_,
+                started=started,
+                request_key=key,
+                request_hash=digest,
+                opening=opening,
+            )
+            for turn_id, attempts, dialog_id, name, n, id_, started, key, digest, opening in rows(
+                "copied_open_turns", person
+            )
+        ],
+        agenda=agenda,
+        records=records,
+    )
+
+
+def _delete(db: sqlite3.Connection, user: str) -> None:
+    for table in _OF_USER:
+        db.execute(f"DELETE FROM {table} WHERE user = ?", (user,))
+    found = db.execute(named("copied_person"), (user,)).fetchone()
+    if found is None:
+        return
+    person, human_id, _ = found
+    for (dialog,) in db.execute(named("dialogs_of_person"), (person,)).fetchall():
+        for statement in ("hypotheses", "utterances", "ratings", "spoke", "bot", "dialog"):
+            db.execute(named(f"delete_{statement}"), (dialog,))
+    for table in _OF_PERSON:
+        db.execute(f"DELETE FROM {table} WHERE person = ?", (person,))
+    db.execute(named("delete_human"), (human_id,))
+    db.execute(named("delete_person"), (person,))
+
+
+def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
+    def put(name: str, rows: list[tuple[Any, ...]]) -> None:
+        db.executemany(named(name), rows)
+
+    user = person.user
+    for entry in person.agenda:
+        put("put_entry", [(user, entry.skill, entry.key, entry.dialog_name, entry.due,
+                           entry.body, entry.dropped)])  # fmt: skip
+    put("put_record", [(user, one.kind, one.key, one.body) for one in person.records])
+    if person.human_id is None:
+        return
+    cursor = db.execute(named("copy_person"), (user, person.human_id, person.feed_end))
+    number = cursor.lastrowid
+    put("add_versions", [(person.human_id, v.number, v.changes, v.state) for v in person.human])
+    names: dict[str, int | None] = {}
+    for name, said in person.said.items():
+        names[name] = db.execute(named("copy_name"), (number, name, said)).lastrowid
+    dialogs: dict[str, int | None] = {}
+    for one in person.dialogs:
+        taken = db.execute("SELECT 1 FROM dialogs WHERE dialog = ?", (one.number,)).fetchone()
+        values = (None if taken else one.number, number, one.name, one.dialog_id, one.id,
+                  one.bot_id, one.channel_type, one.date_start, one.active, bool(one.ratings),
+                  one.attributes, one.round)  # fmt: skip
+        dialog = dialogs[one.dialog_id] = db.execute(named("copy_dialog"), values).lastrowid
+        _put_dialog(db, one, dialog)
+    put("add_feed", [(number, row.n, dialogs[row.dialog_id], row.message, names[row.dialog_name],
+                      row.id, row.closing) for row in person.feed])  # fmt: skip
+    put("add_requests", [(number, one.key, one.hash, one.turn_id, dialogs[one.dialog_id], one.at,
+                          one.outcome) for one in person.requests])  # fmt: skip
+    put("copy_open_turn", [(number, one.turn_id, dialogs[one.dialog_id], one.n, one.started,
+                            one.attempts, one.request_key, one.request_hash, one.opening,
+                            names[one.dialog_name], one.id)
+                           for one in person.open_turns])  # fmt: skip
+
+
+def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -> None:
+    db.executemany(
+        named("add_versions"), [(one.bot_id, v.number, v.changes, v.state) for v in one.bot]
+    )
+    places: dict[int, int | None] = {}
+    for said in one.utterances:
+        values = (None, dialog, said.position, said.utt_id, said.by_bot, said.user_version,
+                  said.date_time, said.body)  # fmt: skip
+        place = places[said.position] = db.execute(named("add_utterances"), values).lastrowid
+        if said.hypotheses is not None:
+            db.execute(named("add_hypotheses"), (place, said.hypotheses))
+    db.executemany(named("add_spoke"), [(skill, dialog) for skill in one.skills])
+    for rating in one.ratings:
+        place = None if rating.position is None else places[rating.position]
+        db.execute(named("add_rating"), (dialog, place, rating.value, rating.shown))
