@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.contracts.store import Store
+from prolocutor.contracts.store.transfer import StoreTransfer
 from prolocutor.errors import ConfigError
 
 Durability = Literal["full", "relaxed"]
@@ -27,6 +28,24 @@ STORES: Final = Catalog[Callable[[str, Durability], Store]](
     group="prolocutor.stores",
     key="store",
 )
+
+
+TRANSFERS: Final = Catalog[Callable[[str], StoreTransfer]](
+    "store that can be copied",
+    {
+        "postgresql": CatalogEntry(
+            "prolocutor.stores.postgresql.postgresql_transfer:from_url", "postgresql"
+        ),
+        "sqlite": "prolocutor.stores.sqlite.sqlite_transfer:from_url",
+    },
+    group="prolocutor.transfers",
+    key="store",
+)
+
+
+def transfer_of(url: str) -> StoreTransfer:
+    """Make what takes persons out of the store that a URL means, or puts them into it."""
+    return TRANSFERS.load(url.partition(":")[0])(url)
 
 
 def open_store(url: str, *, durability: Durability = "full") -> Store:

@@ -124,8 +124,12 @@ class StoredPerson(msgspec.Struct, frozen=True, kw_only=True):
 class StoreTransfer(Protocol):
     """A store from which persons are taken, or into which they are put. Nobody else may use it."""
 
-    async def open(self) -> None:
-        """Get ready; raise `StoreError` where the store is in use or cannot be opened."""
+    async def open(self, *, alone: bool = True) -> list[str]:
+        """Get ready and bring the store up to date; return what there is to say of its condition.
+
+        `alone`: raise `StoreLocked` where the store is in use. Otherwise only what reads may be
+        called, and nothing is brought up to date.
+        """
 
     async def aclose(self) -> None:
         """Release it."""

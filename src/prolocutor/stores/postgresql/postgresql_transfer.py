@@ -17,7 +17,7 @@ from prolocutor.contracts.store.transfer import (
     StoredUtterance,
     StoredVersion,
 )
-from prolocutor.errors import StoreLocked
+from prolocutor.errors import StoreError, StoreLocked
 from prolocutor.stores.postgresql import migrations, store_url
 from prolocutor.stores.postgresql.closings import entry_columns
 from prolocutor.stores.postgresql.database_line import DatabaseLine, Row, first_column
@@ -29,23 +29,47 @@ WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647
 
 
+def from_url(url: str) -> PostgresqlTransfer:
+    """Make what `postgresql://user@host/database` means."""
+    return PostgresqlTransfer(url)
+
+
 class PostgresqlTransfer:
     """One connection to a database that no replica uses."""
 
     def __init__(self, url: str) -> None:
         self._url = store_url.parse(url)
-        session = LineSession("full", shown=self._url.shown, statement_ms=100_000)
+        self._session = session = LineSession("full", shown=self._url.shown, statement_ms=100_000)
         self._line = DatabaseLine(self._url, "transfer", prepare=session)
         self._replica: int | None = None
 
-    async def open(self) -> None:
-        """Connect and bring the database up to date; raise `StoreLocked` while replicas live."""
+    async def open(self, *, alone: bool = True) -> list[str]:
+        """Connect and bring the database up to date, or read it beside its replicas."""
         await self._line.open()
-        await migrations.migrate(self._line, self._url.shown)
-        (living,) = first_column(await self._rows("living_replicas"))
-        if living:
+        try:
+            return await self._opened(alone)
+        except BaseException:
             await self.aclose()
-            raise StoreLocked(f"{self._url.shown}: {living} replicas use it; stop them first")
+            raise
+
+    async def _opened(self, alone: bool) -> list[str]:
+        shown = self._url.shown
+        if alone:
+            await migrations.migrate(self._line, shown)
+        version = await migrations.version_of(self._line, shown)
+        if version < migrations.NEWEST:
+            what = f"{shown}: is of version {version}, not {migrations.NEWEST}"
+            raise StoreError(f"{what}; prolocutor store migrate brings it up to date")
+        (living,) = first_column(await self._rows("living_replicas"))
+        if living and alone:
+            raise StoreLocked(f"{shown}: {living} replicas use it; stop them first")
+        said = [f"version {version}", f"living replicas: {living}"]
+        if not self._session.standbys:
+            said.append(
+                "warning: synchronous_standby_names is empty: what is confirmed is on one server "
+                "only; a standby that is promoted loses words"
+            )
+        return said
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -64,7 +88,15 @@ class PostgresqlTransfer:
         await self._rows("raise_feed_floor", floor)
 
     async def taken_out(self, user: str) -> StoredPerson:
-        """Return all that is stored of a user."""
+        """Return all that is stored of a user, at one moment."""
+        await self._line.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            return await self._taken_out(user)
+        finally:
+            if self._line.is_up:
+                await self._line.execute("COMMIT")
+
+    async def _taken_out(self, user: str) -> StoredPerson:
         stored = stored_text(user)
         agenda = [
             AgendaEntry(

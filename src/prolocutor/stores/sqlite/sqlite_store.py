@@ -35,10 +35,15 @@ _DELETED_AT_ONCE: Final = 10
 
 def from_url(url: str, durability: str) -> SqliteStore:
     """Make the store that `sqlite:///path` means."""
+    return SqliteStore(path_of(url), durability=durability)
+
+
+def path_of(url: str) -> str:
+    """Return the path of the file that `sqlite:///path` names."""
     path = url.partition(":")[2].removeprefix("//").removeprefix("/")
     if not path:
         raise ConfigError(f"{url} names no file; write sqlite:///dialogs.db", key="store")
-    return SqliteStore(path, durability=durability)
+    return path
 
 
 class SqliteStore:

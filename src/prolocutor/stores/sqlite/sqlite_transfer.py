@@ -20,15 +20,22 @@ from prolocutor.contracts.store.transfer import (
     StoredUtterance,
     StoredVersion,
 )
+from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite import migrations
 from prolocutor.stores.sqlite.connection import connect, prepare_writing, translated
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.sqlite_store import path_of
 
 T = TypeVar("T")
 
 _OF_USER = ("agenda", "records")
 _OF_PERSON = ("feed", "requests", "open_turns", "dialog_names")
+
+
+def from_url(url: str) -> SqliteTransfer:
+    """Make what `sqlite:///path` means."""
+    return SqliteTransfer(path_of(url))
 
 
 class SqliteTransfer:
@@ -39,14 +46,18 @@ class SqliteTransfer:
         self._ownership = Ownership(self.path)
         self._connection: sqlite3.Connection | None = None
 
-    async def open(self) -> None:
-        """Become the owner of the file and bring it up to date."""
-        self._ownership.take()
+    async def open(self, *, alone: bool = True) -> list[str]:
+        """Become the owner of the file and bring it up to date, or read it beside its owner."""
+        if not self.path.exists() and not alone:
+            raise StoreError(f"{self.path}: there is no such file")
+        if alone:
+            self._ownership.take()
         try:
-            self._connection = await asyncio.to_thread(self._opened)
+            self._connection = await asyncio.to_thread(self._opened, alone)
         except BaseException:
             self._ownership.release()
             raise
+        return await self._in_thread(_condition)
 
     async def aclose(self) -> None:
         """Close the file and give up the ownership."""
@@ -68,7 +79,15 @@ class SqliteTransfer:
 
     async def taken_out(self, user: str) -> StoredPerson:
         """Return all that is stored of a user."""
-        return await self._in_thread(lambda db: _taken_out(db, user))
+
+        def read(db: sqlite3.Connection) -> StoredPerson:
+            db.execute("BEGIN")  # one state of the file, whatever its owner does
+            try:
+                return _taken_out(db, user)
+            finally:
+                db.execute("COMMIT")
+
+        return await self._in_thread(read)
 
     async def put_in(self, person: StoredPerson) -> None:
         """Store a person in place of what is stored of that user, in one transaction."""
@@ -85,12 +104,16 @@ class SqliteTransfer:
 
         await self._in_thread(write)
 
-    def _opened(self) -> sqlite3.Connection:
-        connection = connect(self.path, read_only=False, any_thread=True)
+    def _opened(self, alone: bool) -> sqlite3.Connection:
+        connection = connect(self.path, read_only=not alone, any_thread=True)
         try:
             version = migrations.version_of(connection, self.path)
-            prepare_writing(connection, "full")
-            migrations.migrate(connection, version)
+            if alone:
+                prepare_writing(connection, "full")
+                migrations.migrate(connection, version)
+            elif version != migrations.NEWEST:
+                what = f"{self.path}: is of version {version}, not {migrations.NEWEST}"
+                raise StoreError(f"{what}; prolocutor store migrate brings it up to date")
         except BaseException as error:
             connection.close()
             if isinstance(error, Exception):
@@ -105,6 +128,13 @@ class SqliteTransfer:
             return await asyncio.to_thread(work, connection)
         except Exception as error:
             raise translated(error, self.path) from error
+
+
+def _condition(db: sqlite3.Connection) -> list[str]:
+    """Return the version and, where the file is damaged, what SQLite says of it."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    found = [text for (text,) in db.execute("PRAGMA quick_check(5)").fetchall() if text != "ok"]
+    return [f"version {version}", *(f"damaged: {text}" for text in found)]
 
 
 def _taken_out(db: sqlite3.Connection, user: str) -> StoredPerson:

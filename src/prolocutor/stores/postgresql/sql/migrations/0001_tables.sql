@@ -157,6 +157,7 @@ CREATE TABLE waiting (
     PRIMARY KEY ("user", ticket)
 );
 CREATE UNIQUE INDEX waiting_by_holder ON waiting (holder, "user");
+CREATE INDEX waiting_of_replica ON waiting (replica);
 
 -- Who holds a person for work that is no turn.
 CREATE TABLE holds (
@@ -164,6 +165,7 @@ CREATE TABLE holds (
     holder text NOT NULL,
     replica bigint NOT NULL
 );
+CREATE INDEX holds_of_replica ON holds (replica);
 
 -- What was answered, for clients that send a request again; kept a day.
 CREATE TABLE requests (
@@ -207,6 +209,7 @@ CREATE TABLE agenda (
     PRIMARY KEY ("user", place)
 );
 CREATE INDEX agenda_by_due ON agenda (due, entry);
+CREATE INDEX agenda_claimed ON agenda (claimed) WHERE claimed IS NOT NULL;
 
 -- Small documents beside the dialogs; those of nobody ("") are the assistant's own. `place` is a
 -- digest of kind and key, `record` the order of the first writing.

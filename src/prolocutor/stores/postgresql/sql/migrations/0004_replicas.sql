@@ -41,8 +41,10 @@ BEGIN
             AND a.datname = current_database() AND a.xact_start < until - interval '1 second';
     END LOOP;
     WITH orphans AS (
-        SELECT o.person, o.slot FROM open_turns o JOIN replicas x USING (replica) WHERE x.dead
-        ORDER BY o.started LIMIT most FOR UPDATE OF o SKIP LOCKED
+        SELECT o.person, o.slot FROM replicas x CROSS JOIN LATERAL (
+            SELECT y.person, y.slot FROM open_turns y WHERE y.replica = x.replica
+            ORDER BY y.started LIMIT most FOR UPDATE SKIP LOCKED
+        ) o WHERE x.dead LIMIT most
     )
     UPDATE open_turns o SET replica = me FROM orphans
     WHERE o.person = orphans.person AND o.slot = orphans.slot;
@@ -50,6 +52,8 @@ BEGIN
     IF taken > 0 THEN
         UPDATE replicas x SET takeovers = x.takeovers + taken WHERE x.replica = me;
     END IF;
+    DELETE FROM replicas x WHERE x.dead AND x.alive_until < clock_timestamp() - interval '7 days'
+        AND NOT EXISTS (SELECT FROM open_turns o WHERE o.replica = x.replica);
     RETURN QUERY SELECT o.turn_id, p."user", o.started, o.attempt
         FROM open_turns o JOIN people p USING (person) WHERE o.replica = me
         ORDER BY o.started, o.turn_id;
@@ -165,12 +169,13 @@ END $$;
 
 -- The entries that are due now, by the database's clock, claimed by this replica.
 CREATE FUNCTION claim_due(me bigint, most int) RETURNS SETOF agenda LANGUAGE plpgsql AS $$
+DECLARE now_ float8 := extract(epoch FROM clock_timestamp());
 BEGIN
     PERFORM check_living(me);
     RETURN QUERY
     WITH found AS (
         SELECT a."user", a.place FROM agenda a
-        WHERE a.due <= extract(epoch FROM clock_timestamp())::float8 AND (a.claimed IS NULL OR a.claimed = me
+        WHERE a.due <= now_ AND (a.claimed IS NULL OR a.claimed = me
             OR NOT EXISTS (SELECT FROM replicas x WHERE x.replica = a.claimed AND NOT x.dead))
         ORDER BY a.due, a.entry LIMIT most FOR UPDATE SKIP LOCKED
     ), claimed AS (

@@ -1,0 +1,141 @@
+"""`prolocutor store`: bring a store up to date, check it, copy it into another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import click
+
+from prolocutor.config.store_location import sqlite_file, store_url
+from prolocutor.contracts.store.transfer import StoreTransfer
+from prolocutor.errors import ConfigError, StoreError
+from prolocutor.evaluation.dialog_source import check_exists
+from prolocutor.stores import store_copy
+from prolocutor.stores.store_catalog import transfer_of
+
+_SHOWN_EACH = 100
+
+
+@click.group(short_help="Migrate, check and copy stores.")
+def store() -> None:
+    """Bring a store up to date, check it, copy it into another.
+
+    A store is a SQLite file, sqlite:///FILE or postgresql://USER@HOST/DATABASE. Stop the assistants
+    that use it before `migrate` and `copy`.
+
+    \b
+    Examples:
+      prolocutor store migrate postgresql://prolocutor@db/prolocutor
+      prolocutor store check prolocutor.db
+      prolocutor store copy prolocutor.db postgresql://prolocutor@db/prolocutor
+    """
+
+
+@store.command(short_help="Bring a store up to date.")
+@click.argument("url")
+def migrate(url: str) -> None:
+    """Bring the store up to date; a new one gets its tables.
+
+    Assistants do the same when they start. It does no harm to do it twice, or from two places.
+
+    \b
+    Example:
+      prolocutor store migrate postgresql://prolocutor@db/prolocutor
+    """
+    for line in asyncio.run(_migrate(url)):
+        click.echo(line)
+
+
+async def _migrate(given: str) -> list[str]:
+    async with _opened(given, alone=True) as (_, condition):
+        return condition
+
+
+@store.command(short_help="Read everything and say what is wrong.")
+@click.argument("url")
+def check(url: str) -> int:
+    """Read everything that is stored and say what is wrong.
+
+    It reads beside the assistants that use the store. Exit status 1 if something is wrong.
+
+    \b
+    Example:
+      prolocutor store check prolocutor.db
+    """
+    return asyncio.run(_check(url))
+
+
+async def _check(given: str) -> int:
+    _check_file(given)
+    async with _opened(given, alone=False) as (transfer, condition):
+        for line in condition:
+            click.echo(line)
+        found = await store_copy.check(transfer, _progress)
+    click.echo(
+        f"{found.users} users, {found.dialogs} dialogs, {found.utterances} utterances, "
+        f"{found.open_turns} open turns"
+    )
+    faults = [line for line in condition if line.startswith("damaged")] + found.faults
+    for fault in found.faults:
+        click.echo(fault)
+    click.echo("Something is wrong." if faults else "All is well.")
+    return 1 if faults else 0
+
+
+@store.command(short_help="Copy a store into another.")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+def copy(source: str, target: str) -> None:
+    """Copy everything of one store into another, of the same kind or another kind.
+
+    All ids stay. A copy that was interrupted goes on where it stopped: say the same again. At the
+    end all that was copied is compared.
+
+    \b
+    Example:
+      prolocutor store copy prolocutor.db postgresql://prolocutor@db/prolocutor
+    """
+    click.echo(asyncio.run(_copy(source, target)))
+
+
+async def _copy(given: str, other: str) -> str:
+    _check_file(given)
+    if store_url(given) == store_url(other):
+        raise ConfigError("FROM and TO are the same store")
+    async with (
+        _opened(given, alone=True) as (source, _),
+        _opened(other, alone=True) as (target, _),
+    ):
+        outcome = await store_copy.copy(source, target, _progress)
+        different = await store_copy.differences(source, target, _progress)
+    if different:
+        some = ", ".join(repr(user) for user in different[:5])
+        raise StoreError(f"{len(different)} users are not the same in TO: {some}")
+    others = f", {outcome.others} others are in TO" if outcome.others else ""
+    return (
+        f"{outcome.written} users are copied, {outcome.kept} were there already{others}; "
+        "all are compared and the same."
+    )
+
+
+@asynccontextmanager
+async def _opened(given: str, *, alone: bool) -> AsyncIterator[tuple[StoreTransfer, list[str]]]:
+    transfer = transfer_of(store_url(given))
+    condition = await transfer.open(alone=alone)
+    try:
+        yield transfer, condition
+    finally:
+        await transfer.aclose()
+
+
+def _check_file(given: str) -> None:
+    file = sqlite_file(store_url(given))
+    if file is not None:
+        check_exists(file)
+
+
+def _progress(done: int, total: int) -> None:
+    if done == total or done % _SHOWN_EACH == 0:
+        click.echo(f"\r{done} of {total} users", nl=done == total, err=True)

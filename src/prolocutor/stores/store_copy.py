@@ -1,0 +1,133 @@
+"""Copies a store into another of any kind, person by person, and compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import structs
+
+from prolocutor.contracts.store.transfer import StoredPerson, StoredVersion, StoreTransfer
+from prolocutor.dialog.profile_chain import FRAME
+
+Progress = Callable[[int, int], None]
+"""Called with the number of users done, and of all."""
+
+MOST_FAULTS: Final = 20
+
+
+class CopyOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a copy did: users written, users that were there already, users only in the target."""
+
+    written: int
+    kept: int
+    others: int
+
+
+class CheckOutcome(msgspec.Struct, kw_only=True):
+    """What a store holds, and the first faults of it."""
+
+    users: int = 0
+    dialogs: int = 0
+    utterances: int = 0
+    open_turns: int = 0
+    faults: list[str] = []
+
+
+async def copy(source: StoreTransfer, target: StoreTransfer, progress: Progress) -> CopyOutcome:
+    """Copy all users; what is there already, exactly so, is not written again.
+
+    So a copy that was interrupted goes on where it stopped.
+    """
+    users = await source.users()
+    await target.raise_feed_floor(await source.feed_floor())
+    written = kept = 0
+    for number, user in enumerate(users):
+        person = await source.taken_out(user)
+        if await _holds(target, person):
+            kept += 1
+        else:
+            await target.put_in(person)
+            written += 1
+        progress(number + 1, len(users))
+    others = len(set(await target.users()) - set(users))
+    return CopyOutcome(written=written, kept=kept, others=others)
+
+
+async def differences(
+    source: StoreTransfer, target: StoreTransfer, progress: Progress
+) -> list[str]:
+    """Return the users of the source of whom the target holds something else."""
+    users = await source.users()
+    found = []
+    for number, user in enumerate(users):
+        if not await _holds(target, await source.taken_out(user)):
+            found.append(user)
+        progress(number + 1, len(users))
+    return found
+
+
+async def check(store: StoreTransfer, progress: Progress) -> CheckOutcome:
+    """Read everything and look for what cannot be right."""
+    users = await store.users()
+    outcome = CheckOutcome(users=len(users))
+    for number, user in enumerate(users):
+        person = await store.taken_out(user)
+        outcome.dialogs += len(person.dialogs)
+        outcome.utterances += sum(len(dialog.utterances) for dialog in person.dialogs)
+        outcome.open_turns += len(person.open_turns)
+        for fault in faults_of(person):
+            if len(outcome.faults) < MOST_FAULTS:
+                outcome.faults.append(f"{user}: {fault}")
+        progress(number + 1, len(users))
+    return outcome
+
+
+def faults_of(person: StoredPerson) -> Iterator[str]:
+    """Find what cannot be right in what is stored of a person."""
+    if person.human_id is None:
+        return
+    yield from _chain_faults("the person's profile", person.human)
+    known = {version.number for version in person.human}
+    names = [dialog.name for dialog in person.dialogs if dialog.active]
+    if len(names) != len(set(names)):
+        yield "two active dialogs have one name"
+    for dialog in person.dialogs:
+        what = f"dialog {dialog.dialog_id}"
+        yield from _chain_faults(f"{what}, the bot's profile", dialog.bot)
+        of_bot = {version.number for version in dialog.bot}
+        positions = [said.position for said in dialog.utterances]
+        if positions != list(range(len(positions))):
+            yield f"{what}: the utterances have gaps"
+        shown = {(said.by_bot, said.user_version) for said in dialog.utterances}
+        if any(number not in (of_bot if by_bot else known) for by_bot, number in shown):
+            yield f"{what}: an utterance shows a version of a profile that is missing"
+    numbers = [row.n for row in person.feed] + [turn.n for turn in person.open_turns]
+    if len(numbers) != len(set(numbers)):
+        yield "two rows of the feed have one number"
+    if any(row.n > person.feed_end for row in person.feed):
+        yield "the feed has rows beyond its end"
+    for name, said in person.said.items():
+        ids = [row.id for row in person.feed if row.dialog_name == name and row.message is not None]
+        if ids != sorted(set(ids)) or (ids and ids[-1] > said):
+            yield f"the messages of the dialog {name!r} are numbered wrongly"
+
+
+def _chain_faults(what: str, versions: Sequence[StoredVersion]) -> Iterator[str]:
+    if [version.number for version in versions] != list(range(len(versions))):
+        yield f"{what}: versions are missing"
+    elif any(version.state is None for version in versions[::FRAME]):
+        yield f"{what}: a key frame has no state"
+
+
+async def _holds(target: StoreTransfer, person: StoredPerson) -> bool:
+    return _comparable(await target.taken_out(person.user)) == _comparable(person)
+
+
+def _comparable(person: StoredPerson) -> StoredPerson:
+    """Leave out the numbers of dialogs: another store may have given them to others."""
+    return structs.replace(
+        person,
+        dialogs=[structs.replace(dialog, number=0) for dialog in person.dialogs],
+    )

@@ -1,0 +1,166 @@
+"""A copy of a store holds the same, is resumed where it stopped, and finds what differs."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from prolocutor.cli.store import store as store_command
+from prolocutor.contracts.store import Store
+from prolocutor.dialog import agent_state
+from prolocutor.errors import StoreLocked
+from prolocutor.stores import store_copy
+from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.stores.store_catalog import open_store, transfer_of
+from prolocutor.testing.sample_turns import (
+    a_closing,
+    a_delivery,
+    an_entry,
+    open_new_turn,
+    talk,
+)
+from prolocutor.testing.store_contract.fixtures import TODAY, open_for_test
+from tests.postgresql_server import query
+
+USERS = ["ann", "bob", "zo\x00e"]
+
+
+async def test_everything_goes_from_sqlite_to_postgresql_and_back(
+    tmp_path: Path, database: str
+) -> None:
+    first, last = f"sqlite:///{tmp_path}/first.db", f"sqlite:///{tmp_path}/last.db"
+    async with open_for_test(lambda: open_store(first)) as store:
+        await fill(store)
+        before = await contents(store)
+    for source, target in ((first, database), (database, last)):
+        outcome = await copied(source, target)
+        assert (outcome.written, outcome.kept, outcome.others) == (len(USERS) + 1, 0, 0)
+        again = await copied(source, target)
+        assert (again.written, again.kept) == (0, len(USERS) + 1)
+    found = []
+    for url in (database, last):
+        async with open_for_test(lambda url=url: open_store(url, durability="relaxed")) as store:
+            found.append(await contents(store))
+            (left,) = await store.unfinished_turns()
+            resumed = await store.resume_turn(left.turn_id, 4, 0)
+            await store.close_turn(a_closing(resumed, "at last"))
+            (new,) = await talk(store, "new", "a")
+            assert (new.length, len(await store.dialog_ids())) == (0, 8)
+
+    assert found == [before, before]
+
+
+async def test_a_copy_writes_again_what_is_not_the_same(tmp_path: Path) -> None:
+    first, last = f"sqlite:///{tmp_path}/first.db", f"sqlite:///{tmp_path}/last.db"
+    async with open_for_test(lambda: open_store(first)) as store:
+        await fill(store)
+    await copied(first, last)
+    async with open_for_test(lambda: open_store(last)) as store:
+        await talk(store, "bob", "one more")
+        await talk(store, "other", "a")
+    source, target = transfer_of(first), transfer_of(last)
+    for transfer in (source, target):
+        await transfer.open()
+    different = await store_copy.differences(source, target, lambda done, total: None)
+    for transfer in (source, target):
+        await transfer.aclose()
+    outcome = await copied(first, last)
+
+    assert different == ["bob"]
+    assert (outcome.written, outcome.kept, outcome.others) == (1, 3, 1)
+
+
+async def test_a_store_in_use_is_not_copied(tmp_path: Path, database: str) -> None:
+    file = SqliteStore(tmp_path / "a.db")
+    shared = PostgresqlStore(database, durability="relaxed")
+    await file.open()
+    await shared.open()
+    await shared.join(60.0)
+    for url in (f"sqlite:///{tmp_path}/a.db", database):
+        with pytest.raises(StoreLocked):
+            await transfer_of(url).open()
+    await file.aclose()
+    await shared.aclose()
+
+
+async def test_a_check_finds_what_is_missing(tmp_path: Path, database: str) -> None:
+    async with open_for_test(lambda: open_store(database, durability="relaxed")) as store:
+        await fill(store)
+        for user in ("ann", "bob"):
+            await talk(store, user, "more")
+    await query(database, "DELETE FROM utterances WHERE position = 3")
+    await query(database, "DELETE FROM versions WHERE owner = 0 AND number = 1")
+    transfer = transfer_of(database)
+    await transfer.open(alone=False)
+    found = await store_copy.check(transfer, lambda done, total: None)
+    await transfer.aclose()
+
+    assert found.users == len(USERS) + 1
+    assert any("the utterances have gaps" in fault for fault in found.faults)
+    assert any("versions are missing" in fault for fault in found.faults)
+
+
+def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
+    first, last = f"sqlite:///{tmp_path}/first.db", str(tmp_path / "last.db")
+    runner = CliRunner()
+
+    made = runner.invoke(store_command, ["migrate", first])
+    done = runner.invoke(store_command, ["copy", first, last])
+    checked = runner.invoke(store_command, ["check", last], standalone_mode=False)
+
+    assert (made.exit_code, made.stdout) == (0, "version 2\n")
+    assert "all are compared and the same" in done.stdout
+    assert "All is well." in checked.stdout
+
+
+async def copied(source: str, target: str) -> store_copy.CopyOutcome:
+    one, other = transfer_of(source), transfer_of(target)
+    await one.open()
+    await other.open()
+    try:
+        outcome = await store_copy.copy(one, other, lambda done, total: None)
+        assert await store_copy.differences(one, other, lambda done, total: None) == []
+        return outcome
+    finally:
+        await one.aclose()
+        await other.aclose()
+
+
+async def fill(store: Store) -> None:
+    for user in USERS:
+        said: dict[str, Any] = {"hypotheses": [{"skill_name": "s", "text": "t", "confidence": 1}]}
+        for number in range(9):
+            await talk(store, user, f"{number}", human_attributes={"n": number}, **said)
+        (turn,) = await talk(store, user, "rated", bot_attributes={"m": 1})
+        await store.rate_dialog(turn.dialog_id, 5, None, TODAY)
+        await store.rate_utterance(turn.opening.utt_id, {"good": True}, user, TODAY)
+        await store.close_dialog(user, "main")
+        asked = await open_new_turn(store, user, "k", request_key="k", request_hash=b"h")
+        await store.close_turn(a_closing(asked, messages=[], round=b'{"left":1}'))
+        await store.schedule(an_entry(user, "late", 20.0))
+        await store.schedule(an_entry(user, "early", 10.0))
+        await store.put_record(user, "device", "d", b"1")
+        await store.deliver(a_delivery(user, "ring", dialog_name="other"))
+    await store.delete_person("bob")
+    await talk(store, "bob", "again")
+    await store.put_record("", "settings", "s", b"2")
+    await open_new_turn(store, "ann", "cut off", request_key="c", request_hash=b"h")
+
+
+async def contents(store: Store) -> list[Any]:
+    """Return what the store says of everything, but for open turns."""
+    found: list[Any] = [agent_state.encode_dialog(dialog) async for dialog in store.export()]
+    for user in [*USERS, ""]:
+        found += [
+            await store.feed(user, 0, 999),
+            await store.feed_end(user),
+            await store.entries(user),
+            await store.records(user, "device"),
+            await store.records(user, "settings"),
+            await store.round(user, "main"),
+            await store.active_dialog_id(user),
+            await store.feed_tail(user, "main", 5),
+        ]
+    return found
