@@ -38,9 +38,11 @@ INSERT INTO agenda ("user", place, skill, key, name, due, body, dropped)
 SELECT "user", 'p', 's', 'k', 'main', 9e9 + person, '', 0 FROM people;
 INSERT INTO records ("user", place, kind, key, body) SELECT "user", 'p', 'd', 'k', '' FROM people;
 INSERT INTO spoke SELECT person, dialog, 's' FROM dialogs;
-INSERT INTO open_turns SELECT person, 0, 't' || person, 1, person % 99 + 9e6, dialog, 1, 9, 9, 0, NULL, NULL, ''
+INSERT INTO open_turns SELECT person, 0, 't' || person, 1, person % 99 + 9e6, dialog, 1, 9, 9, 0,
+    NULL, NULL, ''
 FROM dialogs WHERE person % 2 = 0;
-INSERT INTO waiting SELECT "user", 1, 't' || person, person % 99 + 9e6 FROM people WHERE person % 2 = 0;
+INSERT INTO waiting SELECT "user", 1, 't' || person, person % 99 + 9e6 FROM people
+WHERE person % 2 = 0;
 INSERT INTO holds SELECT "user", 'h', person % 99 + 9e6 FROM people WHERE person % 2 = 1;
 """
 

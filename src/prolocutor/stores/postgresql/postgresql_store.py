@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from prolocutor.contracts.shared_store import ReplicaStatus
+from prolocutor.contracts.shared_store import ReplicaStatus, StoreTraffic
 from prolocutor.contracts.store import (
     ALL_DIALOGS,
     MAX_AGENDA_ENTRIES,
@@ -126,6 +126,14 @@ class PostgresqlStore:
     def number(self) -> int | None:
         """The number of this replica, None before it joined."""
         return self._membership.number
+
+    @property
+    def traffic(self) -> StoreTraffic:
+        """The trips of turns so far, and the calls in which they were gathered."""
+        lanes = (self.openings, self.closings)
+        return StoreTraffic(
+            calls=sum(lane.calls for lane in lanes), trips=sum(lane.trips for lane in lanes)
+        )
 
     @property
     def commits(self) -> int:
