@@ -25,7 +25,7 @@ END $$;
 CREATE FUNCTION inherit_turns(me bigint, lease float8, settled boolean, most int)
 RETURNS TABLE (turn_id text, who text, started float8, attempts int) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
-DECLARE dead_ bigint; taken int; until timestamptz := clock_timestamp();
+DECLARE dead_ bigint; orphan record; taken int := 0; until timestamptz := clock_timestamp();
 BEGIN
     PERFORM check_living(me);
     IF NOT settled OR pg_postmaster_start_time() > until - lease * interval '1 second' THEN
@@ -40,22 +40,20 @@ BEGIN
         WHERE a.application_name = 'prolocutor ' || dead_ AND a.usename = current_user
             AND a.datname = current_database() AND a.xact_start < until - interval '1 second';
     END LOOP;
-    WITH orphans AS (
-        SELECT o.person, o.slot FROM replicas x CROSS JOIN LATERAL (
+    FOR orphan IN SELECT o.person, o.slot FROM replicas x CROSS JOIN LATERAL (
             SELECT y.person, y.slot FROM open_turns y WHERE y.replica = x.replica
             ORDER BY y.started LIMIT most FOR UPDATE SKIP LOCKED
-        ) o WHERE x.dead LIMIT most
-    )
-    UPDATE open_turns o SET replica = me FROM orphans
-    WHERE o.person = orphans.person AND o.slot = orphans.slot;
-    GET DIAGNOSTICS taken = ROW_COUNT;
+        ) o WHERE x.dead LIMIT most LOOP
+        UPDATE open_turns o SET replica = me WHERE o.person = orphan.person AND o.slot = orphan.slot;
+        taken := taken + 1;
+    END LOOP;
     IF taken > 0 THEN
         UPDATE replicas x SET takeovers = x.takeovers + taken WHERE x.replica = me;
     END IF;
     DELETE FROM replicas x WHERE x.dead AND x.alive_until < clock_timestamp() - interval '7 days'
         AND NOT EXISTS (SELECT FROM open_turns o WHERE o.replica = x.replica);
-    RETURN QUERY SELECT o.turn_id, p."user", o.started, o.attempt
-        FROM open_turns o JOIN people p USING (person) WHERE o.replica = me
+    RETURN QUERY SELECT o.turn_id, (SELECT p."user" FROM people p WHERE p.person = o.person),
+            o.started, o.attempt FROM open_turns o WHERE o.replica = me
         ORDER BY o.started, o.turn_id;
 END $$;
 

@@ -106,11 +106,12 @@ SELECT rate($1, $2, $3, $4);
 SELECT delete_person($1, $2);
 
 -- name: unfinished_turns
-SELECT o.turn_id, p."user", o.started, o.attempt FROM (
+SELECT o.turn_id, (SELECT p."user" FROM people p WHERE p.person = o.person), o.started, o.attempt
+FROM (
     SELECT $1::bigint AS replica UNION SELECT x.replica FROM replicas x WHERE x.dead
 ) x CROSS JOIN LATERAL (
     SELECT * FROM open_turns y WHERE y.replica = x.replica OFFSET 0
-) o JOIN people p USING (person) ORDER BY o.started, o.turn_id;
+) o ORDER BY o.started, o.turn_id;
 
 -- name: close_dialog
 SELECT status, dialog_id_ FROM close_dialog($1, $2, $3);
