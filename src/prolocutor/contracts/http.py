@@ -43,6 +43,9 @@ class HttpRequest(Protocol):
     async def body(self) -> bytes:
         """Read the whole body, within the listener's limits."""
 
+    async def left(self) -> None:
+        """Wait until the client has left, or the response is sent; the body has to be read."""
+
 
 class HttpResponse(msgspec.Struct, frozen=True):
     """The response to a request; `body` is sent whole, or piece by piece where it may be long."""

@@ -73,6 +73,11 @@ class AsgiRequest(AsgiConnection):
                 HTTPStatus.REQUEST_TIMEOUT, "the body did not come in time", {"Connection": "close"}
             ) from None
 
+    async def left(self) -> None:
+        """Wait until the client has left, or the response is sent; the body has to be read."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
     async def _read(self, limit: int) -> bytes:
         declared = self.headers.get(b"content-length")
         if declared is not None and declared.isdigit() and int(declared[:18]) > limit:

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from prolocutor.a2a.door.door import A2a
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.channel_kit import KEY, STRICT, running
 from prolocutor.web.authentication import AccessPolicy
@@ -50,11 +51,12 @@ async def the_door(
     store: str = "memory:",
     auth: AccessPolicy | None = None,
     skills: Pipeline | None = None,
+    kind: type[A2a] = A2a,
     **options: Any,
 ) -> AsyncIterator[Wire]:
     talker = Talker()
     async with Assistant(skills or pipeline(talker), store=store, deadline=60.0) as assistant:
-        app = make_app(assistant, [A2a(assistant, **options)], auth=auth)
+        app = make_app(assistant, [kind(assistant, **options)], auth=auth)
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Wire(http, assistant, talker)
 
@@ -383,3 +385,26 @@ async def test_what_is_deleted_with_a_person_is_gone() -> None:
         found = await wire.call("GetTask", id=task["id"])
 
     assert found["error"]["code"] == -32001
+
+
+async def test_a_subscription_ends_with_its_client() -> None:
+    ended = asyncio.Event()
+
+    class Watched(A2a):
+        async def get(self, request: HttpRequest) -> HttpResponse:
+            response = await super().get(request)
+            assert not isinstance(response.body, bytes)
+            return HttpResponse(self.pieces(response.body), content_type="text/event-stream")
+
+        async def pieces(self, events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+            async for event in events:
+                yield event
+            ended.set()
+
+    async with the_door(kind=Watched) as wire, asyncio.timeout(60):
+        task = await wire.say("ask")
+        async with wire.http.get(f"/a2a/tasks/{task['id']}:subscribe") as response:
+            first = await response.content.readline()
+        await ended.wait()
+
+    assert first.startswith(b'data: {"task":')

@@ -196,7 +196,8 @@ class A2a:
             raise A2aFault(INVALID_PARAMS, what, field="tenant")
         visitor = request.visitor
         user = user_of(visitor, request.query("user"))
-        return A2aCaller(user, visitor.kind == "operator", tenant or None, legacy)
+        trusted = visitor.kind == "operator"
+        return A2aCaller(user, trusted, tenant or None, legacy, request.left)
 
     def _extended(self, request: HttpRequest, tenant: str) -> bytes:
         try:

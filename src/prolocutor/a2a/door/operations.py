@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import time
-from collections.abc import AsyncIterator
+from asyncio import FIRST_COMPLETED
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
@@ -171,15 +174,34 @@ class AgentOperations:
         place = place_of_task(caller.user, task.id)
         yield A2aEvent(task=task)
         until = time.monotonic() + LISTENING
-        with self._assistant.listening(place.user) as news:
+        leaving = asyncio.ensure_future(caller.left() if caller.left else _never())
+        with self._assistant.listening(place.user) as news, cancelling(leaving):
             while task.status.state not in TERMINAL and time.monotonic() < until:
                 now = await self._sender.task(caller.user, task.id)
                 if now.status == task.status:
-                    await self._sender.pause(place.user, task.id, news)
+                    pausing = asyncio.ensure_future(self._sender.pause(place.user, task.id, news))
+                    with cancelling(pausing):
+                        await asyncio.wait({pausing, leaving}, return_when=FIRST_COMPLETED)
+                    if leaving.done():
+                        return
                     continue
                 task = now
                 for event in [*artifact_events(task), status_event(task, task.status)]:
                     yield event
+
+
+async def _never() -> None:
+    """Wait without end."""
+    await asyncio.Event().wait()
+
+
+@contextmanager
+def cancelling(task: asyncio.Future[None]) -> Iterator[None]:
+    """Cancel a task at the end of the context."""
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def _given(id_: str, field: str) -> str:

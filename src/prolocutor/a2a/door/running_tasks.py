@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 
 import msgspec
 
@@ -24,13 +25,15 @@ class A2aCaller(msgspec.Struct, frozen=True):
     """Who calls, and how.
 
     `user` is None for an anonymous visitor, `trusted` says that it is an operator. `skill` is the
-    one that is talked to alone. `legacy`: version 0.3 is spoken.
+    one that is talked to alone. `legacy`: version 0.3 is spoken. `left` waits until the client has
+    left, where that is known.
     """
 
     user: str | None
     trusted: bool = False
     skill: str | None = None
     legacy: bool = False
+    left: Callable[[], Coroutine[None, None, None]] | None = None
 
 
 class SentMessage(msgspec.Struct):
