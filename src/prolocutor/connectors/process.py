@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.connector import Replies, Request
+from prolocutor.contracts.connector import DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, encode, parse
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised, ServiceUnreachable
 
@@ -80,15 +80,32 @@ class ProcessConnector:
         assert child.stdin is not None
         bodies = [_one_line(request) for request in requests]
         line = b"[%b]" % b",".join(bodies) if self._batched else bodies[0]
+        deltas = None if self._batched else requests[0].deltas
+        if deltas is not None:
+            line = b"~" + line
         try:
             child.stdin.write(line + b"\n")
             await child.stdin.drain()
-            return [await self._answer(child) for _ in requests]
+            return [await self._answer(child, deltas) for _ in requests]
         except (ConnectionError, EOFError):
             self._kill(child)
             raise ServiceRaised(_end(await child.wait())) from None
 
-    async def _answer(self, child: Process) -> Plain | ServiceError:
+    async def _answer(
+        self, child: Process, deltas: DeltaSink | None = None
+    ) -> Plain | ServiceError:
+        answer = await self._line(child)
+        while answer.delta is not None:
+            if deltas is not None:
+                deltas.add(answer.delta, answer.confidence)
+            answer = await self._line(child)
+        if answer.failed is None:
+            return parse(bytes(answer.reply))
+        if answer.failed == "bad_reply":
+            return BadReply(answer.text, path=answer.path)
+        return ServiceRaised(answer.text)
+
+    async def _line(self, child: Process) -> _ChildLine:
         assert child.stdout is not None
         try:
             line = await child.stdout.readline()
@@ -96,12 +113,7 @@ class ProcessConnector:
             raise BadReply(f"more than the {MAX_BYTES:,} bytes allowed") from None
         if not line:
             raise EOFError
-        answer = _read_answer(line)
-        if answer.failed is None:
-            return parse(bytes(answer.reply))
-        if answer.failed == "bad_reply":
-            return BadReply(answer.text, path=answer.path)
-        return ServiceRaised(answer.text)
+        return _read_line(line)
 
     async def _ready_child(self) -> Process:
         if self._child is not None and self._child.returncode is None:
@@ -168,21 +180,23 @@ class ProcessConnector:
             self._killed.append(child)
 
 
-class _ChildReply(msgspec.Struct):
-    """One line of the child: a reply, or how the call failed."""
+class _ChildLine(msgspec.Struct):
+    """One line of the child: words, a reply, or how the call failed."""
 
+    delta: str | None = None
+    confidence: float | None = None
     reply: msgspec.Raw = msgspec.Raw(b"null")
     failed: str | None = None
     text: str = ""
     path: str = "$"
 
 
-_decode_answer: Final[Any] = msgspec.json.Decoder(_ChildReply).decode
+_decode_line: Final[Any] = msgspec.json.Decoder(_ChildLine).decode
 
 
-def _read_answer(line: bytes) -> _ChildReply:
+def _read_line(line: bytes) -> _ChildLine:
     try:
-        answer: _ChildReply = _decode_answer(line)
+        answer: _ChildLine = _decode_line(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadReply(f"the child's line cannot be read: {error}") from None
     return answer

@@ -3,7 +3,10 @@
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from typing import Any
+
+from prolocutor import TurnRequest
 
 
 def pid(_: Any) -> int:
@@ -33,3 +36,10 @@ def acts(request: dict[str, Any]) -> Any:
 
 async def asynchronous(request: Any) -> Any:
     return request
+
+
+async def poet(turn: TurnRequest) -> AsyncIterator[Any]:
+    """Say words one after the other, then how sure it is."""
+    yield "Ro"
+    yield "ses"
+    yield {"text": "", "confidence": 0.9}

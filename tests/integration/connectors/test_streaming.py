@@ -7,7 +7,8 @@ import pytest
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.connectors.openai_chat import OpenAiChatConnector
 from prolocutor.connectors.parts.streamed_reply import ACCEPT
-from prolocutor.dialog.plain import MAX_BYTES
+from prolocutor.connectors.process import ProcessConnector
+from prolocutor.dialog.plain import MAX_BYTES, Plain
 from prolocutor.errors import BadReply, ServiceUnreachable
 from prolocutor.testing.connector_kit import closing
 from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
@@ -71,6 +72,19 @@ async def test_a_stream_that_breaks_off_or_is_no_json_is_a_failure(
 ) -> None:
     with pytest.raises(kind):
         await sent(answer("text/event-stream", *items), FakeDeltas())
+
+
+async def test_a_function_in_a_process_of_its_own_streams_where_it_is_listened_to() -> None:
+    state, deltas = {"utterances": [{"text": "hi"}]}, FakeDeltas()
+    dotted = "tests.integration.connectors.services:poet"
+    async with closing(ProcessConnector(dotted, name="poet")) as connector:
+        (unheard,) = await connector.send([FakeRequest(state)])
+        (reply,) = await connector.send([FakeRequest(state, deltas=deltas)])
+
+    assert isinstance(reply, Plain)
+    assert isinstance(unheard, Plain)
+    assert reply.value == unheard.value == {"text": "Roses", "confidence": 0.9}
+    assert deltas.pieces == ["Ro", "ses"]
 
 
 async def test_a_chat_model_is_asked_to_stream_where_its_words_can_be_shown() -> None:

@@ -1,6 +1,7 @@
 """The child process of a service: `python -m prolocutor.connectors.parts.process_child`.
 
 Requests come in as JSON lines on stdin, answers go out as JSON lines on stdout, one at a time.
+Before its answer, a request with a `~` in front gets a line for the words as they come.
 `ProcessConnector` is the other end and starts this.
 """
 
@@ -15,15 +16,19 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
+from prolocutor.connectors.parts.generated_words import generates, spoken
 from prolocutor.dialog.plain import check, decode, encode
-from prolocutor.dialog.turn_request import taking_dicts
+from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
 from prolocutor.functions import text_of
 
 PR_SET_PDEATHSIG: Final = 1
+HEARD: Final = b"~"
+"""What stands before a request whose words are listened to."""
 
 
 def main(dotted: str, parent: str, form: str) -> None:
@@ -40,12 +45,16 @@ def main(dotted: str, parent: str, form: str) -> None:
     except BaseException as error:
         _write(answers, _raised(error))
         return
-    target = taking_dicts(target)
+    speaks = form != "batched" and (generates(target) or takes_requests(target))
+    target = spoken(target) if generates(target) else taking_dicts(target)
+    heard = partial(target, say=partial(_say, answers)) if speaks else target
     _write(answers, b'{"reply":true}')
     answer = _answer_batch if form == "batched" else _answer
     with asyncio.Runner() as runner:
         while True:
-            _write(answers, answer(target, decode(lines.get()), runner))
+            line = lines.get()
+            asked = heard if line.startswith(HEARD) else target
+            _write(answers, answer(asked, decode(line.removeprefix(HEARD)), runner))
 
 
 def _die_with(parent: int) -> None:
@@ -90,6 +99,10 @@ def _read(requests: BinaryIO, lines: SimpleQueue[bytes]) -> None:
 def _write(answers: BinaryIO, lines: bytes) -> None:
     answers.write(lines + b"\n")
     answers.flush()
+
+
+def _say(answers: BinaryIO, text: str, confidence: float | None = None) -> None:
+    _write(answers, encode({"delta": text, "confidence": confidence}))
 
 
 def _answer(target: Callable[..., Any], request: Any, runner: asyncio.Runner) -> bytes:
