@@ -35,7 +35,10 @@ class TurnStream:
 
     def follow(self, turn: asyncio.Future[TurnResult]) -> Self:
         """End with the outcome of this turn; return the stream."""
-        turn.add_done_callback(self._turn_ended)
+        if turn.done():
+            self._turn_ended(turn)
+        else:
+            turn.add_done_callback(self._turn_ended)
         return self
 
     def take(self, event: TurnEvent) -> None:

@@ -21,12 +21,23 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type", tag=True):
     """One event; `type` is the name of its class."""
 
 
-class TurnStarted(_Event, frozen=True):
-    """The input is stored and its turn runs; its reply will have the id `utt_id`."""
+class TurnStarted(_Event, frozen=True, eq=False):
+    """The input is stored and its turn runs; its reply will have the id `utt_id`.
+
+    Events of the same turn and dialog are equal.
+    """
 
     turn_id: str
     dialog_id: str
     utt_id: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TurnStarted) and (
+            (self.turn_id, self.dialog_id) == (other.turn_id, other.dialog_id)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.turn_id, self.dialog_id))
 
 
 class StageStarted(_Event, frozen=True):

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.channels.openai.dialog_finder import DialogFinder, FoundDialog
 from prolocutor.channels.openai.requests import ChatInput
+from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.observer import Reason, TurnRecord
 from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, ServiceAsked, TurnStarted
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import BadInput, Stopping
+from prolocutor.errors import BadInput
 from prolocutor.observe.reasons import without_quotes
 from prolocutor.observe.recent_turns import RecentTurns
+
+EVENT_STREAM: Final = "text/event-stream"
+STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -68,17 +73,61 @@ class ChatAnswer(msgspec.Struct, kw_only=True):
     details: AnswerDetails
 
 
-class AnswerStart(msgspec.Struct, frozen=True):
-    """The ids of a turn and of its reply, at the start of a stream."""
+class ShownUtterance(msgspec.Struct):
+    """What is shown of a bot utterance in agent state JSON."""
 
-    turn_id: str
     utt_id: str
-
-
-class AnswerPiece(msgspec.Struct, frozen=True):
-    """A piece of a reply's text, in a stream."""
-
     text: str
+    active_skill: str
+    confidence: float
+    attributes: dict[str, Any]
+
+
+class AnswerWriter(Protocol):
+    """Writes a streamed reply in the form of one API."""
+
+    def start(self, utt_id: str) -> bytes:
+        """Write what comes before the words; `utt_id` is the id that the reply will have."""
+
+    def words(self, text: str) -> bytes:
+        """Write words."""
+
+    def end(self, answer: ChatAnswer) -> bytes:
+        """Write the end; `answer.rest` has not been written."""
+
+    def failure(self, error: Exception) -> bytes:
+        """Write that there will be no reply."""
+
+
+class SentWords:
+    """The words that a stream has sent; what replaces them follows after a blank line."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.was_replaced = False
+        self._start = 0
+
+    def add(self, words: str) -> str:
+        """Add words, and return what is to be sent."""
+        gap = "\n\n" if self.text and self._start == len(self.text) else ""
+        self.text += gap
+        self._start += len(gap)
+        self.text += words
+        return gap + words
+
+    def replace(self) -> None:
+        """Let words that come replace those that were sent."""
+        self._start = len(self.text)
+        self.was_replaced = bool(self.text)
+
+    def finish(self, said: str) -> str:
+        """Return what is still to be sent of a reply."""
+        current = self.text[self._start :]
+        if not said.startswith(current):
+            self.replace()
+            current = ""
+        rest = said[len(current) :]
+        return self.add(rest) if rest else ""
 
 
 class Answering:
@@ -106,9 +155,9 @@ class Answering:
                 channel="openai",
                 skill=skill,
             )
-            text = said_as_text(result.state)
-            utterance = result.reply
-            await self._finder.note(found, given, text, utterance.utt_id, repeated=result.repeated)
+            reply = _SPOKEN.decode(result.reply_state)
+            text = said_as_text({"text": reply.text, "attributes": reply.attributes})
+            await self._finder.note(found, given, text, reply.utt_id, repeated=result.repeated)
         except BadInput as error:
             if error.field == "text":
                 error.field = given.field
@@ -120,21 +169,27 @@ class Answering:
             turn_id=result.turn_id,
             usage=_usage(given, text),
             details=_details(
-                found, utterance, result.dialog_id, result.waiting, result.record, operator
+                found, reply, result.dialog_id, result.waiting, result.record, operator
             ),
         )
 
-    async def pieces(
-        self, found: FoundDialog, given: ChatInput, skill: str | None, *, operator: bool
-    ) -> AsyncIterator[AnswerStart | AnswerPiece | ChatAnswer]:
-        """Yield the ids of turn and reply, the text piece by piece, and the whole at the end.
+    async def stream(
+        self,
+        found: FoundDialog,
+        given: ChatInput,
+        skill: str | None,
+        writer: Callable[[str], AnswerWriter],
+        *,
+        operator: bool,
+    ) -> HttpResponse:
+        """Return the reply as a stream, which begins once the input is stored.
 
-        What was sent cannot be taken back: where another answer wins after all, it follows after a
-        blank line, and the details say so.
+        `writer` makes a writer for the id of the turn. What was sent cannot be taken back: where
+        another answer wins after all, it follows after a blank line, and the details say so.
         """
         try:
             await self._finder.begin(found)
-            stream = self._assistant.stream(
+            events = self._assistant.stream(
                 given.text,
                 found.user,
                 found.dialog,
@@ -143,65 +198,85 @@ class Answering:
                 channel="openai",
                 skill=skill,
             )
-            sent, replaced, started = "", False, False
-            asked: list[str] = []
-            async for event in stream:
-                if isinstance(event, Delta):
-                    if replaced and sent and not sent.endswith("\n\n"):
-                        sent += "\n\n"
-                        yield AnswerPiece("\n\n")
-                    sent += event.text
-                    yield AnswerPiece(event.text)
-                elif isinstance(event, Replaced):
-                    replaced = replaced or bool(sent)
-                elif isinstance(event, TurnStarted):
-                    started = True
-                    yield AnswerStart(event.turn_id, event.utt_id)
-                elif isinstance(event, ServiceAsked) and event.stage == "skills":
-                    asked.append(event.service)
-                elif isinstance(event, ReplyGiven):
-                    if not started:
-                        yield AnswerStart(event.turn_id, event.utterance.utt_id)
-                    said = _said(event.utterance)
-                    rest = said[len(sent) :] if said.startswith(sent) else f"\n\n{said}"
-                    if replaced and sent.endswith(f"\n\n{said}"):
-                        rest = ""
-                    elif not said.startswith(sent):
-                        replaced = True
-                    utt_id, repeated = event.utterance.utt_id, event.repeated
-                    await self._finder.note(found, given, sent + rest, utt_id, repeated=repeated)
-                    record = self._recent.of_reply(utt_id) if self._recent is not None else None
-                    details = _details(
-                        found, event.utterance, event.dialog_id, event.waiting, record, operator
-                    )
-                    if not details.asked:
-                        details.asked = asked
-                    details.replaced = replaced
-                    text = sent + rest
-                    yield ChatAnswer(
-                        text=text,
-                        rest=rest,
-                        turn_id=event.turn_id,
-                        usage=_usage(given, text),
-                        details=details,
-                    )
-                    return
-            raise Stopping("the assistant was stopped before the reply")
-        except BadInput as error:
-            if error.field == "text":
+            first = await anext(events)
+        except BaseException as error:
+            self._finder.release(found)
+            if isinstance(error, BadInput) and error.field == "text":
                 error.field = given.field
             raise
+        assert isinstance(first, TurnStarted | ReplyGiven)
+        headers = {**STREAM_HEADERS, "X-Request-Id": first.turn_id}
+        body = self._written(found, given, events, first, writer(first.turn_id), operator)
+        return HttpResponse(body, content_type=EVENT_STREAM, headers=headers)
+
+    async def _written(
+        self,
+        found: FoundDialog,
+        given: ChatInput,
+        events: TurnStream,
+        first: TurnStarted | ReplyGiven,
+        writer: AnswerWriter,
+        operator: bool,
+    ) -> AsyncIterator[bytes]:
+        """Write the events of a turn; those that came together are sent together."""
+        sent = SentWords()
+        asked: list[str] = []
+        utt_id = first.utt_id if isinstance(first, TurnStarted) else first.utterance.utt_id
+        pieces, ready = [writer.start(utt_id)], [first, *events.ready()]
+        try:
+            while True:
+                for event in ready:
+                    kind = type(event)
+                    if kind is Delta:
+                        assert isinstance(event, Delta)
+                        pieces.append(writer.words(sent.add(event.text)))
+                    elif kind is ServiceAsked:
+                        assert isinstance(event, ServiceAsked)
+                        if event.stage == "skills":
+                            asked.append(event.service)
+                    elif kind is Replaced:
+                        sent.replace()
+                    elif isinstance(event, ReplyGiven):
+                        answer = await self._streamed(found, given, event, sent, operator)
+                        answer.details.asked = answer.details.asked or asked
+                        yield b"".join([*pieces, writer.end(answer)])
+                        return
+                if pieces:
+                    yield b"".join(pieces)
+                    pieces = []
+                ready = [await anext(events), *events.ready()]
+        except Exception as error:
+            yield writer.failure(error)
         finally:
             self._finder.release(found)
 
-
-def _said(utterance: BotUtterance) -> str:
-    return said_as_text({"text": utterance.text, "attributes": utterance.attributes})
+    async def _streamed(
+        self,
+        found: FoundDialog,
+        given: ChatInput,
+        event: ReplyGiven,
+        sent: SentWords,
+        operator: bool,
+    ) -> ChatAnswer:
+        """Return a reply that was streamed, after what a client will resend was noted."""
+        reply = event.utterance
+        rest = sent.finish(said_as_text({"text": reply.text, "attributes": reply.attributes}))
+        await self._finder.note(found, given, sent.text, reply.utt_id, repeated=event.repeated)
+        record = self._recent.of_reply(reply.utt_id) if self._recent is not None else None
+        details = _details(found, reply, event.dialog_id, event.waiting, record, operator)
+        details.replaced = sent.was_replaced
+        return ChatAnswer(
+            text=sent.text,
+            rest=rest,
+            turn_id=event.turn_id,
+            usage=_usage(given, sent.text),
+            details=details,
+        )
 
 
 def _details(
     found: FoundDialog,
-    reply: BotUtterance,
+    reply: BotUtterance | ShownUtterance,
     dialog_id: str,
     waiting: PendingAsk | None,
     record: TurnRecord | None,
@@ -231,3 +306,6 @@ def _usage(given: ChatInput, text: str) -> Usage:
 def tokens(text: str) -> int:
     """Return about how many tokens a text is."""
     return (len(text) + 3) // 4
+
+
+_SPOKEN: Final = msgspec.json.Decoder(ShownUtterance)

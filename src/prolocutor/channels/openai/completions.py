@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from prolocutor.channels.openai.answers import (
     AnswerDetails,
     Answering,
-    AnswerPiece,
-    AnswerStart,
     ChatAnswer,
 )
 from prolocutor.channels.openai.dialog_finder import DialogFinder
@@ -23,9 +21,6 @@ from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import TypedRequest
-
-EVENT_STREAM: Final = "text/event-stream"
-STREAM_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class AssistantMessage(msgspec.Struct, kw_only=True):
@@ -95,11 +90,13 @@ class Completions:
         operator = visitor.kind == "operator"
         if body.stream:
             usage = body.stream_options is not None and bool(body.stream_options.include_usage)
-            pieces = self._answering.pieces(found, given, skill, operator=operator)
-            start = await anext(pieces)
-            assert isinstance(start, AnswerStart)
-            stream = _chunks(pieces, start.turn_id, body.model, usage)
-            return event_stream(stream, start)
+            return await self._answering.stream(
+                found,
+                given,
+                skill,
+                lambda turn_id: CompletionWriter(turn_id, body.model, usage),
+                operator=operator,
+            )
         answer = await self._answering.whole(found, given, skill, operator=operator)
         completion = ChatCompletion(
             id=f"chatcmpl-{answer.turn_id}",
@@ -112,12 +109,6 @@ class Completions:
         return HttpResponse(plain.encode(completion), headers={"X-Request-Id": answer.turn_id})
 
 
-def event_stream(stream: AsyncIterator[bytes], start: AnswerStart) -> HttpResponse:
-    """Return a response that is sent as server-sent events."""
-    headers = {**STREAM_HEADERS, "X-Request-Id": start.turn_id}
-    return HttpResponse(stream, content_type=EVENT_STREAM, headers=headers)
-
-
 def _conversation_id(metadata: dict[str, Any] | None) -> str | None:
     found = (metadata or {}).get("conversation_id")
     return found if isinstance(found, str) and found else None
@@ -128,40 +119,51 @@ def _usage(answer: ChatAnswer) -> CompletionUsage:
     return CompletionUsage(usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)
 
 
-async def _chunks(
-    pieces: AsyncIterator[AnswerStart | AnswerPiece | ChatAnswer],
-    turn_id: str,
-    model: str,
-    usage: bool,
-) -> AsyncIterator[bytes]:
-    """Write a stream: the role, the pieces of the text, the end, the usage where it is wanted."""
-    head = plain.encode(
-        {
+class CompletionWriter:
+    """Writes the chunks of a chat completion (`AnswerWriter`)."""
+
+    def __init__(self, turn_id: str, model: str, usage: bool) -> None:
+        head = {
             "id": f"chatcmpl-{turn_id}",
             "object": "chat.completion.chunk",
             "created": int(time.time()),
             "model": model,
         }
-    )[:-1]
-    tail = b',"usage":null}' if usage else b"}"
-    choice = b',"choices":[{"index":0,"delta":%b,"logprobs":null,"finish_reason":%b}]'
+        self._head = b"data: %b" % plain.encode(head)[:-1]
+        self._usage = usage
+        self._tail = b',"usage":null}\n\n' if usage else b"}\n\n"
 
-    def chunk(delta: bytes, finish: bytes = b"null", extra: bytes = b"") -> bytes:
-        return b"data: %b%b%b%b\n\n" % (head, choice % (delta, finish), extra, tail)
+    def start(self, utt_id: str) -> bytes:
+        """Write the chunk with the role."""
+        return self._chunk(b'{"role":"assistant","content":"","refusal":null}')
 
-    yield chunk(b'{"role":"assistant","content":"","refusal":null}')
-    try:
-        async for piece in pieces:
-            if isinstance(piece, AnswerPiece):
-                yield chunk(b'{"content":%b}' % plain.encode(piece.text))
-            elif isinstance(piece, ChatAnswer):
-                rest = b'{"content":%b}' % plain.encode(piece.rest)
-                last = [chunk(rest)] if piece.rest else []
-                details = b',"prolocutor":%b' % plain.encode(piece.details)
-                last.append(chunk(b"{}", b'"stop"', details))
-                if usage:
-                    used = plain.encode(_usage(piece))
-                    last.append(b'data: %b,"choices":[],"usage":%b}\n\n' % (head, used))
-                yield b"".join([*last, b"data: [DONE]\n\n"])
-    except Exception as error:
-        yield b"data: %b\n\n" % plain.encode({"error": error_object(error_response(error))})
+    def words(self, text: str) -> bytes:
+        """Write a chunk with words."""
+        return self._chunk(b'{"content":%b}' % plain.encode(text))
+
+    def end(self, answer: ChatAnswer) -> bytes:
+        """Write the last words, the end, the usage where it is wanted."""
+        rest = self.words(answer.rest) if answer.rest else b""
+        details = b',"prolocutor":%b' % plain.encode(answer.details)
+        usage = b""
+        if self._usage:
+            told = plain.encode(_usage(answer))
+            usage = b'%b,"choices":[],"usage":%b}\n\n' % (self._head, told)
+        return b"%b%b%bdata: [DONE]\n\n" % (
+            rest,
+            self._chunk(b"{}", b'"stop"', details),
+            usage,
+        )
+
+    def failure(self, error: Exception) -> bytes:
+        """Write an error, which clients raise."""
+        return b"data: %b\n\n" % plain.encode({"error": error_object(error_response(error))})
+
+    def _chunk(self, delta: bytes, finish: bytes = b"null", extra: bytes = b"") -> bytes:
+        return b'%b,"choices":[{"index":0,"delta":%b,"logprobs":null,"finish_reason":%b}]%b%b' % (
+            self._head,
+            delta,
+            finish,
+            extra,
+            self._tail,
+        )

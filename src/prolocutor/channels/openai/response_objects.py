@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from prolocutor.channels.openai.answers import AnswerDetails, AnswerPiece, AnswerStart, ChatAnswer
+from prolocutor.channels.openai.answers import AnswerDetails, ChatAnswer
 from prolocutor.channels.openai.errors import error_object
 from prolocutor.dialog import plain
 from prolocutor.web.error_table import error_response
@@ -129,51 +129,68 @@ def citations(text: str, messages: Sequence[dict[str, Any]]) -> list[dict[str, A
     return found
 
 
-async def response_events(
-    pieces: AsyncIterator[AnswerStart | AnswerPiece | ChatAnswer], response: ResponseObject
-) -> AsyncIterator[bytes]:
-    """Write the events of a response that is given piece by piece."""
-    number = -1
-    item = f"msg_{response.id.removeprefix('resp_')}"
-    place: dict[str, Any] = {"item_id": item, "output_index": 0, "content_index": 0}
+class ResponseWriter:
+    """Writes the events of a response (`AnswerWriter`)."""
 
-    def event(type_: str, **fields: Any) -> bytes:
-        nonlocal number
-        number += 1
-        data = plain.encode({"type": type_, "sequence_number": number, **fields})
-        return b"event: %b\ndata: %b\n\n" % (type_.encode(), data)
+    def __init__(self, response: ResponseObject) -> None:
+        self._response = response
+        self._number = -1
+        self._place: dict[str, Any] = {}
 
-    empty = OutputMessage(id=item, status="in_progress")
-    yield (
-        event("response.created", response=response)
-        + event("response.in_progress", response=response)
-        + event("response.output_item.added", output_index=0, item=empty)
-        + event("response.content_part.added", **place, part=ResponseText(text=""))
-    )
-    try:
-        async for piece in pieces:
-            if isinstance(piece, AnswerPiece):
-                yield event("response.output_text.delta", **place, delta=piece.text, logprobs=[])
-            elif isinstance(piece, ChatAnswer):
-                last: list[bytes] = []
-                if piece.rest:
-                    rest = {"delta": piece.rest, "logprobs": []}
-                    last.append(event("response.output_text.delta", **place, **rest))
-                whole = completed(response, piece)
-                (message,) = whole.output
-                (part,) = message.content
-                last.append(
-                    event("response.output_text.done", **place, text=part.text, logprobs=[])
-                )
-                for position, note in enumerate(part.annotations):
-                    noted = {"annotation_index": position, "annotation": note}
-                    last.append(event("response.output_text.annotation.added", **place, **noted))
-                last.append(event("response.content_part.done", **place, part=part))
-                last.append(event("response.output_item.done", output_index=0, item=message))
-                last.append(event("response.completed", response=whole))
-                yield b"".join(last)
-    except Exception as error:
+    def start(self, utt_id: str) -> bytes:
+        """Write that the response, its message and its text begin."""
+        response = self._response
+        response.id, item = f"resp_{utt_id}", f"msg_{utt_id}"
+        self._place = {"item_id": item, "output_index": 0, "content_index": 0}
+        empty = OutputMessage(id=item, status="in_progress")
+        return b"".join(
+            [
+                self._event("response.created", response=response),
+                self._event("response.in_progress", response=response),
+                self._event("response.output_item.added", output_index=0, item=empty),
+                self._at("response.content_part.added", part=ResponseText(text="")),
+            ]
+        )
+
+    def words(self, text: str) -> bytes:
+        """Write words."""
+        return self._at("response.output_text.delta", delta=text, logprobs=[])
+
+    def end(self, answer: ChatAnswer) -> bytes:
+        """Write the last words, and that the text, its message and the response are complete."""
+        rest = self.words(answer.rest) if answer.rest else b""
+        whole = completed(self._response, answer)
+        (message,) = whole.output
+        (part,) = message.content
+        notes = [
+            self._at(
+                "response.output_text.annotation.added", annotation_index=number, annotation=note
+            )
+            for number, note in enumerate(part.annotations)
+        ]
+        return b"".join(
+            [
+                rest,
+                *notes,
+                self._at("response.output_text.done", text=part.text, logprobs=[]),
+                self._at("response.content_part.done", part=part),
+                self._event("response.output_item.done", output_index=0, item=message),
+                self._event("response.completed", response=whole),
+            ]
+        )
+
+    def failure(self, error: Exception) -> bytes:
+        """Write that the response has failed, and why."""
         told = error_object(error_response(error))
         failure = {"code": "server_error", "message": told["message"]}
-        failed = msgspec.structs.replace(response, status="failed", error=failure)
-        yield event("response.failed", response=failed)
+        failed = msgspec.structs.replace(self._response, status="failed", error=failure)
+        return self._event("response.failed", response=failed)
+
+    def _at(self, type_: str, **fields: Any) -> bytes:
+        """Write an event of the text."""
+        return self._event(type_, **self._place, **fields)
+
+    def _event(self, type_: str, **fields: Any) -> bytes:
+        self._number += 1
+        data = plain.encode({"type": type_, "sequence_number": self._number, **fields})
+        return b"event: %b\ndata: %b\n\n" % (type_.encode(), data)

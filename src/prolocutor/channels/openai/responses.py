@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.openai.answers import Answering, AnswerStart
-from prolocutor.channels.openai.completions import event_stream
+from prolocutor.channels.openai.answers import Answering
 from prolocutor.channels.openai.dialog_finder import (
     PREFIX,
     DialogFinder,
@@ -28,9 +27,9 @@ from prolocutor.channels.openai.requests import (
 )
 from prolocutor.channels.openai.response_objects import (
     ResponseObject,
+    ResponseWriter,
     completed,
     output_message,
-    response_events,
 )
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.dialog import plain
@@ -114,11 +113,9 @@ class Responses:
             user=body.user,
         )
         if body.stream:
-            pieces = self._answering.pieces(found, given, skill, operator=operator)
-            start = await anext(pieces)
-            assert isinstance(start, AnswerStart)
-            response.id = f"resp_{start.utt_id}"
-            return event_stream(response_events(pieces, response), start)
+            return await self._answering.stream(
+                found, given, skill, lambda _: ResponseWriter(response), operator=operator
+            )
         answer = await self._answering.whole(found, given, skill, operator=operator)
         response.id = f"resp_{answer.details.utt_id}"
         return HttpResponse(
