@@ -6,7 +6,7 @@ form is a check in `tests/integration/channels/test_doors.py`.
 
 from typing import Any, Final
 
-DOORS: Final = ("deeppavlov", "almond", "parlai", "openai", "a2a", "mcp")
+DOORS: Final = ("deeppavlov", "almond", "parlai", "openai", "a2a", "mcp", "agui")
 """The door `page` speaks the wire of `almond`."""
 
 MESSAGES: Final[dict[str, dict[str, Any]]] = {
@@ -64,17 +64,20 @@ FORMS: Final = {
     "ask": "the kind of what is asked for",
     "state": "the state INPUT_REQUIRED",
     "schema": "a schema of the answer",
+    "interrupt": "an interrupt with a schema of the answer",
     "yes/no": "`[yes/no]` at the end of the text",
     "nothing": "not shown",
 }
 """The words of the cells."""
 
-_TEXT_DOORS: Final = {"deeppavlov": "text, message", "openai": "text, message"}
+_TEXT_DOORS: Final = {
+    "deeppavlov": "text, message", "openai": "text, message", "agui": "text, message",
+}  # fmt: skip
 
 SHOWN: Final[dict[str, dict[str, str]]] = {
     "text": {
         **_TEXT_DOORS, "almond": "message", "parlai": "text", "a2a": "part",
-        "mcp": "text, message",
+        "mcp": "text, message", "agui": "text",
     },
     **{
         kind: {
@@ -107,7 +110,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
     },
     "new-program": {
         "deeppavlov": "message", "openai": "message", "almond": "message", "parlai": "nothing",
-        "a2a": "data", "mcp": "message",
+        "a2a": "data", "mcp": "message", "agui": "message",
     },
 }  # fmt: skip
 """The forms of each kind of message at each door."""
@@ -115,7 +118,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
 ASKS: Final = {
     kind: {
         "deeppavlov": "ask", "almond": "ask", "parlai": "nothing", "openai": "ask",
-        "a2a": "state, data", "mcp": "ask, schema",
+        "a2a": "state, data", "mcp": "ask, schema", "agui": "interrupt, ask",
     }
     for kind in (
         "yesno", "number", "date", "time", "location", "phone_number", "email_address", "contact",
@@ -124,7 +127,7 @@ ASKS: Final = {
 } | {
     "yesno": {
         "deeppavlov": "yes/no, ask", "almond": "ask", "parlai": "yes/no", "openai": "yes/no, ask",
-        "a2a": "state, data", "mcp": "yes/no, ask, schema",
+        "a2a": "state, data", "mcp": "yes/no, ask, schema", "agui": "interrupt, ask",
     }
 }  # fmt: skip
 """The forms of each kind of ask at each door."""

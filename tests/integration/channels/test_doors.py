@@ -112,8 +112,18 @@ async def mcp(http: aiohttp.ClientSession, text: str) -> Reply:
     return Reply(first.get("text", ""), whole)
 
 
+async def agui(http: aiohttp.ClientSession, text: str) -> Reply:
+    message = {"id": "1", "role": "user", "content": text}
+    run = {"threadId": new_id(), "runId": new_id(), "messages": [message]}
+    async with http.post("/agui", json=run) as response:
+        lines = (await response.text()).split("\n\n")
+    events = [json.loads(line.removeprefix("data: ")) for line in lines if line]
+    said = [one["delta"] for one in events if one["type"] == "TEXT_MESSAGE_CONTENT"]
+    return Reply("".join(said), events)
+
+
 CLIENTS: dict[str, Callable[[aiohttp.ClientSession, str], Any]] = {
-    one.__name__: one for one in (deeppavlov, almond, parlai, openai, a2a, mcp)
+    one.__name__: one for one in (deeppavlov, almond, parlai, openai, a2a, mcp, agui)
 }
 
 
@@ -171,6 +181,8 @@ def is_asked(form: str, kind: str, reply: Reply) -> bool:
             return bool(found([part["data"] for part in found(reply.whole, "data")], ask=kind))
         case "schema":
             return bool(found(reply.whole, "answer", ask=kind))
+        case "interrupt":
+            return bool(found(found(reply.whole, "interrupts"), "message", "responseSchema"))
         case "yes/no":
             return reply.text.endswith("[yes/no]")
         case "nothing":

@@ -8,6 +8,7 @@ be void, the messages are sent once more as they are now. What the client's stat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -43,7 +44,7 @@ class RunEvents:
         self._descriptions = descriptions
         self._turn_id = asked.run_id
         self._said = ""
-        self._changes: list[JsonObject] = []
+        self._changes: dict[str, bytes] = {}
         self._messages = 0
         self._is_open = False
         self._is_void = False
@@ -72,8 +73,8 @@ class RunEvents:
         pieces = [self._of(one) for one in happened]
         if not self._changes:
             return b"".join(pieces)
-        delta = event("STATE_DELTA", {"delta": self._changes})
-        self._changes = []
+        delta = b'data: {"type":"STATE_DELTA","delta":[%b]}\n\n' % b",".join(self._changes.values())
+        self._changes = {}
         last = len(pieces) - isinstance(happened[-1], ReplyGiven)
         return b"".join([*pieces[:last], delta, *pieces[last:]])
 
@@ -82,9 +83,9 @@ class RunEvents:
             case TurnStarted():
                 return self._snapshot(happened)
             case StageStarted():
-                return event("STEP_STARTED", {"stepName": happened.stage})
+                return b'data: {"type":"STEP_STARTED","stepName":%b}\n\n' % quoted(happened.stage)
             case StageEnded():
-                return event("STEP_FINISHED", {"stepName": happened.stage})
+                return b'data: {"type":"STEP_FINISHED","stepName":%b}\n\n' % quoted(happened.stage)
             case ServiceAsked():
                 return self._service_asked(happened)
             case ServiceSettled():
@@ -105,36 +106,31 @@ class RunEvents:
         return event("STATE_SNAPSHOT", {"snapshot": {**given, STATE: own}})
 
     def _service_asked(self, asked: ServiceAsked) -> bytes:
-        self._change(asked.service, {"stage": asked.stage, "state": "asked"})
+        name = asked.service
+        now = b'{"stage":%b,"state":"asked"}' % quoted(asked.stage)
+        self._changes[name] = _OPERATION % (_place(name), now)
         if asked.stage != SKILLS:
             return b""
-        told: JsonObject = {"subagentRunId": self._run_of(asked.service), "name": asked.service}
-        if description := self._descriptions.get(asked.service):
-            told["description"] = description
-        return event("SUBAGENT_STARTED", told)
+        told = b""
+        if description := self._descriptions.get(name):
+            told = b',"description":%b' % quoted(description)
+        return _SUBAGENT % (b"STARTED", self._run_of(name), b',"name":%b%b' % (quoted(name), told))
 
     def _service_settled(self, settled: ServiceSettled) -> bytes:
-        outcome, seconds = settled.outcome, round(settled.seconds, 3)
-        now = {"stage": settled.stage, "state": outcome, "seconds": seconds}
-        self._change(settled.service, now)
+        name, outcome, seconds = settled.service, settled.outcome, b"%.3f" % settled.seconds
+        now = b'"%b","seconds":%b}' % (outcome.encode(), seconds)
+        state = b'{"stage":%b,"state":%b' % (quoted(settled.stage), now)
+        self._changes[name] = _OPERATION % (_place(name), state)
         if settled.stage != SKILLS:
             return b""
-        told: JsonObject = {"subagentRunId": self._run_of(settled.service)}
         if outcome in ("failed", "late"):
-            what = "it did not answer in time" if outcome == "late" else "it failed"
-            return event("SUBAGENT_ERROR", {**told, "message": what, "code": outcome})
-        told["result"] = {"outcome": outcome, "seconds": seconds}
-        return event("SUBAGENT_FINISHED", told)
+            what = b"it did not answer in time" if outcome == "late" else b"it failed"
+            told = b',"message":"%b","code":"%b"' % (what, outcome.encode())
+            return _SUBAGENT % (b"ERROR", self._run_of(name), told)
+        return _SUBAGENT % (b"FINISHED", self._run_of(name), b',"result":{"outcome":' + now)
 
-    def _change(self, service: str, now: JsonObject) -> None:
-        """Note what has become of a service in the state; later notes take the place of earlier."""
-        name = service.replace("~", "~0").replace("/", "~1")
-        path = f"/{STATE}/services/{name}"
-        self._changes = [one for one in self._changes if one["path"] != path]
-        self._changes.append({"op": "add", "path": path, "value": now})
-
-    def _run_of(self, service: str) -> str:
-        return f"{self._turn_id}/{service}"
+    def _run_of(self, service: str) -> bytes:
+        return encode(f"{self._turn_id}/{service}")
 
     # -- what is said --------------------------------------------------------------------------
 
@@ -214,6 +210,23 @@ class RunEvents:
                 "dialogId": given.dialog_id,
             }
         return event("RUN_FINISHED", told)
+
+
+_OPERATION: Final = b'{"op":"add","path":%b,"value":%b}'
+_SUBAGENT: Final = b'data: {"type":"SUBAGENT_%b","subagentRunId":%b%b}\n\n'
+
+
+@lru_cache(maxsize=1024)
+def quoted(text: str) -> bytes:
+    """Return a text that comes again and again, a name for one, as JSON."""
+    return encode(text)
+
+
+@lru_cache(maxsize=1024)
+def _place(service: str) -> bytes:
+    """Return the JSON pointer to a service in the state, as JSON."""
+    name = service.replace("~", "~0").replace("/", "~1")
+    return encode(f"/{STATE}/services/{name}")
 
 
 def event(type_: str, members: JsonObject) -> bytes:
