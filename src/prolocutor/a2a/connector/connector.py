@@ -21,7 +21,13 @@ from prolocutor.a2a.wire.core import RUNNING
 from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import JsonObject, Plain, check
-from prolocutor.errors import ConfigError, ServiceError, ServiceRefused, ServiceUnreachable
+from prolocutor.errors import (
+    BadReply,
+    ConfigError,
+    ServiceError,
+    ServiceRefused,
+    ServiceUnreachable,
+)
 
 log = logging.getLogger(__name__)
 
@@ -145,6 +151,8 @@ class A2aConnector:
             if not whole and not answer.task_id:
                 raise ServiceUnreachable("the stream broke off in the middle of the answer")
             await self._follow(endpoint, answer)
+            if not answer.is_whole:
+                raise BadReply("it answers neither with a message nor with a task")
         except BaseException as error:
             # A task that nobody waits for any more is not to run on.
             began = isinstance(error, asyncio.CancelledError) or answer.task_id

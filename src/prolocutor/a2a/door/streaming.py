@@ -35,7 +35,8 @@ class ReplyEvents:
     def take(self, event: TurnEvent) -> A2aEvent | None:
         """Return what a client gets of an event of the turn."""
         if isinstance(event, TurnStarted):
-            return status_event(self._task, A2aStatus(state=WORKING))
+            since = self._task.status.timestamp
+            return status_event(self._task, A2aStatus(state=WORKING, timestamp=since))
         if isinstance(event, Delta):
             self._said += event.text
             return self._artifact([A2aPart(text=event.text)], provisional=True)
