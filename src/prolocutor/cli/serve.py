@@ -171,6 +171,11 @@ def _check_free(plan: ServePlan) -> None:
         raise ProlocutorError(f"{error.what} with --{error.key}") from None
 
 
+_COLLECT_AFTER: Final = (5_000, 20, 100)
+"""Allocations between garbage collections, by generation: turns that wait hold many containers and
+leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
+
+
 async def _serve(plan: ServePlan) -> None:
     stop = _once() if plan.once else None
     metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
@@ -185,6 +190,7 @@ async def _serve(plan: ServePlan) -> None:
             # What is there now stays: the garbage collector need not look at it again.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(*_COLLECT_AFTER)
             url = url.replace(*_reachable(plan.host))
             _leave_note(assistant, plan, url)
             click.echo(

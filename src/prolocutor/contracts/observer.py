@@ -9,7 +9,7 @@ import msgspec
 Outcome = Literal["done", "failed", "late", "skipped"]
 
 
-class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of one service in one turn; times are seconds since the turn's start."""
 
     name: str

@@ -6,7 +6,7 @@ import os
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NewType
+from typing import Final, NewType
 
 DialogId = NewType("DialogId", str)
 UtteranceId = NewType("UtteranceId", str)
@@ -22,10 +22,8 @@ def new_id() -> str:
     48 bits of milliseconds and 80 random bits, as in UUID version 7 (RFC 9562) without its
     fixed bits; a clock that goes backwards does not make ids go backwards.
     """
-    global _last_tick
-    tick = time.time_ns() // 1_000_000
-    _last_tick = tick if tick > _last_tick else _last_tick + 1
-    return f"{_last_tick:012x}{os.urandom(10).hex()}"
+    (made,) = new_ids(1)
+    return made
 
 
 def timestamp() -> str:
@@ -60,5 +58,14 @@ def new_ids(number: int) -> list[str]:
     tick = time.time_ns() // 1_000_000
     first = tick if tick > _last_tick else _last_tick + 1
     _last_tick = first + number - 1
-    digits = os.urandom(10 * number).hex()
-    return [f"{first + n:012x}{digits[20 * n : 20 * n + 20]}" for n in range(number)]
+    if len(_random) < number + _AT_ONCE // 4:  # with something left for other threads
+        digits = os.urandom(10 * (number + _AT_ONCE)).hex()
+        _random.extend(digits[at : at + 20] for at in range(0, len(digits), 20))
+    return [f"{first + n:012x}{_random.pop()}" for n in range(number)]
+
+
+_AT_ONCE: Final = 256
+"""How many random halves are made at once: each request to the system has its price."""
+
+_random: Final[list[str]] = []
+os.register_at_fork(after_in_child=_random.clear)  # or both would go on with the same ones

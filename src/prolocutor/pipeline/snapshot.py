@@ -300,6 +300,7 @@ class DialogSnapshot:
         "_humans",
         "_inner",
         "_other_users",
+        "_shared",
         "_spliced",
     )
 
@@ -315,6 +316,7 @@ class DialogSnapshot:
         self._humans: list[int]
         self._bots: list[int]
         self._other_users: list[int]
+        self._shared: State | None = None
         self._spliced: SplicedState | None = None
 
     def utterance_counts(self) -> State:
@@ -337,9 +339,11 @@ class DialogSnapshot:
 
     def shared(self, own: State) -> State:
         """Return the same made of the very parts of the snapshot, for one who changes nothing."""
-        if not self._flat:
-            self._prepare()
-        return self._joined(self._inner, own)
+        if self._shared is None:
+            if not self._flat:
+                self._prepare()
+            self._shared = self._joined(self._inner, {})
+        return self._shared | own
 
     def _joined(self, every: list[State], own: State) -> State:
         """Return a state whose inner parts are these."""

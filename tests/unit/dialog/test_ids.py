@@ -1,5 +1,6 @@
 """Ids and times are made in one place and keep their order."""
 
+import os
 import re
 
 import pytest
@@ -37,3 +38,17 @@ def test_times_come_back(seconds: int) -> None:
 
 def test_a_time_with_a_zone_is_read_in_that_zone() -> None:
     assert ids.parse_time("1970-01-01T01:00:00+01:00") == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_makes_other_ids() -> None:
+    ids.new_id()
+    receiver, sender = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(sender, "".join(one[12:] for one in ids.new_ids(50)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    digits = os.read(receiver, 1 << 16).decode()
+    theirs = {digits[at : at + 20] for at in range(0, len(digits), 20)}
+    assert len(theirs) == 50
+    assert theirs.isdisjoint(one[12:] for one in ids.new_ids(300))
