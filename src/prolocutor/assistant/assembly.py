@@ -21,6 +21,7 @@ from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.assistant.shared_lessons import SharedLessons
+from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
@@ -119,6 +120,7 @@ def assemble(
         clock=clock,
         access=access,
         stored=StoredReplies(shared, access) if shared and access else None,
+        speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
     )
     if shared is None or access is None or wake_ups is None or lessons is None:
         return AssistantParts(journal, scheduler, changes, turns, listeners, handovers)

@@ -20,6 +20,7 @@ from prolocutor.assistant.rounds.effects import TurnEffects, effects_of, is_canc
 from prolocutor.assistant.rounds.interpreter import InputInterpreter, round_of
 from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
+from prolocutor.assistant.speaking_skills import SpeakingSkills
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
@@ -61,10 +62,12 @@ class TurnRunner:
         clock: Callable[[], float] = time.time,
         access: PersonAccess | None = None,
         stored: StoredReplies | None = None,
+        speaking: SpeakingSkills | None = None,
     ) -> None:
         self._clock = clock
         self._access = access
         self._stored = stored
+        self._speaking = speaking
         self.refused = 0
         """Turns that were run here and stored by another replica."""
         self._engine = engine
@@ -146,6 +149,8 @@ class TurnRunner:
             if decision.program is not None:
                 seconds = started + self._engine.prepared.limits.deadline - monotonic()
                 decision = await run_program(decision, self._programs, seconds)
+            if self._speaking is not None:
+                await self._speaking.add_to(opened)
             turn = await self._engine.run(opened, decision.start, started, listener)
             learn(turn, decision)
             skill = decision.cancelled_skill
@@ -180,6 +185,8 @@ class TurnRunner:
                 raise
             return await self._stored.reply_to(turn.draft.opened)
         self._listeners.wake(result.user)
+        if self._speaking is not None and turn.draft.reply is not None:
+            self._speaking.note(turn.draft.opened, turn.draft.reply.active_skill)
         if effects.handover is not None:
             await self._handovers.note(turn, effects.handover)
         for entry in effects.entries:

@@ -28,7 +28,9 @@ MODULE = "prolocutor.deeppavlov.dream"
 SEVERAL = frozenset({"speech_function_hypotheses_predictor_formatter"})
 """The formatters that give a request for each hypothesis; all others give one."""
 
-_NOT_OF_THE_DIALOG = ("turn_id", "service", "hypotheses", "hypothesis", "forced", "preferred")
+_NOT_OF_THE_DIALOG = frozenset(
+    "turn_id service hypotheses hypothesis forced preferred counts active_skills".split()
+)
 
 
 class RequestFormatter:
@@ -39,21 +41,30 @@ class RequestFormatter:
     def __init__(self, formatter: DialogFormatter) -> None:
         self.hypotheses = formatter.hypotheses
         self.counts = formatter.counts
+        self.skills = formatter.skills
         self.fan_out = formatter.name in SEVERAL
         self._formatter = formatter
 
     def __call__(self, state: State, **options: Any) -> Any:
         """Return what the service is asked; all requests in a list where there are several."""
-        counts = state.pop("counts", None)
-        earlier = EarlierDialog()
-        if counts is not None:
-            shown, heard = len(state["utterances"]), len(state["human_utterances"])
-            earlier = EarlierDialog(
-                utterances=counts["utterances"] - shown,
-                human_utterances=counts["human_utterances"] - heard,
-            )
-        requests = self._formatter.format(dialog_of(state), earlier, **options)
+        requests = self._formatter.format(dialog_of(state), _earlier(state), **options)
         return requests if self.fan_out else _only(requests)
+
+
+def _earlier(state: State) -> EarlierDialog:
+    """Return what is known of the utterances before those that the state shows."""
+    shown, heard, said = (
+        len(state[kind]) for kind in ("utterances", "human_utterances", "bot_utterances")
+    )
+    counts = state.get("counts", {"utterances": shown, "human_utterances": heard})
+    skills = state.get("active_skills", ())
+    if "active_skill" in state["utterances"][-1]:
+        said -= 1  # the reply of this turn
+    return EarlierDialog(
+        utterances=counts["utterances"] - shown,
+        human_utterances=counts["human_utterances"] - heard,
+        active_skills=skills[: max(0, len(skills) - said)],
+    )
 
 
 def dialog_of(state: State) -> State:
@@ -64,10 +75,9 @@ def dialog_of(state: State) -> State:
 def window_of(formatter: DialogFormatter) -> int | None:
     """Return how many utterances a formatter has to be shown, None for all.
 
-    The skills that ever spoke are found in the whole dialog alone. A window starts with a human
-    utterance, so its number is odd.
+    A window starts with a human utterance, so its number is odd.
     """
-    if formatter.skills or formatter.widest is None:
+    if formatter.widest is None:
         return None
     return formatter.widest | 1
 

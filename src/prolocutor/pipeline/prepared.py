@@ -86,6 +86,7 @@ class ServiceStep:
         "name",
         "only",
         "own_formatter",
+        "reads_skills",
         "requires",
         "rerun",
         "selecting",
@@ -122,6 +123,7 @@ class ServiceStep:
         self.own_formatter = is_own(format_request)
         self.wants_hypotheses = wants_hypotheses(format_request)
         self.counts = bool(getattr(format_request, "counts", False))
+        self.reads_skills = bool(getattr(format_request, "skills", False))
         self.together = service.together
         self.timeout = service.timeout
         self.rerun = service.rerun
@@ -207,6 +209,11 @@ class PreparedPipeline:
         """Of how many earlier human utterances some formatter wants the hypotheses."""
         asking = [one for one in self.every() if one.wants_hypotheses]
         return max((one.service.last or 1 << 30 for one in asking), default=0)
+
+    @property
+    def reads_skills(self) -> bool:
+        """Whether some formatter reads which skills spoke in the whole dialog."""
+        return any(one.reads_skills for one in self.every())
 
     def every(self) -> list[ServiceStep]:
         """Return every service, the last chance included and at the end."""

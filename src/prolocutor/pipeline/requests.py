@@ -30,7 +30,8 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
     A candidate annotator sees `about`, one hypothesis or (`together`) several. A response selector
     finds those of the last human utterance a second time on top. `number` tells the calls of one
     service apart, None where there is one. A formatter with a true attribute `counts` finds the
-    numbers of utterances of the whole dialog in `counts`, whatever the window shows.
+    numbers of utterances of the whole dialog in `counts`, whatever the window shows, one with a
+    true attribute `skills` in `active_skills` who said each bot utterance before this turn.
     """
 
     step: ServiceStep
@@ -77,6 +78,8 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
             state["hypotheses"] = state["human_utterances"][-1]["hypotheses"]
         if self.step.counts:
             state["counts"] = self.snapshot.utterance_counts()
+        if self.step.reads_skills:
+            state["active_skills"] = self.snapshot.active_skills()
         return state
 
     def body(self) -> bytes:

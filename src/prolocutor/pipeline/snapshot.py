@@ -133,12 +133,22 @@ _bot_body: Final = msgspec.json.Decoder(BotBody).decode
 class SnapshotHead:
     """The agent state of a dialog without its utterances: ids, dates, both profiles."""
 
-    __slots__ = ("_encoded", "_front", "_opened", "_template", "bot", "human", "length")
+    __slots__ = (
+        "_encoded",
+        "_front",
+        "_opened",
+        "_template",
+        "active_skills",
+        "bot",
+        "human",
+        "length",
+    )
 
     def __init__(self, opened: OpenedTurn, human: bytes, bot: bytes) -> None:
         self.human = human
         self.bot = bot
         self.length = opened.length
+        self.active_skills = opened.active_skills or ()
         self._opened = opened
         last = next((one for one in reversed(opened.window) if one.by_bot), None)
         self._front = {
@@ -326,6 +336,10 @@ class DialogSnapshot:
             "utterances": length + len(self._current),
             "human_utterances": (length + 1) // 2 + 1,
         }
+
+    def active_skills(self) -> list[str]:
+        """Return who said each bot utterance of the whole dialog before this turn."""
+        return list(self._head.active_skills)
 
     def copy(self, own: State) -> State:
         """Return a copy with members of one request's `own`, and the split lists.

@@ -56,9 +56,9 @@ def test_words_of_somebody_else_are_refused(
     assert refused.value.field == "user_id"
 
 
-@pytest.mark.parametrize("given", ["true", "1.5", '["ann"]', "{}"])
+@pytest.mark.parametrize("given", ["true", '["ann"]', "{}"])
 def test_a_user_id_of_another_kind_is_refused(given: str) -> None:
-    with pytest.raises(BadInput, match=r"^user_id should be a text$") as refused:
+    with pytest.raises(BadInput, match=r"^user_id should be a text or a number$") as refused:
         JsonReader(SayRequest).read(f'{{"user_id": {given}}}')
 
     assert refused.value.field == "user_id"

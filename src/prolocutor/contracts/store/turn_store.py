@@ -107,7 +107,9 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
     `length` is the number of utterances in the dialog before this turn; `feed` the number n and
     `feed_id` the id of the feed row just written; `attempt` 1 for the first run of the turn;
     `round` the dialog's `dialog.rounds.Round` (JSON) as the last turn or delivery left it, `{}` in
-    a new dialog. `rating` is the JSON value of the dialog's last rating.
+    a new dialog. `rating` is the JSON value of the dialog's last rating. `active_skills` are those
+    of the bot utterances before this turn, oldest first, where the pipeline reads them; the
+    assistant adds them.
     """
 
     opening: TurnOpening
@@ -124,6 +126,7 @@ class OpenedTurn(msgspec.Struct, kw_only=True):
     feed_id: int
     attempt: int = 1
     round: bytes = NO_ROUND
+    active_skills: Sequence[str] | None = None
 
 
 class AnsweredRequest(msgspec.Struct, frozen=True, kw_only=True):
