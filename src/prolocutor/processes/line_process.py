@@ -80,7 +80,13 @@ class LineProcess:
                 raise ServiceUnreachable(f"{self._last}; it is started again in {rest:.1f} s")
             if rest > 0:
                 await asyncio.sleep(rest)
-            await self._launch()
+            # A caller that is cancelled leaves no half-started program behind.
+            launching = loop.create_task(self._launch())
+            try:
+                await asyncio.shield(launching)
+            except asyncio.CancelledError:
+                await asyncio.wait([launching])
+                raise
 
     def write(self, line: bytes) -> None:
         """Send one line, without its line break; `ServiceUnreachable` where it does not run."""

@@ -131,6 +131,17 @@ async def test_a_request_for_itself_is_answered_for_itself() -> None:
     assert found["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "parrot"
 
 
+async def test_one_skill_alone_is_asked_where_the_address_says_so() -> None:
+    async with served() as (_, http):
+        told = []
+        for skill in ("echo", "eco"):
+            async with http.post(f"/mcp?skill={skill}", json=ask()) as response:
+                told.append((await response.json())["result"])
+
+    assert told[0]["structuredContent"]["skill"] == "echo"
+    assert "did you mean 'echo'?" in told[1]["content"][0]["text"]
+
+
 async def test_the_conversation_of_another_person_is_refused() -> None:
     async with served(STRICT) as (_, http):
         ann, bob = ({"Authorization": f"Bearer the-token-of-{one}"} for one in ("ann", "bob"))

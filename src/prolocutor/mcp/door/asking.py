@@ -120,7 +120,7 @@ class _Call:
         self._assistant = assistant
         self._client = client
         self._params = params
-        self._skill = skill
+        self._skill = skill or client.skill
         self._turns = 0
         self._steps = 0
         self._token = (params.meta or {}).get("progressToken")

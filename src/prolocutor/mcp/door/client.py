@@ -22,13 +22,14 @@ class BackChannel(Protocol):
 class McpClient(msgspec.Struct, frozen=True, kw_only=True):
     """Whose request is answered, in which version of the protocol, and what the client can do.
 
-    `user` is None for an anonymous visitor. `key` makes a request that is sent again the same.
-    `back` is the way back to the client, None where there is none; `is_stateless`: what is asked of
-    the person is part of the result instead.
+    `user` is None for an anonymous visitor. `skill` is asked alone by the tool `ask`. `key` makes a
+    request that is sent again the same. `back` is the way back to the client, None where there is
+    none; `is_stateless`: what is asked of the person is part of the result instead.
     """
 
     version: str
     user: str | None
+    skill: str | None = None
     elicits: bool = False
     key: str | None = None
     back: BackChannel | None = None

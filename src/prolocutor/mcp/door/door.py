@@ -170,6 +170,7 @@ class Mcp:
         client = McpClient(
             version=session.version,
             user=user,
+            skill=request.query("skill"),
             elicits=session.elicits,
             key=request.header("idempotency-key"),
         )
@@ -191,7 +192,7 @@ class Mcp:
         session = self._session(request, user)
         if session.version not in BATCHING or not batch:
             raise RpcFault(INVALID_REQUEST, "one message a request, please")
-        client = McpClient(version=session.version, user=user)
+        client = McpClient(version=session.version, user=user, skill=request.query("skill"))
         answers: list[Awaitable[bytes]] = []
         for one in batch:
             try:
@@ -224,6 +225,7 @@ class Mcp:
             client = McpClient(
                 version=version,
                 user=user,
+                skill=request.query("skill"),
                 elicits=elicits(capabilities),
                 key=request.header("idempotency-key"),
                 is_stateless=True,
