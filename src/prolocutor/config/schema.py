@@ -125,6 +125,7 @@ SERVICE: Final = TableField(
         "mismatch": ChoiceField(words_of(Service, "mismatch")),
         "carries": ChoiceField(words_of(Service, "carries")),
         "before_confidence": FlagField(),
+        "commit": ChoiceField(words_of(Pipeline, "commit")),
         "instead": TextField(what="a URL or module:function"),
         "worker": TextField(what="module:function or a URL"),
     },

@@ -7,7 +7,7 @@ the one that is going to speak as far as that can be known: `TurnAnnouncer.will_
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, final
+from typing import Final, final
 
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.dialog.inputs import TurnStart
@@ -23,7 +23,7 @@ from prolocutor.dialog.turn_events import (
 )
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Ledger, LedgerEntry
-from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.plan import Commit, Stage
 from prolocutor.pipeline.waves import SkillSelection
 
 GOOD: Final = 0.8
@@ -42,7 +42,7 @@ class TurnAnnouncer:
     def __init__(
         self,
         listener: TurnListener,
-        commit: Literal["first_good", "only", "never"],
+        commit: Commit,
         ledger: Ledger,
         selection: SkillSelection,
         draft: Draft,

@@ -54,6 +54,9 @@ Target = Callable[..., Any] | str | Addressed | Connector | PendingTarget
 """A Python function, its dotted name `module:function`, a URL, or a connector of one's own; what
 a connector named by the service needs."""
 
+Commit = Literal["first_good", "only", "never"]
+"""When a skill's words may be shown before the turn is over."""
+
 Function = Callable[..., Any]
 Formatter = Callable[..., Any]
 SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
@@ -110,7 +113,8 @@ class Service(msgspec.Struct, frozen=True):
     `before_confidence`: the last chance is asked before the most confident hypothesis is taken;
     else only where there is none. `instead`: a URL or `module:function` that is asked in place of a
     `nats://` target where NATS or all workers are away, or a request is too large for NATS.
-    `worker`: what `prolocutor worker` runs for a `nats://` target.
+    `worker`: what `prolocutor worker` runs for a `nats://` target. `commit`: of a skill or response
+    selector, in place of the pipeline's.
     """
 
     name: str
@@ -146,6 +150,7 @@ class Service(msgspec.Struct, frozen=True):
     before_confidence: bool = True
     instead: str | None = None
     worker: str | None = None
+    commit: Commit | None = None
 
     @property
     def card_members(self) -> JsonObject:
@@ -182,7 +187,7 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
     postprocessors: Sequence[Service | Function] = ()
     response_annotators: Sequence[Service | Function] = ()
     last_chance: Service | Function | None = None
-    commit: Literal["first_good", "only", "never"] = "only"
+    commit: Commit = "only"
     user_snapshot: Literal["before", "after", "current"] = "after"
     own_words: bool = True
 
@@ -246,6 +251,7 @@ class ServiceOptions(TypedDict, total=False):
     mismatch: Literal["fails", "empty"]
     carries: Literal["all", "nothing"]
     before_confidence: bool
+    commit: Commit | None
 
 
 @overload

@@ -17,7 +17,7 @@ from prolocutor.pipeline.formatters import (
 )
 from prolocutor.pipeline.graph import Graph, PlanNode, compile_graph
 from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
-from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
+from prolocutor.pipeline.plan import Commit, Formatter, Pipeline, Service, Stage
 
 MAX_RESERVE: Final = 1.0
 
@@ -166,7 +166,7 @@ class PreparedPipeline:
     ) -> None:
         self.graph: Graph = compile_graph(pipeline)
         self.user_snapshot = pipeline.user_snapshot
-        self.commit = "never" if pipeline.of(Stage.POSTPROCESSOR) else pipeline.commit
+        self.commit = commit_of(pipeline)
         self.limits = limits
         self.fallback = fallback
         self.max_attributes = max_attributes
@@ -252,3 +252,11 @@ class PreparedPipeline:
         if step.stage in (Stage.CANDIDATE_ANNOTATOR, Stage.LAST_CHANCE):
             return -1
         return len(step.before) + (step.index in self.after_reply)
+
+
+def commit_of(pipeline: Pipeline) -> Commit:
+    """Return when words may be shown: as a selector says, else the pipeline."""
+    if pipeline.of(Stage.POSTPROCESSOR):
+        return "never"
+    selectors = [*pipeline.of(Stage.RESPONSE_SELECTOR), *pipeline.of(Stage.SKILL_SELECTOR)]
+    return next((one.commit for one in selectors if one.commit is not None), pipeline.commit)

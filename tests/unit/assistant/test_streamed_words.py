@@ -102,6 +102,7 @@ async def test_words_of_one_of_several_are_held_back_until_the_others_came_to_no
     ("more", "words"),
     [
         ({"commit": "never"}, []),
+        ({"response_selector": says("r", ValueError(), commit="never")}, []),
         ({"postprocessors": [says("loud", "ROSES")]}, []),
         ({"skills": [Service("poet", poet, response_formatter=lambda reply: reply)]}, []),
         ({"skills": [Service("poet", poet), skill("rival", "no", 0.1)]}, []),

@@ -92,7 +92,7 @@ async def test_stages_and_services_are_announced_and_the_reply_comes_last() -> N
     last = events[-1]
     assert isinstance(last, ReplyGiven)
     assert (last.utterance.text, assembled(events), last.repeated) == ("HI", "HI", False)
-    assert events[0] == TurnStarted(last.turn_id, last.dialog_id)
+    assert events[0] == TurnStarted(last.turn_id, last.dialog_id, last.utterance.utt_id)
 
 
 async def test_who_is_asked_is_known_while_it_is_asked() -> None:
