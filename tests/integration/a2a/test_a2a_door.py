@@ -378,6 +378,17 @@ async def test_webhooks_can_be_switched_off() -> None:
     assert found["error"]["code"] == -32003
 
 
+async def test_a_large_question_is_answered_from_the_store() -> None:
+    large = {"data": {"text": "x" * 50_000}}
+    async with the_door() as wire:
+        asked = await wire.say("ask", large, contextId="c")
+        answered = await wire.say("yes", contextId="c")
+        found = await wire.call("GetTask", id=asked["id"], historyLength=1)
+
+    assert (answered["id"], said(answered)) == (asked["id"], ["answer True"])
+    assert len(found["result"]["history"]) == 1
+
+
 async def test_what_is_deleted_with_a_person_is_gone() -> None:
     async with the_door() as wire:
         task = await wire.say("hello")

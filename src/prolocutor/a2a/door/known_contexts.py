@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final, TypeVar
 
+from msgspec import UNSET
+
 from prolocutor.a2a.door.archive import TaskArchive
 from prolocutor.a2a.door.places import A2aPlace, unknown_context
 from prolocutor.a2a.wire.core import A2aTask
+from prolocutor.dialog import plain
 
 T = TypeVar("T")
 
 KNOWN: Final = 10_000
 """The contexts, and the finished tasks, that are remembered so that the store need not be asked."""
+
+
+LARGEST: Final = 10_000
+"""The characters of a task that is remembered, about; a larger one is read again."""
 
 
 class KnownContexts:
@@ -28,12 +35,16 @@ class KnownContexts:
         """Return the task that waits for an answer; `A2aFault` for a context that is unknown."""
         if place.is_new:
             return None
-        if self._archive.is_shared or (place.user, place.context) not in self._open:
-            await self._look_up(place)
-        return self._open[place.user, place.context]
+        key = (place.user, place.context)
+        if key not in self._open or self._archive.is_shared:
+            return await self._look_up(place)
+        return self._open[key]
 
     def remember(self, place: A2aPlace, task: A2aTask | None) -> None:
         """Remember the task that waits in a context, None if none does."""
+        if task is not None and not _is_small(task):
+            self.forget(place)
+            return
         _put(self._open, (place.user, place.context), task)
 
     def forget(self, place: A2aPlace) -> None:
@@ -42,23 +53,38 @@ class KnownContexts:
 
     def finish(self, user: str, task: A2aTask) -> None:
         """Remember a task that is over."""
-        _put(self._finished, (user, task.id), task)
+        if _is_small(task):
+            _put(self._finished, (user, task.id), task)
 
     def finished(self, user: str, id_: str) -> A2aTask | None:
         """Return a task that is over, if it is remembered."""
         return self._finished.get((user, id_))
 
-    async def _look_up(self, place: A2aPlace) -> None:
+    async def _look_up(self, place: A2aPlace) -> A2aTask | None:
         """Remember what the store knows of a context; `A2aFault` for one that does not exist."""
         user, context = place.user, place.context
-        if not await self._archive.exists(user, context):
-            if place.is_ours or not self._own_contexts:
-                raise unknown_context(context)
-            self.remember(place, None)
-            return
-        open_id = await self._archive.open_task(user, context)
-        task = await self._archive.task(user, context, open_id) if open_id else None
+        task = None
+        if await self._archive.exists(user, context):
+            open_id = await self._archive.open_task(user, context)
+            task = await self._archive.task(user, context, open_id) if open_id else None
+        elif place.is_ours or not self._own_contexts:
+            raise unknown_context(context)
         self.remember(place, task)
+        return task
+
+
+def _is_small(task: A2aTask) -> bool:
+    """Return whether a task is worth its memory: many of them are remembered."""
+    parts = [part for message in task.history for part in message.parts]
+    parts += [part for artifact in task.artifacts for part in artifact.parts]
+    if task.status.message is not None:
+        parts += task.status.message.parts
+    size = 0
+    for part in parts:
+        size += len(part.text or part.raw or part.url or "")
+        if part.data is not UNSET:
+            size += len(plain.encode(part.data))
+    return size + 100 * len(parts) <= LARGEST
 
 
 def _put(known: OrderedDict[tuple[str, str], T], key: tuple[str, str], value: T) -> None:
