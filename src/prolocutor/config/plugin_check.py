@@ -24,9 +24,9 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
         _check_connector(written, loaded, findings)
         _check_selector(written, loaded, findings)
     _check_cards(loaded, findings)
-    for door in loaded.settings.doors or ():
+    for door, options in (loaded.settings.doors or {}).items():
         try:
-            CHANNELS.load(door)
+            CHANNELS.checked(door, None, **options)
         except ConfigError as error:
             findings.add(loaded.find("doors"), error.what)
     scheme = (loaded.settings.store or "memory:").partition(":")[0]
