@@ -33,7 +33,7 @@ class UnitCosts(msgspec.Struct, frozen=True, kw_only=True):
     call: float = 450.0  # one call in the database, whatever is in it
     trip: float = 80.0  # each trip in it
     flush: float = 1500.0  # a commit on NVMe with a quorum standby; no CPU
-    nats_client: float = 24.0  # a call of a skill in a replica, bench/workers.py at 100 at once
+    nats_client: float = 11.0  # a call of a skill in a replica, bench/workers.py at 100 at once
     nats_server: float = 10.0
     log: float = 4200.0  # bytes of write-ahead log a turn
     kept: float = 2500.0  # bytes a turn in the tables and indexes

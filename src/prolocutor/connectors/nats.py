@@ -74,9 +74,12 @@ class NatsConnector:
         if not self._is_open:
             self._is_open = True
             self._connection.open()
-        await self._connection.tried()
+        if not self._connection.was_tried:
+            await self._connection.tried()
         if len(requests) == 1:
-            return (await self._send(requests[0]),)
+            if self._instead is None:
+                return (await self._ask(requests[0]),)
+            return (await self._send(requests[0], self._instead),)
         return await asyncio.gather(*map(self._send_alone, requests))
 
     async def aclose(self) -> None:
@@ -89,28 +92,25 @@ class NatsConnector:
 
     async def _send_alone(self, request: Request) -> Plain | ServiceError:
         try:
-            return await self._send(request)
+            return (await self.send((request,)))[0]
         except ServiceError as error:
             return error
 
-    async def _send(self, request: Request) -> Plain | ServiceError:
+    async def _send(self, request: Request, instead: Connector) -> Plain | ServiceError:
         try:
             return await self._ask(request)
-        except ServiceUnreachable as error:
-            failure: ServiceError = error
+        except ServiceUnreachable:
+            pass
         except ServiceRefused as error:
             if error.status != TOO_LARGE:
                 raise
-            failure = error
-        if self._instead is None:
-            raise failure
-        return (await self._instead.send((request,)))[0]
+        return (await instead.send((request,)))[0]
 
     async def _ask(self, request: Request) -> Plain:
         body = request.body()
         started = time.monotonic()
         answer = await self._connection.ask(self.subject, body, self._headers(request, 0.0))
-        if (answer.headers or {}).get(wire.ERROR) == "busy":
+        if answer.headers is not None and answer.headers.get(wire.ERROR) == "busy":
             passed = time.monotonic() - started
             answer = await self._connection.ask(self.subject, body, self._headers(request, passed))
         return _read(answer)
@@ -123,9 +123,8 @@ class NatsConnector:
 
 
 def _read(answer: Msg) -> Plain:
-    headers = answer.headers or {}
-    error = headers.get(wire.ERROR)
-    if error is None:
+    headers = answer.headers
+    if headers is None or (error := headers.get(wire.ERROR)) is None:
         return parse(answer.data)
     text = answer.data[:1000].decode(errors="replace")
     if error == "busy":

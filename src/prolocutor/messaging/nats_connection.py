@@ -24,13 +24,14 @@ from prolocutor.dialog.ids import new_id
 from prolocutor.errors import ServiceRefused, ServiceUnreachable
 from prolocutor.messaging import wire
 from prolocutor.messaging.nats_address import NatsServers
+from prolocutor.messaging.nats_client import NatsClient
 
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 0.25
 FIRST_SECONDS: Final = 1.0
-"""How long the first calls wait for the first attempt to connect."""
+"""How long the first calls wait until each server was tried."""
 PING_SECONDS: Final = 5.0
 MAX_UNSENT: Final = 16_000_000
 """Bytes that are waiting to be taken by a server that has stopped reading."""
@@ -50,8 +51,8 @@ class NatsConnection:
         self.inbox = f"_INBOX.{new_id()}"
         """The subjects of the answers; it tells this connection from all others."""
         self._name = name
-        self._client: Client | None = None
-        self._setups: list[Setup] = [self._listen]
+        self._client: NatsClient | None = None
+        self._setups: list[Setup] = []
         self._task: asyncio.Task[None] | None = None
         self._tried = asyncio.Event()
         self._connected = asyncio.Event()
@@ -74,8 +75,13 @@ class NatsConnection:
         client = self._client
         return client if client is not None and client.is_connected else None
 
+    @property
+    def was_tried(self) -> bool:
+        """Whether each server was tried once, or one of them is there."""
+        return self._tried.is_set()
+
     async def tried(self) -> None:
-        """Wait until the first attempt to connect has ended, for `FIRST_SECONDS` at most."""
+        """Wait until each server was tried once, for `FIRST_SECONDS` at most."""
         if not self._tried.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_SECONDS):
@@ -102,7 +108,8 @@ class NatsConnection:
         `ServiceRefused` for what is too large. How long to wait is up to the caller.
         """
         client = self._ready_client()
-        size = len(body) + wire.headers_size(headers)
+        block = wire.header_block(headers)
+        size = len(block) + len(body)
         if size > client.max_payload:
             what = f"a request of {size:,} bytes, and NATS at {self.servers} takes {{}} at most"
             raise ServiceRefused(what.format(f"{client.max_payload:,}"), status=413)
@@ -112,11 +119,10 @@ class NatsConnection:
         request = self._open[token] = _OpenRequest(loop.create_future(), loop.time())
         if self._looking is None:
             self._look_later(loop)
+        line = f"HPUB {subject} {self.inbox}.{token} {len(block)} {size}\r\n"
+        client.hand_over(b"%b%b%b\r\n" % (line.encode(), block, body))
         try:
-            await client.publish(subject, body, reply=f"{self.inbox}.{token}", headers=headers)
             return await request.answer
-        except (NatsError, OSError) as error:
-            raise ServiceUnreachable(f"NATS at {self.servers}: {said(error)}") from None
         finally:
             del self._open[token]
 
@@ -166,9 +172,9 @@ class NatsConnection:
             self._looking = None
         self._fail_open("the connection to NATS is closed")
 
-    def _ready_client(self) -> Client:
-        client = self.client
-        if client is None:
+    def _ready_client(self) -> NatsClient:
+        client = self._client
+        if client is None or not client.is_connected:
             why = f" ({self._failure})" if self._failure else ""
             raise ServiceUnreachable(f"no connection to NATS at {self.servers}{why}")
         if client.pending_data_size > MAX_UNSENT:
@@ -183,8 +189,8 @@ class NatsConnection:
         """
         urls = self.servers.urls
         random.shuffle(urls)
-        for url in itertools.cycle(urls):
-            client = _StrictClient(insists_on_tls=self.servers.tls)
+        for number, url in enumerate(itertools.cycle(urls), 1):
+            client = NatsClient(self._answered, insists_on_tls=self.servers.tls)
             closed = asyncio.Event()
             try:
                 await self._connect(client, url, closed, tls)
@@ -195,10 +201,12 @@ class NatsConnection:
                 self._client = None
                 self._fail_open("the connection to NATS was lost")
                 await _close(client, gently=not closed.is_set())
-            await asyncio.sleep(RETRY_SECONDS)
+            if number % len(urls) == 0:
+                self._tried.set()
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _connect(
-        self, client: Client, url: str, closed: asyncio.Event, tls: ssl.SSLContext | None
+        self, client: NatsClient, url: str, closed: asyncio.Event, tls: ssl.SSLContext | None
     ) -> None:
         async def failed(error: Exception) -> None:
             self._failed(error)
@@ -216,7 +224,7 @@ class NatsConnection:
             connect_timeout=CONNECT_SECONDS,  # type: ignore[arg-type] # seconds, any number
             allow_reconnect=False,
             max_reconnect_attempts=1,
-            reconnect_time_wait=RETRY_SECONDS,  # type: ignore[arg-type] # seconds, any number
+            reconnect_time_wait=0,
             ping_interval=PING_SECONDS,  # type: ignore[arg-type] # seconds, any number
             max_outstanding_pings=2,
             pending_size=0,  # nothing is buffered while there is no connection
@@ -229,7 +237,8 @@ class NatsConnection:
             tls_hostname=self.servers.hostname,
         )
 
-    async def _use(self, client: Client, closed: asyncio.Event) -> None:
+    async def _use(self, client: NatsClient, closed: asyncio.Event) -> None:
+        await client.listen(f"{self.inbox}.*")
         for setup in self._setups:
             await self._prepare(client, setup)
         self._client = client
@@ -252,7 +261,6 @@ class NatsConnection:
     def _failed(self, error: Exception) -> None:
         """Note an error of the connection; it shows in the errors of calls."""
         self._failure = said(error)
-        self._tried.set()
         log.debug("NATS at %s: %s", self.servers, self._failure)
 
     def _fail_open(self, what: str) -> None:
@@ -260,10 +268,7 @@ class NatsConnection:
             if not request.answer.done():
                 request.answer.set_exception(ServiceUnreachable(f"{what} ({self.servers})"))
 
-    async def _listen(self, client: Client) -> None:
-        await client.subscribe(f"{self.inbox}.*", cb=self._answered)
-
-    async def _answered(self, message: Msg) -> None:
+    def _answered(self, message: Msg) -> None:
         request = self._open.get(message.subject.rpartition(".")[2])
         if request is None or request.answer.done():
             return
@@ -306,37 +311,16 @@ class _OpenRequest:
         self.heard = heard
 
 
-class _StrictClient(Client):
-    """nats-py's client, which sends no credentials in clear where TLS was asked for."""
-
-    def __init__(self, *, insists_on_tls: bool) -> None:
-        super().__init__()
-        self._insists_on_tls = insists_on_tls
-
-    def _connect_command(self) -> bytes:
-        if self._insists_on_tls and not self._server_info.get("tls_required"):
-            raise NatsError("the server offers no TLS")
-        return super()._connect_command()
-
-
-async def _close(client: Client, *, gently: bool) -> None:
+async def _close(client: NatsClient, *, gently: bool) -> None:
     """Close a client; a line that takes nothing any more does not hold that up."""
     if not gently:
-        _abort(client)
+        client.abort()
     try:
         with contextlib.suppress(NatsError, OSError, TimeoutError):
             async with asyncio.timeout(CONNECT_SECONDS):
                 await client.close()
     finally:
-        _abort(client)
-
-
-def _abort(client: Client) -> None:
-    # nats-py has no way of its own to close a connection without waiting for its last bytes.
-    for name in ("_io_writer", "_bare_io_writer"):  # of TLS, and of the line below it
-        writer = getattr(client._transport, name, None)
-        if writer is not None:
-            writer.transport.abort()
+        client.abort()
 
 
 def said(error: BaseException) -> str:

@@ -57,10 +57,13 @@ def micro_name(name: str) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in name)
 
 
-def headers_size(headers: dict[str, str]) -> int:
-    """Return the bytes that headers take in a message; they count for its size limit."""
-    lines = sum(len(key) + len(value.encode()) + 4 for key, value in headers.items())
-    return len("NATS/1.0\r\n\r\n") + lines
+def header_block(headers: dict[str, str]) -> bytes:
+    """Return headers as they are sent; their bytes count for the size limit of a message.
+
+    Keys and values have no line breaks.
+    """
+    lines = "".join([f"{key}: {value}\r\n" for key, value in headers.items()])
+    return f"NATS/1.0\r\n{lines}\r\n".encode()
 
 
 class WorkerLoad(msgspec.Struct, frozen=True, kw_only=True):

@@ -255,7 +255,7 @@ class Worker:
 
     async def _publish(self, subject: str, body: bytes, headers: dict[str, str] | None) -> None:
         client = self._connection.client
-        size = len(body) + (wire.headers_size(headers) if headers else 0)
+        size = len(body) + (len(wire.header_block(headers)) if headers else 0)
         if client is not None and size > client.max_payload:
             self.errors += 1
             what = (
