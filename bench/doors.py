@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
+import os
 import statistics
 import sys
 import time
@@ -227,7 +229,8 @@ async def measured(options: argparse.Namespace) -> str:
     connectors = [one for one in CONNECTORS if _wanted(one.name, options.only, BASE_CONNECTOR)]
     parts = [
         TITLE,
-        f"Medians of {options.laps} laps of {options.turns} turns or calls; ratios within a lap.",
+        f"Medians of {options.laps} laps of {options.turns}; ratios within a lap.",
+        f"Load of the machine meanwhile: {os.getloadavg()[0]:.1f}.",
         table("door", await door_costs(doors, options), BASE_DOOR),
         table("connector", await connector_costs(connectors, options), BASE_CONNECTOR),
     ]
@@ -267,6 +270,8 @@ async def app_of(doors: list[DoorCall]) -> AsyncIterator[App]:
         channels = [CHANNELS.make(name, assistant) for name in names]
         app = make_app(assistant, channels)
         await app.open()
+        gc.collect()
+        gc.freeze()  # as `prolocutor serve` does
         yield app
         await app.close()
 
@@ -410,7 +415,10 @@ async def longest_hold(one: DoorCall) -> float:
 
 
 class LoopWatch:
-    """Looks at the clock every millisecond; `longest` is what a look came too late."""
+    """Looks at the clock every millisecond; `longest` is what a look came too late.
+
+    What other processes took meanwhile does not count: no more than this thread's own CPU time.
+    """
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -422,11 +430,12 @@ class LoopWatch:
         self._timer.cancel()
 
     def _look(self) -> None:
-        self.longest = max(self.longest, time.perf_counter() - self._due)
+        late = min(time.perf_counter() - self._due, time.thread_time() - self._used)
+        self.longest = max(self.longest, late)
         self._wait()
 
     def _wait(self) -> None:
-        self._due = time.perf_counter() + 0.001
+        self._due, self._used = time.perf_counter() + 0.001, time.thread_time()
         self._timer = self._loop.call_later(0.001, self._look)
 
 

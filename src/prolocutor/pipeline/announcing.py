@@ -62,6 +62,12 @@ class TurnAnnouncer:
         self._words: dict[int, SkillWords] = {}
         self._speaker: SkillWords | None = None
 
+    def close(self) -> None:
+        """Let go of the ledger and the words, which know of this object too."""
+        self._ledger.watch = None
+        self._words.clear()
+        self._speaker = None
+
     def deltas_of(self, entry: LedgerEntry) -> SkillWords | None:
         """Return what takes the words of a service; None unless it is a skill that may speak."""
         step = entry.step

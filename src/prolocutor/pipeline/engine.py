@@ -67,6 +67,8 @@ class Engine:
             turn.draft.say_itself(start.say)
             return turn
         await turn.run()
+        if turn.announcer is not None:
+            turn.announcer.close()
         if start.otherwise is not None and not turn.draft.spoken().says_something:
             turn.draft.say_itself(start.otherwise)
         return turn

@@ -64,7 +64,7 @@ class Turn:
         )
         self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
-        self._announcer = self._ledger.watch = listener and TurnAnnouncer(
+        self.announcer = self._ledger.watch = listener and TurnAnnouncer(
             listener, prepared.commit, self._ledger, self._selection, self.draft, start
         )
         self._calls: RunningCalls[CallToken] = RunningCalls(
@@ -194,7 +194,7 @@ class Turn:
             snapshot = draft.snapshot(step.window, step.only)
             every = draft.drafted() if about is not None and step.fan_out else ()
             extra = self._extra_for(step) if self._directed else None
-            words = self._announcer and self._announcer.deltas_of(entry)
+            words = self.announcer and self.announcer.deltas_of(entry)
             turn = self._turn_id
             requests = requests_for(step, snapshot, turn, seconds, extra, about, every, words)
         except BaseException as error:

@@ -143,10 +143,11 @@ class ResponseWriter:
         response.id, item = f"resp_{utt_id}", f"msg_{utt_id}"
         self._place = {"item_id": item, "output_index": 0, "content_index": 0}
         empty = OutputMessage(id=item, status="in_progress")
+        begun = msgspec.Raw(plain.encode(response))
         return b"".join(
             [
-                self._event("response.created", response=response),
-                self._event("response.in_progress", response=response),
+                self._event("response.created", response=begun),
+                self._event("response.in_progress", response=begun),
                 self._event("response.output_item.added", output_index=0, item=empty),
                 self._at("response.content_part.added", part=ResponseText(text="")),
             ]
