@@ -31,7 +31,8 @@ from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIANTS = ["turn-inline", "turn-async", "route-inline", "route-async", "all-inline", "all-async"]
+VARIANTS = [f"turn-{way}" for way in ("inline", "async", "typed")]
+VARIANTS += ["route-inline", "route-async", "all-inline", "all-async"]
 
 
 def main() -> None:

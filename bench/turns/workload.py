@@ -11,7 +11,7 @@ from functools import partial, wraps
 from typing import Any
 
 from bench.peers.services import CONFIDENCES, expected
-from prolocutor import Pipeline, Service
+from prolocutor import Hypothesis, Pipeline, SelectorReply, Service, TurnRequest
 
 Request = dict[str, Any]
 Function = Callable[[Request], Any]
@@ -63,6 +63,8 @@ def make_pipeline(variant: str, url: str | None = None) -> Pipeline:
     if url is not None:
         return remote(url)
     kind, _, way = variant.rpartition("-")
+    if way == "typed":
+        return typed()
     make = asynchronous if way == "async" else inline
     return {"turn": standard, "route": one_of_ten, "all": all_ten}[kind](make)
 
@@ -92,6 +94,39 @@ def standard(make: Callable[..., Service]) -> Pipeline:
         candidate_annotators=[make("length", annotate_hypotheses, together=True)],
         response_selector=make("best", select_response),
         postprocessors=[make("strip", strip)],
+    )
+
+
+def typed() -> Pipeline:
+    """The standard pipeline of functions that declare what they take, which read what they need."""
+
+    def annotate(turn: TurnRequest) -> dict[str, list[str]]:
+        return {"tokens": turn.text.split()}
+
+    def select_skills(turn: TurnRequest) -> list[str]:
+        return list(CONFIDENCES)
+
+    def answer(name: str, turn: TurnRequest) -> Hypothesis:
+        return Hypothesis(f"{name} heard: {turn.text} ", CONFIDENCES[name])
+
+    def annotate_hypotheses(turn: TurnRequest) -> list[dict[str, list[str]]]:
+        return [{"tokens": one.text.split()} for one in turn.hypotheses]
+
+    def select_response(turn: TurnRequest) -> SelectorReply:
+        best = max(turn.hypotheses, key=lambda one: one.confidence)
+        return SelectorReply(best.skill_name or "", best.text, best.confidence)
+
+    def strip(turn: TurnRequest) -> str:
+        text: str = turn["utterances"][-1]["text"]
+        return text.strip()
+
+    return Pipeline(
+        annotators=[inline("tokens", annotate), inline("words", annotate)],
+        skill_selector=inline("rules", select_skills),
+        skills=[inline(name, partial(answer, name)) for name in CONFIDENCES],
+        candidate_annotators=[inline("length", annotate_hypotheses, together=True)],
+        response_selector=inline("best", select_response),
+        postprocessors=[inline("strip", strip)],
     )
 
 

@@ -50,6 +50,7 @@ class PythonConnector:
         self._speaks = not batched and (generates(target) or takes_requests(target))
         self._target = spoken(target) if generates(target) and not batched else taking_dicts(target)
         self._batched = batched
+        self._typed = not batched and takes_requests(target)
         self._awaited = is_async(target) or is_async(self._target)
         self._is_inline = inline
         self._check = _checked_items if together else _checked
@@ -66,14 +67,14 @@ class PythonConnector:
             target = functools.partial(target, say=say)
         try:
             if self._plainly:
-                return (self._check(await target(requests[0].value())),)
+                return (self._check(await target(self._shown(requests[0]))),)
             if self._batched:
                 asked: Any = [request.value() for request in requests]
                 read: Callable[[Any], Replies] = functools.partial(
                     _many, count=len(asked), check=self._check
                 )
             else:
-                asked = requests[0].value()
+                asked = self._shown(requests[0]) if self._is_inline else requests[0].value()
                 read = self._one
             if self._awaited:
                 return read(await target(asked))
@@ -97,11 +98,15 @@ class PythonConnector:
 
     def _answer(self, request: Request) -> Plain | ServiceError:
         try:
-            return self._check(self._target(request.value()))
+            return self._check(self._target(self._shown(request)))
         except ServiceError as error:
             return error
         except BaseException as error:
             return failure_of(error, self.name)
+
+    def _shown(self, request: Request) -> Any:
+        """Return what a function in the event loop is shown: a typed one copies what it reads."""
+        return request if self._typed and hasattr(request, "heard") else request.value()
 
     def _one(self, result: Any) -> Replies:
         return (self._check(result),)

@@ -69,13 +69,12 @@ def check(value: Any, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH)
     more than `max_bytes` bytes, more than `max_depth` levels. Tuples become lists, Structs (such as
     `Hypothesis`) the objects that they stand for.
     """
-    if isinstance(value, msgspec.Struct) or (
-        type(value) is list and value and isinstance(value[0], msgspec.Struct)
-    ):  # a typed reply: its objects at once, instead of finding below that they differ
-        _measure(value, max_bytes, max_depth)
-        value = without_structs(value)
-    else:
-        _measure(value, max_bytes, max_depth)
+    if isinstance(value, msgspec.Struct):
+        value = _object_of(value)
+    elif type(value) is list and 0 < len(value) <= _FEW and isinstance(value[0], msgspec.Struct):
+        # a typed reply: its objects at once, instead of finding below that they differ
+        value = [_object_of(one) if isinstance(one, msgspec.Struct) else one for one in value]
+    _measure(value, max_bytes, max_depth)
     while True:
         try:
             encoded = encode(value)
@@ -117,6 +116,12 @@ def without_structs(value: Any, depth: int = MAX_DEPTH) -> Any:
         items = [without_structs(one, depth - 1) for one in value]
         return items if any(map(operator.is_not, items, value)) else value
     return value
+
+
+def _object_of(struct: msgspec.Struct) -> dict[str, Any]:
+    own = getattr(struct, "json_members", None)
+    made: dict[str, Any] = members(struct) if own is None else own()
+    return made
 
 
 def members(struct: msgspec.Struct) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import UnionType
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Protocol, TypeGuard, Union, get_args, get_origin
 
 import msgspec
 
@@ -46,6 +46,23 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True):
         return getattr(self, key)
 
 
+class StateSource(Protocol):
+    """An agent state as it was at one moment, which is copied when it is read."""
+
+    def value(self) -> Any:
+        """Return a copy of all of it."""
+
+    def heard(self) -> JsonObject:
+        """Return a copy of what the human said in this turn."""
+
+    def member(self, key: str) -> Any:
+        """Return a copy of a member that is not the dialog's but the request's; None if none."""
+
+
+def _is_source(given: object) -> TypeGuard[StateSource]:
+    return hasattr(given, "heard")
+
+
 class TurnRequest(Mapping[str, Any]):
     """What a service is shown: the agent state up to this turn, read by attribute or by key.
 
@@ -58,11 +75,17 @@ class TurnRequest(Mapping[str, Any]):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, state: object, say: Say | None = None) -> None:
-        if not isinstance(state, Mapping):
+        self._say = say
+        self._source: StateSource | None = None
+        self._copied: Mapping[str, Any] | None = None
+        self._heard: JsonObject | None = None
+        if type(state) is not dict and _is_source(state):
+            self._source = state
+        elif isinstance(state, Mapping):
+            self._copied = state
+        else:
             kind = type(state).__name__
             raise TypeError(f"a TurnRequest shows the agent state, but the request is a {kind}")
-        self._state: Mapping[str, Any] = state
-        self._say = say
 
     @classmethod
     def of(
@@ -136,12 +159,12 @@ class TurnRequest(Mapping[str, Any]):
     @property
     def turn_id(self) -> TurnId:
         """The id of this turn, the same when the turn is run again."""
-        return TurnId(self._state.get("turn_id", ""))
+        return TurnId(self._member("turn_id") or "")
 
     @property
     def service(self) -> str:
         """The name of the service that is asked."""
-        return str(self._state.get("service", ""))
+        return str(self._member("service") or "")
 
     @property
     def dialog_id(self) -> DialogId:
@@ -183,28 +206,53 @@ class TurnRequest(Mapping[str, Any]):
     @cached_property
     def answer(self) -> AskAnswer | None:
         """The answer to what this skill asked for, None if it asked for nothing."""
-        given = self._state.get("answer")
+        given = self._member("answer")
         return None if given is None else msgspec.convert(given, AskAnswer)
 
     @cached_property
     def hypothesis(self) -> Hypothesis:
         """The hypothesis that a candidate annotator is asked about."""
-        return agent_state.hypothesis_from_state(self._state["hypothesis"])
+        given = self._member("hypothesis")
+        if given is None:
+            raise KeyError("hypothesis")
+        return agent_state.hypothesis_from_state(given)
 
     @cached_property
     def hypotheses(self) -> list[Hypothesis]:
         """The hypotheses that a response selector chooses from; empty for other services."""
-        given = self._state.get("hypotheses") or ()
+        given = self._member("hypotheses") or ()
         return [agent_state.hypothesis_from_state(one) for one in given]
 
     @property
     def preferred(self) -> str | None:
         """The skill that can go on and is preferred by response selectors, if there is one."""
-        found: str | None = self._state.get("preferred")
+        found: str | None = self._member("preferred")
         return found
 
     @property
+    def _state(self) -> Mapping[str, Any]:
+        """All of the agent state: the service's own copy, made when it is first read."""
+        if self._copied is None:
+            assert self._source is not None
+            self._copied = self._source.value()
+        return self._copied
+
+    def _member(self, key: str) -> Any:
+        """Return a member that this request has beside the dialog, None if it has none."""
+        if self._copied is None and self._source is not None:
+            return self._source.member(key)
+        return self._state.get(key)
+
+    @property
     def _heard_state(self) -> JsonObject:
+        if self._heard is None:
+            if self._copied is None and self._source is not None:
+                self._heard = self._source.heard()
+            else:
+                self._heard = self._last_heard()
+        return self._heard
+
+    def _last_heard(self) -> JsonObject:
         for one in reversed(self._state["utterances"]):
             if not agent_state.is_bot(one):
                 found: JsonObject = one

@@ -58,6 +58,16 @@ class StateRequest(msgspec.Struct, frozen=True, eq=False):
         own = self._own()
         return self._whole(self.snapshot.copy(copied(own) if len(own) > _ALWAYS else own))
 
+    def heard(self) -> State:
+        """Return a fresh copy of what the human said in this turn."""
+        return self.snapshot.heard()
+
+    def member(self, key: str) -> Any:
+        """Return a fresh copy of what the state has beside the dialog, None where it has none."""
+        if key == "hypotheses" and self.step.selecting:
+            return self.snapshot.heard()["hypotheses"]
+        return copied(self._own().get(key))
+
     def shared(self) -> State:
         """Return the state without copying its parts, for a formatter that changes nothing."""
         return self._whole(self.snapshot.shared(self._own()))

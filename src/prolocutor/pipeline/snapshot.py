@@ -234,7 +234,7 @@ class EarlierUtterances:
     on; of these the turns in which the skill `only` spoke (None: all turns).
     """
 
-    __slots__ = ("_bodies", "_head", "_templates", "parts")
+    __slots__ = ("_bodies", "_made", "parts")
 
     def __init__(
         self, window: list[UtteranceParts], size: int | None, only: str | None = None
@@ -245,19 +245,19 @@ class EarlierUtterances:
             window = window[1:]
         self.parts = window if only is None else _turns_of(only, window)
         self._bodies: list[State] | None = None
-        self._head: SnapshotHead | None = None
-        self._templates: EarlierTemplates
+        self._made: tuple[SnapshotHead, EarlierTemplates] | None = None
 
     def templates(self, head: SnapshotHead) -> EarlierTemplates:
         """Return the utterances under this head."""
-        if self._head is not head:
+        made = self._made
+        if made is None or made[0] is not head:
             if self._bodies is None:
                 self._bodies = decode(list_of([one.body for one in self.parts]))
-            self._head = head
-            self._templates = templates = EarlierTemplates()
+            made = head, EarlierTemplates()
             for body, parts in zip(self._bodies, self.parts, strict=True):
-                templates.add(body, parts, head)
-        return self._templates
+                made[1].add(body, parts, head)
+            self._made = made
+        return made[1]
 
 
 def _turns_of(skill: str, window: list[UtteranceParts]) -> list[UtteranceParts]:
@@ -351,6 +351,16 @@ class DialogSnapshot:
             self._prepare()
         return self._joined(copied(self._inner), own)
 
+    def heard(self) -> State:
+        """Return a copy of the human utterance of this turn."""
+        human = self._current[0]
+        inner = human.template.inner
+        head = self._head.human
+        user = copied(self._head.template.inner["human"]) if human.user == head else None
+        state: State = human.template.flat | copied(inner)
+        state["user"] = decode(human.user) if user is None else user
+        return state
+
     def shared(self, own: State) -> State:
         """Return the same made of the very parts of the snapshot, for one who changes nothing."""
         if self._shared is None:
@@ -383,7 +393,7 @@ class DialogSnapshot:
         earlier, (human, *bots) = self._earlier.templates(self._head), self._current
         head = self._head.template
         self._head_flat = head.flat
-        self._flat = [*earlier.flat, human.template.flat]
+        flat = [*earlier.flat, human.template.flat]
         inner = human.template.inner
         if human.user != self._head.human:
             inner = {**inner, "user": decode(human.user)}
@@ -394,10 +404,11 @@ class DialogSnapshot:
             self._other_users = [*earlier.other_users, len(earlier.flat)]
         self._inner = [*earlier.inner, inner]
         for bot in bots:
-            self._bots = [*earlier.bots, len(self._flat)]
-            self._flat.append(bot.template.flat)
+            self._bots = [*earlier.bots, len(flat)]
+            flat.append(bot.template.flat)
             self._inner.append(bot.template.inner)
         self._inner.append(head.inner)
+        self._flat = flat  # last of all: a thread may ask meanwhile
 
     def spliced(self) -> SplicedState:
         """Return the same as JSON, joined from the bytes of its parts."""

@@ -1,5 +1,6 @@
 """Functions that take and return the public types are an assistant's services."""
 
+import asyncio
 import functools
 import re
 from pathlib import Path
@@ -255,3 +256,42 @@ def test_a_function_with_settings_is_its_own_target() -> None:
     settings: Any = {"name": "parrot", "target": 1}
     with pytest.raises(ConfigError, match="target: the function is the target"):
         skill(**settings)(lambda turn: Hypothesis("hi", 0.5))
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_typed_service_reads_the_dialog_as_it_was_when_it_was_asked(waits: bool) -> None:
+    seen: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {}
+
+    def read(turn: TurnRequest) -> None:
+        first = turn.text, dict(turn.annotations), [one.text for one in turn.hypotheses]
+        turn.annotations["mine"] = turn.service  # its own copy
+        seen[turn.service] = (*first, dict(turn))
+
+    def typed(name: str, reply: Any) -> Service:
+        async def later(turn: TurnRequest) -> Any:
+            await asyncio.sleep(0)
+            read(turn)
+            return reply
+
+        def at_once(turn: TurnRequest) -> Any:
+            read(turn)
+            return reply
+
+        return Service(name, later) if waits else Service(name, at_once, inline=True)
+
+    pipeline = Pipeline(
+        annotators=[typed("a", 1), typed("b", 2)],
+        skills=[typed("s", {"text": "hi", "confidence": 0.5})],
+        response_selector=typed("r", {"skill_name": "s", "text": "hi", "confidence": 0.5}),
+        postprocessors=[typed("p", "ho")],
+    )
+    async with Assistant(pipeline, store="memory:") as assistant:
+        for text in ("one", "two"):
+            assert (await assistant.reply(text, user="ann")).text == "ho"
+    for name, (text, annotations, hypotheses, whole) in seen.items():
+        human = whole["human_utterances"][-1]
+        found = {} if name in "ab" else {"a": 1, "b": 2}
+        shown = whole.get("hypotheses", [])
+        assert (text, annotations) == ("two", found) == (human["text"], human["annotations"])
+        assert hypotheses == [one["text"] for one in shown] == (["hi"] if name == "r" else [])
+        assert len(whole["utterances"]) == (4 if name == "p" else 3)
