@@ -126,9 +126,10 @@ class AgendaDelivery:
         """
         after = None
         if due.ends_handover:
-            after = replace(state, handover=None)
+            taken = state.handover is not None and state.handover.by
+            after = replace(state, handover=None, ended=state.handover if taken else None)
         elif due.asks:
-            after = Round(waiting=due.waiting, handover=state.handover)
+            after = Round(waiting=due.waiting, handover=state.handover, ended=state.ended)
         rows: list[bytes] = []
         if due.messages:
             rows = reply_messages("", {"messages": due.messages}, due.skill, None)

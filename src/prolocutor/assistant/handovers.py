@@ -80,6 +80,16 @@ class Handovers:
         entries = [self._ending(opened)]
         return turn, TurnEffects(stores="heard", entries=entries, handover=change)
 
+    def marked(self, opened: OpenedTurn) -> OpenedTurn:
+        """Return an opened turn whose input says that a handover ended before it, if one did."""
+        if opened.round == NO_ROUND or (ended := round_of(opened).ended) is None:
+            return opened
+        attributes = plain.decode(opened.opening.attributes)
+        attributes.setdefault("handover", _mark(ended.by, "given", "idle"))
+        encoded = plain.encode(attributes)
+        opening = msgspec.structs.replace(opened.opening, attributes=encoded)
+        return msgspec.structs.replace(opened, opening=opening)
+
     def limited(self, opened: OpenedTurn, effects: TurnEffects) -> TurnEffects:
         """Return the effects of a turn that wants a person, with an end to the waiting."""
         entries = [*effects.entries, self._ending(opened)]

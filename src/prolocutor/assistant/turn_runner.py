@@ -144,6 +144,7 @@ class TurnRunner:
     ) -> TurnResult:
         if (unasked := self._handovers.turn_of(opened, input)) is not None:
             return await self._close(*unasked, started)
+        opened = self._handovers.marked(opened)
         try:
             decision = self._interpreter.read(opened, input)
             if decision.program is not None:

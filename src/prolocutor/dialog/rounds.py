@@ -81,13 +81,14 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `waiting` is the open ask. `preferred` is the skill that answered last and can go on, `left` the
     number of turns for which it is preferred. `handover` is there while a person is wanted or has
-    taken over.
+    taken over; `ended` is one that ended between two turns, until services were shown that.
     """
 
     waiting: PendingAsk | None = None
     preferred: str | None = None
     left: int = 0
     handover: Handover | None = None
+    ended: Handover | None = None
 
 
 NOTHING = Round()

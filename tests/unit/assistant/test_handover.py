@@ -158,7 +158,11 @@ async def test_without_a_word_it_goes_back(takes: bool) -> None:
         await it.delete_person("nobody")  # the list is kept after the delivery
         assert await it.desk.handover("ann") is None
         assert (await it.reply("hi", user="ann")).text == "re: hi"
+        await it.reply("bye", user="ann")
         assert await it.store.records("", RECORDS) == {}
+        *_, hi, _, bye, _ = await dialog_of(it)
+    mark = {"by": "eve", "state": "given", "note": "idle"} if takes else None
+    assert (hi, bye) == (("hi", mark), ("bye", None))
 
 
 async def test_a_skill_wants_a_person_and_agents_answer_until_one_comes() -> None:
