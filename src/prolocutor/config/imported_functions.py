@@ -90,7 +90,7 @@ def _check_arguments(
 
 def is_plain(function: Function) -> bool:
     """Return whether a function is not async, so that it needs a thread or runs inline."""
-    return not is_async(function)
+    return not (is_async(function) or inspect.isasyncgenfunction(function))
 
 
 def _child(node: YamlNode, key: str) -> YamlNode:

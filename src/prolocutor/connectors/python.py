@@ -14,10 +14,10 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from prolocutor.connectors.parts.generated_words import generates, in_loop, spoken
 from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
+from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import Plain, PlainItems, check
 from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised

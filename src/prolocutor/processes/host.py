@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import uvicorn
 
+from prolocutor.dialog.generated_words import generates, spoken
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import taking_dicts
 from prolocutor.errors import BadReply
@@ -38,8 +39,9 @@ class FunctionHost:
     """An ASGI application that answers with one function, async or plain."""
 
     def __init__(self, target: Callable[..., Any], *, batch: bool = False) -> None:
-        self._is_async = is_async(target)
-        self._target = taking_dicts(target)
+        whole = generates(target) and not batch
+        self._target = spoken(target) if whole else taking_dicts(target)
+        self._is_async = is_async(target) or is_async(self._target)
         self._batch = batch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

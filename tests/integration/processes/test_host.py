@@ -3,13 +3,15 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import aiohttp
 import pytest
 
 from prolocutor.connectors.http import HttpConnector
 from prolocutor.contracts.connector import Connector
+from prolocutor.processes.host import FunctionHost
 from prolocutor.testing.connector_kit import ConnectorKit
 
 HOST = [sys.executable, "-m", "prolocutor.processes.host"]
@@ -97,3 +99,21 @@ def test_a_target_that_cannot_be_hosted_is_one_clear_line(target: str, complaint
     assert run.returncode == 1
     assert run.stderr.startswith(complaint)
     assert run.stderr.count("\n") == 1
+
+
+async def test_a_generator_function_answers_with_all_that_it_yields() -> None:
+    async def poet(request: Any) -> AsyncIterator[str]:
+        yield "Ro"
+        yield "ses"
+
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await FunctionHost(poet)({"type": "http", "method": "POST", "path": "/"}, receive, send)
+
+    assert sent[1]["body"] == b'{"text":"Roses","confidence":0.5}'

@@ -20,7 +20,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
-from prolocutor.connectors.parts.generated_words import generates, spoken
+from prolocutor.dialog.generated_words import generates, spoken
 from prolocutor.dialog.plain import check, decode, encode
 from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from prolocutor.connectors.parts.event_stream import EventStream
-from prolocutor.connectors.parts.generated_words import CONFIDENCE, with_words
 from prolocutor.connectors.parts.http_answer import EVENT_STREAM
 from prolocutor.contracts.connector import DeltaSink
+from prolocutor.dialog.generated_words import CONFIDENCE, with_words
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, parse
 from prolocutor.errors import BadReply, ServiceUnreachable
 
