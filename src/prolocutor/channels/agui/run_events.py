@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-import msgspec
-
 from prolocutor.asks.answer_forms import answer_schema, question
 from prolocutor.channels.agui.run_input import STATE, RunAgentInput
 from prolocutor.dialog.plain import JsonObject, encode
@@ -189,8 +187,8 @@ class RunEvents:
 
     def _messages_again(self, text: str) -> bytes:
         """Write the messages as they are, without the one whose words are void."""
-        messages = [msgspec.to_builtins(one) for one in self._asked.messages]
-        kept = [{**one, "id": one["id"] or f"m{n}"} for n, one in enumerate(messages)]
+        messages = self._asked.messages
+        kept = [{**one, "id": one.get("id") or f"m{n}"} for n, one in enumerate(messages)]
         said = {"id": self._message_id, "role": "assistant", "content": text}
         return event("MESSAGES_SNAPSHOT", {"messages": [*kept, said]})
 

@@ -20,22 +20,6 @@ STATE: Final = "prolocutor"
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
-class AgUiPart(msgspec.Struct):
-    """One part of what a user said; one that is no text has a `source`."""
-
-    type: str
-    text: str = ""
-    source: Any = None
-
-
-class AgUiMessage(msgspec.Struct):
-    """One message of the client's history."""
-
-    role: str
-    id: str = ""
-    content: str | list[AgUiPart] | None = None
-
-
 class ResumeEntry(msgspec.Struct, rename="camel"):
     """The answer to an interrupt; `payload` follows its `responseSchema`."""
 
@@ -54,7 +38,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
 
     thread_id: Name
     run_id: Name
-    messages: list[AgUiMessage]
+    messages: list[JsonObject]
     parent_run_id: str | None = None
     state: Any = None
     tools: list[JsonObject] | None = None
@@ -68,8 +52,9 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
             entry = self.resume[-1]
             return CANCEL if entry.status == "cancelled" else GivenAnswer(_written(entry.payload))
         button = self._prop("button")
-        message = next((one for one in reversed(self.messages) if one.role == "user"), None)
-        text = _text(message.content) if message is not None else ""
+        users = (one for one in reversed(self.messages) if one.get("role") == "user")
+        message = next(users, None)
+        text = _text(message.get("content")) if message is not None else ""
         if button is not UNSET:
             if not isinstance(button, dict):
                 raise BadInput("forwardedProps.button is an object", field="forwardedProps")
@@ -78,9 +63,6 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
 
     def attributes(self) -> JsonObject:
         """Return what the client sends beside the words, for services that know it."""
-        parts = []
-        if self.messages and isinstance(self.messages[-1].content, list):
-            parts = [part for part in self.messages[-1].content if part.type != "text"]
         state = self.state
         if isinstance(state, dict):
             # What the door put there differs when a run is sent again.
@@ -90,7 +72,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
             "tools": self.tools,
             "context": self.context,
             "forwardedProps": self.forwarded_props,
-            "parts": [{"type": part.type, "source": part.source} for part in parts],
+            "parts": _parts(self.messages[-1]) if self.messages else [],
         }
         told = {key: value for key, value in given.items() if value not in (None, [], {})}
         return {"agui": told} if told else {}
@@ -106,10 +88,22 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
         return props.get(name, UNSET) if isinstance(props, dict) else UNSET
 
 
-def _text(content: str | list[AgUiPart] | None) -> str:
+def _text(content: Any) -> str:
+    """Return the text of what a user said, whose parts may be of several kinds."""
     if isinstance(content, list):
-        return "\n".join(part.text for part in content if part.type == "text" and part.text)
+        texts = [one.get("text") for one in content if isinstance(one, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str) and text)
+    if content is not None and not isinstance(content, str):
+        raise BadInput("the content of a message is a text or a list of parts", field="messages")
     return content or ""
+
+
+def _parts(message: JsonObject) -> list[JsonObject]:
+    """Return the parts of a message that are no text."""
+    content = message.get("content")
+    if message.get("role") != "user" or not isinstance(content, list):
+        return []
+    return [one for one in content if isinstance(one, dict) and one.get("type") != "text"]
 
 
 def _written(payload: Any) -> str:

@@ -56,6 +56,20 @@ async def served(auth: AccessPolicy | None = None) -> AsyncIterator[tuple[str, A
             yield f"{url}/agui", http
 
 
+HISTORY: list[dict[str, Any]] = [
+    {"id": "a", "role": "activity", "activityType": "plan", "content": {"steps": []}},
+    {"id": "b", "role": "assistant", "toolCalls": [
+        {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    ]},
+    {"id": "d", "role": "tool", "toolCallId": "c", "content": "seen"},
+    {"id": "e", "role": "user", "content": [
+        {"type": "text", "text": "tell"}, {"type": "text", "text": "and fail"},
+        {"type": "image", "source": {"type": "url", "value": "https://example.org/a.png"}},
+    ]},
+]  # fmt: skip
+"""Messages of every sort that a client may resend."""
+
+
 def run(run_id: str, text: str | None = None, **more: Any) -> dict[str, Any]:
     messages = [] if text is None else [{"id": run_id, "role": "user", "content": text}]
     return {"threadId": "t", "runId": run_id, "messages": messages, **more}
@@ -87,11 +101,12 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
         run("14", "sent", **state, **alone),
         run("1", "hello", **state),
         run("15"),
+        {**run("16"), "messages": HISTORY, "forwardedProps": {"skill": "teller"}},
     ]
     async with served() as (url, _), sdk_script("agui_client") as client:
         told = await client.call("runs", url=url, inputs=inputs)
 
-    first, again, nothing = told[0], told[-2], told[-1]
+    first, again, nothing, failed = told[0], told[-3], told[-2], told[-1]
     types = [event["type"] for event in first["events"]]
     assert types[:3] == ["RUN_STARTED", "STATE_SNAPSHOT", "STEP_STARTED"]
     assert types[-4:-1] == ["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"]
@@ -115,6 +130,8 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
     assert told[11]["messages"] == ["once upon a time"]
     assert told[12]["messages"] == [told[12]["events"][-1]["result"]["text"]]
     assert "MESSAGES_SNAPSHOT" in [event["type"] for event in told[12]["events"]]
+    snapshot = next(one for one in failed["events"] if one["type"] == "MESSAGES_SNAPSHOT")
+    assert snapshot["messages"][:4] == HISTORY
     assert told[13]["messages"] == ["['context', 'forwardedProps', 'state']"]
 
 
