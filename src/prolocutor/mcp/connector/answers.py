@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor.dialog.plain import JsonObject, decode
+import msgspec
+
+from prolocutor.dialog.plain import JsonObject, Plain, check, decode, parse
 from prolocutor.errors import ServiceRaised
 from prolocutor.mcp.wire.tools import ContentBlock, ToolResult
 
 MAX_WORDS: Final = 300
-_SEVERAL: Final = frozenset({"hypotheses", "result"})
 
 
 def value_of(result: ToolResult) -> Any:
@@ -19,8 +20,8 @@ def value_of(result: ToolResult) -> Any:
     as the SDKs put what is no object, is taken out of it.
     """
     _check(result)
-    if result.structured_content is not None:
-        return _unwrapped(result.structured_content)
+    if (structured := decode(result.structured_content)) is not None:
+        return _unwrapped(structured)
     text = _text(result.content)
     try:
         return decode(text)
@@ -36,10 +37,7 @@ def hypotheses_of(result: ToolResult, confidence: float) -> list[JsonObject]:
     joined; pictures and links are messages. `confidence` is that of those that have none.
     """
     _check(result)
-    structured = result.structured_content
-    if isinstance(structured, dict) and structured.get("text") and _SEVERAL.isdisjoint(structured):
-        return [{"confidence": confidence, **structured}]
-    structured = _unwrapped(structured)
+    structured = _unwrapped(decode(result.structured_content))
     shown = [block for block in result.content if block.is_for_people]
     if structured is None and len(shown) == 1:
         structured = _object_in(shown[0].text)
@@ -47,6 +45,31 @@ def hypotheses_of(result: ToolResult, confidence: float) -> list[JsonObject]:
     if found is None:
         found = _said(shown)
     return [{**one, "confidence": one.get("confidence", confidence)} for one in found]
+
+
+class _Spoken(msgspec.Struct):
+    """What tells that structured content is one hypothesis, which can be taken as it is."""
+
+    text: str
+    confidence: float
+    hypotheses: None = None
+
+
+_read_spoken: Final = msgspec.json.Decoder(_Spoken).decode
+
+
+def reply_of(result: ToolResult, confidence: float) -> Plain:
+    """Return what a tool said as hypotheses, checked."""
+    if not result.is_error and result.structured_content != _NOTHING:
+        try:
+            if _read_spoken(result.structured_content).text:
+                return parse(b"[%b]" % bytes(result.structured_content))
+        except msgspec.MsgspecError:
+            pass  # it is of another form
+    return check(hypotheses_of(result, confidence))
+
+
+_NOTHING: Final = msgspec.Raw(b"null")
 
 
 def _structured(value: Any) -> list[JsonObject] | None:

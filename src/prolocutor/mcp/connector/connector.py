@@ -13,7 +13,7 @@ from prolocutor.connectors.parts.call_headers import call_headers
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import BadReply, ConfigError, ServiceError
-from prolocutor.mcp.connector.answers import hypotheses_of, value_of
+from prolocutor.mcp.connector.answers import hypotheses_of, reply_of, value_of
 from prolocutor.mcp.connector.arguments import (
     MissingArgument,
     OfferedTool,
@@ -230,8 +230,10 @@ class McpConnector:
     def _reply(self, result: ToolResult, attributes: JsonObject) -> Plain:
         if self._returns == "value":
             return check(value_of(result))
+        if not attributes:
+            return reply_of(result, self._confidence)
         hypotheses = hypotheses_of(result, self._confidence)
-        if attributes and hypotheses:
+        if hypotheses:
             own = hypotheses[0].get("human_attributes") or {}
             hypotheses[0]["human_attributes"] = {**own, **attributes}
         return check(hypotheses)

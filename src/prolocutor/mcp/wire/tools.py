@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
@@ -67,7 +65,7 @@ class ToolResult(msgspec.Struct, frozen=True, rename="camel"):
     """
 
     content: list[ContentBlock] = []
-    structured_content: Any = None
+    structured_content: msgspec.Raw = msgspec.Raw(b"null")
     is_error: bool | None = False
     result_type: str | None = None
     input_requests: dict[str, InputRequest] | None = None
