@@ -47,7 +47,7 @@ def hypotheses_of(result: ToolResult, confidence: float) -> list[JsonObject]:
     return [{**one, "confidence": one.get("confidence", confidence)} for one in found]
 
 
-class _Spoken(msgspec.Struct):
+class _SpokenContent(msgspec.Struct):
     """What tells that structured content is one hypothesis, which can be taken as it is."""
 
     text: str
@@ -55,7 +55,7 @@ class _Spoken(msgspec.Struct):
     hypotheses: None = None
 
 
-_read_spoken: Final = msgspec.json.Decoder(_Spoken).decode
+_read_spoken: Final = msgspec.json.Decoder(_SpokenContent).decode
 
 
 def reply_of(result: ToolResult, confidence: float) -> Plain:
