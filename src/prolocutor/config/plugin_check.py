@@ -15,7 +15,7 @@ from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.abstention import CLARIFY, FALLBACK, PERSON
 from prolocutor.pairing.method_catalog import needs_of
 from prolocutor.pipeline.plan import Addressed, Stage
-from prolocutor.stores.store_catalog import STORES
+from prolocutor.stores.store_catalog import STORES, open_store
 
 
 def check_plugins(loaded: Survey, findings: Findings) -> None:
@@ -29,10 +29,16 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
             CHANNELS.checked(door, None, **options)
         except ConfigError as error:
             findings.add(loaded.find("doors"), error.what)
-    scheme = (loaded.settings.store or "memory:").partition(":")[0]
+    store = loaded.settings.store or "memory:"
+    scheme = store.partition(":")[0]
     if scheme not in (known := STORES.names()):
         what = f"there is no store '{scheme}'"
         findings.add(loaded.find("store"), what, suggest(scheme, known))
+    elif scheme in STORES.entries:
+        try:
+            open_store(store)  # nothing is opened yet, but the URL is taken apart
+        except ConfigError as error:
+            findings.add(loaded.find("store"), error.what)
 
 
 def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) -> None:

@@ -256,6 +256,7 @@ async def test_durability_decides_whether_a_commit_waits_for_the_disk(
         store = PostgresqlStore(database, durability=durability)
         with caplog.at_level(logging.WARNING):
             await store.open()
+            await store.join(30.0)
         rows = await store.lines[0].fetch("SHOW synchronous_commit", within=5.0)
         seen.append((rows[0][0], "synchronous_standby_names" in caplog.text))
         caplog.clear()

@@ -1,7 +1,6 @@
 """Whatever JSON can say comes back from both stores as it was given."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,10 @@ from prolocutor.contracts.store import DialogQuery, Store
 from prolocutor.dialog import plain
 from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.stores.memory import MemoryStore
+from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.testing.sample_turns import a_closing, open_new_turn
+from tests.postgresql_server import emptied
 
 OURS = {"utt_id", "text", "orig_text", "active_skill", "confidence", "user", "annotations",
         "hypotheses", "date_time", "attributes"}  # fmt: skip
@@ -52,11 +53,22 @@ def test_all_that_was_said_comes_back(
     store = (
         MemoryStore() if kind == "memory" else SqliteStore(folder / "d.db", durability="relaxed")
     )
-    asyncio.run(round_trip(store, folder, **given))
+    asyncio.run(round_trip(store, **given))
+
+
+@settings(max_examples=12, deadline=None)
+@given(user=TEXT, text=TEXT, reply=TEXT, annotations=OBJECT, extra=EXTRA, human=EXTRA, bot=EXTRA,
+       hypotheses=HYPOTHESES, rating=JSON.filter(lambda value: value is not None))  # fmt: skip
+def test_all_that_was_said_comes_back_from_postgresql(worker_database: str, **given: Any) -> None:
+    async def on_nothing() -> None:
+        await emptied(worker_database)
+        await round_trip(PostgresqlStore(worker_database, durability="relaxed"), **given)
+
+    asyncio.run(on_nothing())
 
 
 async def round_trip(
-    store: Store, folder: Path, *, user: str, text: str, reply: str, annotations: dict[str, Any],
+    store: Store, *, user: str, text: str, reply: str, annotations: dict[str, Any],
     extra: dict[str, Any], human: dict[str, Any], bot: dict[str, Any], hypotheses: list[Any],
     rating: Any,
 ) -> None:  # fmt: skip
@@ -65,7 +77,7 @@ async def round_trip(
     ending = a_closing(opened, reply, annotations=annotations, extra=extra, hypotheses=hypotheses,
                        human_attributes=human, bot_attributes=bot)  # fmt: skip
     await store.close_turn(ending)
-    if isinstance(store, SqliteStore):
+    if not isinstance(store, MemoryStore):
         await store.aclose()
         await store.open()
 

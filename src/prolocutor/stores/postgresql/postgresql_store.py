@@ -91,12 +91,6 @@ class PostgresqlStore:
             await self.aclose()
             raise
         self._is_open = True
-        if self._durability == "full" and not self._lines.standbys:
-            log.warning(
-                "%s: synchronous_standby_names is empty: what is confirmed is on one server only, "
-                "and is lost with it; name a quorum, such as 'ANY 1 (db2, db3)'",
-                self._url.shown,
-            )
 
     async def aclose(self) -> None:
         """Finish what was submitted, leave, and close the connections."""
@@ -279,6 +273,12 @@ class PostgresqlStore:
 
     async def join(self, lease: float, url: str = "") -> int:
         """Become a replica under a number that was never used; return it."""
+        if self._durability == "full" and not self._lines.standbys:
+            log.warning(
+                "%s: synchronous_standby_names is empty: what is confirmed is on one server only, "
+                "and is lost with it; name a quorum, such as 'ANY 1 (db2, db3)'",
+                self._url.shown,
+            )
         return await self._membership.join(lease, url)
 
     async def beat(self) -> bool:

@@ -52,17 +52,21 @@ class StoreUrl(msgspec.Struct, frozen=True):
 def parse(url: str) -> StoreUrl:
     """Take a URL apart; raise `ConfigError` for one that cannot be meant."""
     scheme, _, rest = url.partition("://")
-    place, _, query = rest.partition("?")
-    authority, _, database = place.partition("/")
-    account, _, hosts = authority.rpartition("@")
+    account, _, place = rest.rpartition("@")
+    if "@" in rest.partition("?")[0]:
+        account, _, place = rest.partition("?")[0].rpartition("@")
+        place += rest[len(account) + 1 + len(place) :]
+    elif "@" in rest and "?" not in account.partition("/")[0]:
+        account, place = "", rest  # the sign stands in an option
+    place, _, query = place.partition("?")
+    hosts, _, database = place.partition("/")
     options = dict(parse_qsl(query, keep_blank_values=True))
     shown = _shown(scheme, account, hosts, database, options)
     if not rest:
         raise ConfigError(f"{shown!r} names no database; write {WRITE}", key="store")
-    if "@" in account or "/" in account or "#" in url:
-        raise ConfigError(
-            f"{shown!r}: write @ as %40, / as %2F and # as %23 in a user or a password", key="store"
-        )
+    if any(sign in account for sign in "@/?#"):
+        what = "write @ as %40, / as %2F, ? as %3F and # as %23 in a user or a password"
+        raise ConfigError(f"{shown!r}: {what}", key="store")
     if not unquote(database):
         raise ConfigError(f"{shown!r} names no database; write {WRITE}", key="store")
     _check_options(options, shown)
