@@ -259,7 +259,11 @@ def table(found: dict[str, list[tuple[float, float]]], calls: int) -> str:
         lines.append(
             f"| {name} | {median * 1e3:.2f} | {high * 1e3:.2f} | {over} | {whole * 1e3:.1f} |"
         )
-    lines.append(f"\nThe goal is at most {GOAL:g} ms more to the first word.\n")
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    lines.append(
+        f"\nThe goal is at most {GOAL:g} ms more to the first word. The load average of the "
+        f"machine was {load:.0f}, on {cores} cores.\n"
+    )
     return "\n".join(lines)
 
 

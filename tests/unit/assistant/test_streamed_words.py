@@ -13,7 +13,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.contracts.selection import Selection, enough
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, TurnEvent
-from prolocutor.errors import StoreFull
+from prolocutor.errors import Stopping, StoreFull
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from tests.unit.assistant.talks import FaultyStore, assistant
 from tests.unit.assistant.test_streaming import assembled, events_of
@@ -284,3 +284,23 @@ async def test_what_was_assembled_is_the_stored_text_or_void(
         assert len(speaking) <= 1
     if pipeline.commit == "never" or pipeline.postprocessors:
         assert words_of(seen) == []
+
+
+async def test_words_are_void_where_the_assistant_stops_before_the_reply() -> None:
+    async def endless(request: Any) -> AsyncIterator[str]:
+        yield "Roses "
+        await asyncio.Event().wait()
+
+    seen: list[TurnEvent] = []
+    async with assistant(Service("endless", endless, timeout=60.0)) as it:
+        stream = it.stream("hi", user="ann")
+        async for event in stream:
+            seen.append(event)
+            if isinstance(event, Delta):
+                break
+        await it.aclose(grace=0.0)
+        void = await anext(stream)
+        while not isinstance(void, Replaced):
+            void = await anext(stream)
+        with pytest.raises(Stopping):
+            await anext(stream)
