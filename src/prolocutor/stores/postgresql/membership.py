@@ -54,6 +54,11 @@ class Membership:
         """Seconds until the lease runs out, by the monotonic clock."""
         return self._until - monotonic()
 
+    @property
+    def connected_at(self) -> float:
+        """When the line was connected, by the monotonic clock."""
+        return self._line.since
+
     def clock(self) -> float:
         """Return the database's time, as measured at the last beat."""
         return time.time() + self._ahead

@@ -42,11 +42,17 @@ class ReplicaWork:
     async def beat(self) -> bool:
         """Prolong the lease; hand back what could not be handed back before."""
         living = await self._membership.beat()
-        for given in list(self._to_release):
-            await self.release(*given)
-        for given in list(self._to_withdraw):
-            await self.withdraw(*given)
-        await self._rows("forget_requests")
+        for user, ticket in list(self._to_release):
+            if (user, ticket) not in self._to_release:
+                continue  # it was granted meanwhile, or handed back
+            await self._hint_rows("release_person", stored_text(user), stored_text(ticket))
+            self._to_release.discard((user, ticket))
+        for user, ticket in list(self._to_withdraw):
+            if (user, ticket) not in self._to_withdraw:
+                continue  # it was granted meanwhile, or handed back
+            await self._hint_rows("withdraw_ticket", stored_text(user), stored_text(ticket))
+            self._to_withdraw.discard((user, ticket))
+        await self._hint_rows("forget_requests")
         return living
 
     async def inherit(self, limit: int) -> list[UnfinishedTurn]:
@@ -56,9 +62,9 @@ class ReplicaWork:
         nobody could prolong a lease.
         """
         lease = self._membership.lease
-        settled = monotonic() - self._line.since > lease
+        settled = monotonic() - self._membership.connected_at > lease
         number = await self._membership.needed()
-        return _unfinished(await self._rows("inherit_turns", number, lease, settled, limit))
+        return _unfinished(await self._hint_rows("inherit_turns", number, lease, settled, limit))
 
     async def unfinished_turns(self) -> list[UnfinishedTurn]:
         """Return the open turns of this replica and of dead ones, oldest first."""
@@ -155,6 +161,14 @@ class ReplicaWork:
             )
             for row in await self._rows("replicas")
         ]
+
+    async def _hint_rows(self, name: str, *values: Any) -> list[Row]:
+        """Run a statement where nothing that takes long is done, such as deleting a person.
+
+        That line does not wait for the disk. A second run does: so what it took over is durable
+        before the run starts.
+        """
+        return await self._membership.fetch(name, *values, within=WITHIN)
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
         call = partial(self._line.fetch, named(name), *values, within=WITHIN)
