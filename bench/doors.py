@@ -386,9 +386,11 @@ async def peers() -> AsyncIterator[str]:
         sys.executable, Path(__file__).with_name("doors_peers.py"), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
-    yield (await process.stdout.readline()).decode().strip()
-    process.terminate()
-    await process.wait()
+    try:
+        yield (await process.stdout.readline()).decode().strip()
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 # -- streams ----------------------------------------------------------------------------------
