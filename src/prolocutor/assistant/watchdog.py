@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import faulthandler
 import logging
+import math
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Final
 
 from prolocutor.pipeline.guard import Guard, RunningCell
@@ -70,9 +72,11 @@ class Watchdog:
         self._last_resort = seconds
 
     def _watch(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
+        armed = -math.inf
         while not self._stopped.wait(self._pace):
-            if self._last_resort is not None:
-                faulthandler.dump_traceback_later(self._last_resort)
+            if self._last_resort is not None and monotonic() > armed + self._last_resort / 8:
+                armed = monotonic()
+                faulthandler.dump_traceback_later(self._last_resort)  # which starts a thread
             if self._busy():
                 try:
                     self._look(loop, thread_id)

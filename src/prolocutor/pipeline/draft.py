@@ -128,6 +128,7 @@ class Draft:
         self._resets = resets
         self._annotations: Slots = {}
         self._hypotheses: dict[str, list[DraftHypothesis]] = {skill: [] for skill in skills}
+        self._drafted: list[DraftHypothesis] | None = None
         self._cached_head: SnapshotHead | None = None
         self._earlier: dict[tuple[int | None, str | None], EarlierUtterances] = {}
         self._snapshots: dict[tuple[int | None, str | None], DialogSnapshot] = {}
@@ -140,8 +141,10 @@ class Draft:
     # -- what is known so far ---------------------------------------------------------------
 
     def drafted(self) -> list[DraftHypothesis]:
-        """Return all hypotheses, in declared order of the skills."""
-        return list(chain.from_iterable(self._hypotheses.values()))
+        """Return all hypotheses, in declared order of the skills: a list not to be changed."""
+        if self._drafted is None:
+            self._drafted = list(chain.from_iterable(self._hypotheses.values()))
+        return self._drafted
 
     def drafted_by(self, skill: str) -> list[DraftHypothesis]:
         """Return the hypotheses of one skill."""
@@ -239,11 +242,13 @@ class Draft:
             DraftHypothesis(skill, position, one.value, one.checked)
             for position, one in enumerate(given)
         ]
+        self._drafted = None
         self._snapshots = {}
 
     def withdraw(self, skill: str) -> None:
         """Empty the slot of a skill that was not selected after all."""
         self._hypotheses[skill] = []
+        self._drafted = None
         self._snapshots = {}
 
     def annotate_hypothesis(self, hypothesis: DraftHypothesis, name: str, reply: Plain) -> None:
@@ -252,6 +257,7 @@ class Draft:
         if hypothesis.position < len(each):
             now = each[hypothesis.position]
             each[hypothesis.position] = now.annotated(name, reply, self._order)
+            self._drafted = None
             self._snapshots = {}
 
     def choose(
