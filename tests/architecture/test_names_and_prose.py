@@ -20,7 +20,6 @@ LONG = 350
 LONG_FILES = {
     "prolocutor/assistant/assistant.py": "all that callers may do, most of it signatures",
     "prolocutor/pipeline/draft.py": "the only file that writes to a dialog",
-    "prolocutor/pipeline/snapshot.py": "what services see of a dialog at one moment",
 }
 """Files of more lines than that, and why each is one thing."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from prolocutor.dialog import plain
+from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
@@ -21,7 +22,6 @@ from prolocutor.pipeline.ledger import SkillWave
 from prolocutor.pipeline.plan import Formatter
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.requests import AnyRequest
-from prolocutor.pipeline.snapshot import DraftHypothesis
 
 CallToken = tuple["CallGroup", int]
 """By what a settled call is known: its group, and its position there."""

@@ -21,6 +21,15 @@ from prolocutor.contracts.store import (
     TurnOpening,
     UtteranceParts,
 )
+from prolocutor.dialog.draft_hypothesis import (
+    DraftHypothesis,
+    Order,
+    Slots,
+    encoded_slots,
+    filled,
+    slots_of,
+    values_of,
+)
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
@@ -30,18 +39,11 @@ from prolocutor.pipeline.replies import SelectorChoice, SkillReply
 from prolocutor.pipeline.snapshot import (
     CurrentUtterance,
     DialogSnapshot,
-    DraftHypothesis,
     EarlierUtterances,
-    Order,
-    Slots,
     SnapshotHead,
     State,
     Template,
     copied,
-    encoded_slots,
-    filled,
-    slots_of,
-    values_of,
 )
 
 ITSELF: Final = "assistant"

@@ -12,6 +12,7 @@ from typing import Final
 from prolocutor.contracts.observer import Outcome, Reason, ServiceRecord
 from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
+from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
@@ -24,7 +25,7 @@ from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import formatter_failure, requests_for
 from prolocutor.pipeline.slots import SlotWriter
-from prolocutor.pipeline.snapshot import DraftHypothesis, State
+from prolocutor.pipeline.snapshot import State
 from prolocutor.pipeline.waves import SkillSelection
 
 PREFERENCE: Final = 0.15

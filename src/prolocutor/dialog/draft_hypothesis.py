@@ -1,0 +1,97 @@
+"""A hypothesis in its slot, and slots of annotations: in declared order, encoded once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prolocutor.dialog.plain import Plain, encode
+
+Order = dict[str, int]
+"""Position of each service in the declared order, by name."""
+
+Slots = dict[str, Plain]
+"""Annotations by name, in declared order."""
+
+_RESERVED: Final = frozenset({"skill_name", "hypothesis_id", "annotations"})
+
+
+def filled(slots: Slots, name: str, reply: Plain, order: Order) -> Slots:
+    """Return the slots with one more filled, in declared order whatever the order of arrival."""
+    every = {**slots, name: reply}
+    if slots and order.get(name, -1) < order.get(next(reversed(slots)), -1):
+        return dict(sorted(every.items(), key=lambda slot: order.get(slot[0], -1)))
+    return every
+
+
+def slots_of(values: dict[str, Any]) -> Slots:
+    """Return the slots that hold these values."""
+    return {name: Plain(value, encode(value)) for name, value in values.items()}
+
+
+def values_of(slots: Slots) -> dict[str, Any]:
+    """Return the values that the slots hold, not copied."""
+    return {name: reply.value for name, reply in slots.items()}
+
+
+def encoded_slots(slots: Slots) -> bytes:
+    """Return the JSON object of what the slots hold."""
+    members = [b"%b:%b" % (encode(name), reply.encoded) for name, reply in slots.items()]
+    return b"{%b}" % b",".join(members)
+
+
+class DraftHypothesis:
+    """A hypothesis in its slot: `id` is `<skill>.<position>`, whatever keys the skill gave.
+
+    `value` is the skill's own object, `checked` its JSON where it was taken over as it came, and
+    `slots` what candidate annotators (and the skill itself) noted.
+    """
+
+    __slots__ = ("_checked", "_encoded", "_template", "id", "position", "skill", "slots", "value")
+
+    def __init__(
+        self,
+        skill: str,
+        position: int,
+        value: dict[str, Any],
+        checked: bytes | None = None,
+        slots: Slots | None = None,
+    ) -> None:
+        self.skill = skill
+        self.position = position
+        self.id = f"{skill}.{position}"
+        self.value = value
+        self.slots = slots_of(value.get("annotations") or {}) if slots is None else slots
+        self._checked = checked
+        self._encoded: bytes | None = None
+        self._template: dict[str, Any] | None = None
+
+    def annotated(self, name: str, reply: Plain, order: Order) -> DraftHypothesis:
+        """Return the hypothesis with a candidate annotator's slot filled."""
+        slots = filled(self.slots, name, reply, order)
+        return DraftHypothesis(self.skill, self.position, self.value, self._checked, slots)
+
+    @property
+    def template(self) -> dict[str, Any]:
+        """The agent state of the hypothesis, to be copied and not to be changed."""
+        if self._template is None:
+            template = {"skill_name": self.skill, **self.value, "hypothesis_id": self.id}
+            template.pop("annotations", None)
+            template["annotations"] = values_of(self.slots)
+            self._template = template
+        return self._template
+
+    @property
+    def encoded(self) -> bytes:
+        """The agent state of the hypothesis as JSON."""
+        if self._encoded is None:
+            self._encoded = b'%b,"annotations":%b}' % (self._front(), encoded_slots(self.slots))
+        return self._encoded
+
+    def _front(self) -> bytes:
+        """Return the JSON object up to its annotations: the checked bytes, where they will do."""
+        if self._checked is None or not _RESERVED.isdisjoint(self.value):
+            front = {**self.template}
+            del front["annotations"]
+            return encode(front)[:-1]
+        name, members, own = encode(self.skill), self._checked[1:-1], encode(self.id)
+        return b'{"skill_name":%b,%b,"hypothesis_id":%b' % (name, members, own)
