@@ -22,9 +22,10 @@ MODULES = """
     assistant/journal assistant/person_queues assistant/rounds/effects assistant/rounds/interpreter
     assistant/turn_result assistant/turn_runner
     connectors/python
-    dialog/agent_state dialog/ids dialog/profile_changes dialog/rendering dialog/splicing
+    dialog/agent_state dialog/draft_hypothesis dialog/ids dialog/profile_changes dialog/rendering
+    dialog/splicing
     pipeline/calling pipeline/calls pipeline/draft pipeline/guard pipeline/ledger pipeline/replies
-    pipeline/requests pipeline/snapshot pipeline/turn pipeline/waves
+    pipeline/requests pipeline/slots pipeline/snapshot pipeline/turn pipeline/waves
     stores/sqlite/pending_rows stores/sqlite/worker_thread stores/sqlite/writer
 """.split()
 

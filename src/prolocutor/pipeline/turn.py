@@ -56,7 +56,7 @@ class Turn:
         self._prepared = prepared
         self._start = start
         self._started = started
-        self._turn_id = opened.opening.turn_id
+        self._id = opened.opening.turn_id
         self._forced = start.forced_skill if start.forced_skill in prepared.skill_steps else None
         self._directed = self._forced is not None or start.preferred is not None
         self._ledger = Ledger(prepared, start.excluded)
@@ -196,8 +196,7 @@ class Turn:
             every = draft.drafted() if about is not None and step.fan_out else ()
             extra = self._extra_for(step) if self._directed else None
             words = self.announcer and self.announcer.deltas_of(entry)
-            turn = self._turn_id
-            requests = requests_for(step, snapshot, turn, seconds, extra, about, every, words)
+            requests = requests_for(step, snapshot, self._id, seconds, extra, about, every, words)
         except BaseException as error:
             self._ledger.asked(entry, now)
             self._over(entry, wave, "failed", formatter_failure(error))
