@@ -1,7 +1,8 @@
 """Hosts one function as an HTTP service: `python -m prolocutor.processes.host module:function`.
 
 POST a request to any path, get the function's bare reply; with `--batch` `{"batch": [...]}` both
-ways. `GET /health` answers once it is up. It listens on 127.0.0.1 only.
+ways. `GET /health` answers once it is up. It listens on 127.0.0.1 only. A client that accepts
+`text/event-stream` gets the words of a reply as they come, where the function says them.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import pkgutil
 import sys
 import threading
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any, Final
 
 import uvicorn
 
-from prolocutor.dialog.generated_words import generates, spoken
+from prolocutor.dialog.generated_words import generates, in_loop, spoken
 from prolocutor.dialog.plain import check, decode, encode
-from prolocutor.dialog.turn_request import taking_dicts
+from prolocutor.dialog.turn_request import takes_requests, taking_dicts
 from prolocutor.errors import BadReply
 from prolocutor.functions import is_async, is_cancelled_from_outside, text_of
 
@@ -43,20 +45,46 @@ class FunctionHost:
         self._target = spoken(target) if whole else taking_dicts(target)
         self._is_async = is_async(target) or is_async(self._target)
         self._batch = batch
+        self._speaks = not batch and (whole or takes_requests(target))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        status, body = await self._answer(scope, receive)
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        if self._speaks and _accepts_events(scope):
+            await self._stream(scope, receive, send)
+        else:
+            await _send_whole(send, *await self._answer(scope, receive))
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the words as they come, then the reply; without words the reply alone."""
+        words: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+        def say(text: str, confidence: float | None = None) -> None:
+            words.put_nowait(encode({"delta": text, "confidence": confidence}))
+
+        answering = asyncio.ensure_future(self._answer(scope, receive, say))
+        answering.add_done_callback(lambda _: words.put_nowait(None))
+        try:
+            piece = await words.get()
+            if piece is None:
+                await _send_whole(send, *await answering)
+                return
+            headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            while piece is not None:
+                await _send_event(send, piece)
+                piece = await words.get()
+            status, body = await answering
+            if status == 200:  # else the stream ends without a reply, which is a failure
+                await _send_event(send, body)
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            answering.cancel()
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, say: Callable[..., None] | None = None
+    ) -> Answer:
         if scope["method"] == "GET" and scope["path"] == "/health":
             return 200, b'"ok"'
         if scope["method"] != "POST":
@@ -71,23 +99,45 @@ class FunctionHost:
         except Exception as error:
             return _error(400, f"this is no request: {error}")
         try:
-            return 200, await self._ask(request)
+            return 200, await self._ask(request, say)
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and is_cancelled_from_outside():
                 raise
             log.debug("the function raised", exc_info=error)
             return _error(500, text_of(error))
 
-    async def _ask(self, request: Any) -> bytes:
+    async def _ask(self, request: Any, say: Callable[..., None] | None = None) -> bytes:
+        target = self._target
+        if say is not None:
+            target = partial(target, say=say if self._is_async else in_loop(say))
         if self._is_async:
-            reply = await self._target(request)
+            reply = await target(request)
         else:
-            reply = await _in_thread(self._target, request)
+            reply = await _in_thread(target, request)
         if not self._batch:
             return check(reply).encoded
         if not isinstance(reply, list | tuple) or len(reply) != len(request):
             raise BadReply(f"a batch wants a list of {len(request)} replies")
         return b'{"batch":[%b]}' % b",".join([check(item).encoded for item in reply])
+
+
+async def _send_whole(send: Send, status: int, body: bytes) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _send_event(send: Send, data: bytes) -> None:
+    event = b"data: %b\n\n" % data
+    await send({"type": "http.response.body", "body": event, "more_body": True})
+
+
+def _accepts_events(scope: Scope) -> bool:
+    accepted = dict(scope.get("headers") or ()).get(b"accept", b"")
+    return b"text/event-stream" in accepted
 
 
 def main() -> None:

@@ -101,19 +101,46 @@ def test_a_target_that_cannot_be_hosted_is_one_clear_line(target: str, complaint
     assert run.stderr.count("\n") == 1
 
 
-async def test_a_generator_function_answers_with_all_that_it_yields() -> None:
-    async def poet(request: Any) -> AsyncIterator[str]:
-        yield "Ro"
-        yield "ses"
+async def poet(request: Any) -> AsyncIterator[str]:
+    yield "Ro"
+    if "fail" in request:
+        raise ValueError("no")
+    yield "ses"
 
+
+@pytest.mark.parametrize(
+    ("accept", "body", "answer"),
+    [
+        (b"*/*", b"{}", b'{"text":"Roses","confidence":0.5}'),
+        (
+            b"application/json, text/event-stream",
+            b"{}",
+            (
+                b'data: {"delta":"Ro","confidence":null}\n\n'
+                b'data: {"delta":"ses","confidence":null}\n\n'
+                b'data: {"text":"Roses","confidence":0.5}\n\n'
+            ),
+        ),
+        (
+            b"text/event-stream",
+            b'{"fail": 1}',
+            b'data: {"delta":"Ro","confidence":null}\n\n',
+        ),
+        (b"text/event-stream", b"{", b'{"error":"this is no request: Input data was truncated"}'),
+    ],
+)
+async def test_the_words_of_a_function_are_sent_to_a_client_that_takes_events(
+    accept: bytes, body: bytes, answer: bytes
+) -> None:
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"{}", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await FunctionHost(poet)({"type": "http", "method": "POST", "path": "/"}, receive, send)
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"accept", accept)]}
+    await FunctionHost(poet)(scope, receive, send)
 
-    assert sent[1]["body"] == b'{"text":"Roses","confidence":0.5}'
+    assert b"".join(message.get("body", b"") for message in sent) == answer
