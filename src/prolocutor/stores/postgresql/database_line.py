@@ -32,6 +32,7 @@ _AWAY: Final = frozenset(("57P01", "57P02", "57P03", "57P05", "25006", "53300"))
 """Error codes of a server that stops, starts, was demoted or has no place for another line."""
 
 
+_STARTED: Final = "SELECT pg_postmaster_start_time()"
 _NAME_SESSION: Final = "SELECT set_config('application_name', $1, false)"
 
 
@@ -96,8 +97,9 @@ class DatabaseLine:
         self._closed = False
         self._first = 0
         self._new_name: str | None = None
+        self._server: tuple[int, object] | None = None
         self.since = 0.0
-        """When this connection was made, by the monotonic clock."""
+        """When this server was first connected to since it was started, by the monotonic clock."""
         self.on_return: Callable[[], None] = _nothing
         """Called when the line is back after it was lost."""
 
@@ -216,11 +218,17 @@ class DatabaseLine:
         for step in range(len(servers)):
             place = (self._first + step) % len(servers)
             try:
-                self._connection = await self._connect_to(servers[place])
+                made = await self._connect_to(servers[place])
+                (row,) = await made.fetch(_STARTED)
             except (StoreError, ConfigError) as error:
                 fault = error
                 continue
-            self._first, self.since = place, monotonic()
+            except Exception as error:
+                fault = _translated(error, self._url)
+                continue
+            self._connection, self._first = made, place
+            if self._server != (place, row[0]):
+                self._server, self.since = (place, row[0]), monotonic()
             return
         raise fault
 

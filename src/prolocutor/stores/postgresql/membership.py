@@ -56,7 +56,7 @@ class Membership:
 
     @property
     def connected_at(self) -> float:
-        """When the line was connected, by the monotonic clock."""
+        """When the server was first connected to, by the monotonic clock."""
         return self._line.since
 
     def clock(self) -> float:

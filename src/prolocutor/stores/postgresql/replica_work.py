@@ -58,7 +58,7 @@ class ReplicaWork:
     async def inherit(self, limit: int) -> list[UnfinishedTurn]:
         """Take over turns of the dead; return all that this replica has.
 
-        A connection that is younger than a lease proves nothing: while the database was away,
+        A server that this replica has known for less than a lease proves nothing: before, perhaps
         nobody could prolong a lease.
         """
         lease = self._membership.lease
