@@ -67,6 +67,8 @@ class ServiceWiring:
     def connect(self, service: Service) -> Connector:
         """Make the connector of a service; `ConfigError` where its target is none."""
         target = service.target
+        if isinstance(target, Addressed) and service.connector == "nats":
+            target = target.address
         if isinstance(target, str) and is_nats(target) and service.connector in (None, "nats"):
             return self._connect_by_nats(service, target)
         return connect(service)

@@ -92,7 +92,8 @@ async def _tell(workers: Sequence[Worker], connections: dict[NatsServers, NatsCo
         if connection.client is None:
             await connection.tried()
         if connection.client is None:
-            click.echo(f"waiting for NATS at {connection.servers}", err=True)
+            why = f" ({connection.failure})" if connection.failure else ""
+            click.echo(f"waiting for NATS at {connection.servers}{why}", err=True)
         await connection.connected()
     for worker in workers:
         settings = worker.settings

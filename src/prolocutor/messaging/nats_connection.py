@@ -76,6 +76,11 @@ class NatsConnection:
         return client if client is not None and client.is_connected else None
 
     @property
+    def failure(self) -> str:
+        """What went wrong last, "" if nothing did."""
+        return self._failure
+
+    @property
     def was_tried(self) -> bool:
         """Whether each server was tried once, or one of them is there."""
         return self._tried.is_set()
@@ -97,8 +102,13 @@ class NatsConnection:
         Subscriptions are made there: they end with their client.
         """
         self._setups.append(setup)
-        if self._client is not None:
-            await self._prepare(self._client, setup)
+        client = self._client
+        if client is not None:
+            try:
+                await setup(client)
+            except (NatsError, OSError, TimeoutError) as error:
+                self._failed(error)
+                client.abort()  # the next client is set up anew
 
     async def ask(self, subject: str, body: bytes, headers: dict[str, str]) -> Msg:
         """Send a request and return its answer, whatever that says.
@@ -212,6 +222,8 @@ class NatsConnection:
             self._failed(error)
             if isinstance(error, UnexpectedEOF):
                 closed.set()
+            elif client.is_connected:  # a subject that is forbidden, messages that were dropped
+                log.warning("NATS at %s: %s", self.servers, said(error))
 
         async def ended() -> None:
             closed.set()
@@ -240,7 +252,7 @@ class NatsConnection:
     async def _use(self, client: NatsClient, closed: asyncio.Event) -> None:
         await client.listen(f"{self.inbox}.*")
         for setup in self._setups:
-            await self._prepare(client, setup)
+            await setup(client)
         self._client = client
         self._tried.set()
         if self._connected.is_set():
@@ -251,12 +263,6 @@ class NatsConnection:
                 async with asyncio.timeout(LOOK_SECONDS):  # a dead line closes without a word
                     await closed.wait()
         log.warning("the connection to NATS at %s was lost", self.servers)
-
-    async def _prepare(self, client: Client, setup: Setup) -> None:
-        try:
-            await setup(client)
-        except NatsError as error:
-            self._failed(error)
 
     def _failed(self, error: Exception) -> None:
         """Note an error of the connection; it shows in the errors of calls."""
