@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -53,6 +54,10 @@ class NatsClient(Client):
             writer = getattr(self._transport, name, None)
             if writer is not None:
                 writer.transport.abort()
+
+    async def _close(self, status: int, do_cbs: bool = True) -> None:
+        with suppress(OSError):  # what could not be sent is lost with the connection
+            await super()._close(status, do_cbs)
 
     def _connect_command(self) -> bytes:
         if self._insists_on_tls and not self._server_info.get("tls_required"):
