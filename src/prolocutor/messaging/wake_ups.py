@@ -74,6 +74,7 @@ class NatsWakeUps:
     async def _subscribe(self, client: Client) -> None:
         subject = wire.feed_subject(self._assistant, "*")
         await client.subscribe(subject, cb=self._heard)
+        await client.flush()  # what is sent from now on is heard
         self._missed()
 
     async def _heard(self, message: Msg) -> None:
