@@ -7,6 +7,7 @@ a turn is opened as one statement would, with the window as it was before the wa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -76,11 +77,11 @@ async def change_functions(url: str, control: str) -> None:
     await connection.close()
 
 
-def sabotage(control: str) -> None:
+def sabotage(controls: Sequence[str]) -> None:
     """Change the program of this process."""
-    if control == "hints":
+    if "hints" in controls:
         PostgresqlWakeUps.wake = _no_hint  # type: ignore[method-assign]
-    if control in ("fence", "ttl"):
+    if not {"fence", "ttl"}.isdisjoint(controls):
         PostgresqlStore.close_turn = _believing(PostgresqlStore.close_turn)  # type: ignore[method-assign]
 
 

@@ -29,6 +29,8 @@ class SoakDatabase:
         self._bytes = bytes
         self._servers: list[PostgresqlServer] = []
         self._primary = 0
+        self._lock = asyncio.Lock()
+        self._line: tuple[str, Any] = ("", None)
 
     @property
     def ports(self) -> list[int]:
@@ -107,12 +109,18 @@ class SoakDatabase:
                 self._follow()
 
     async def rows(self, statement: str, *values: Any) -> list[Any]:
-        """Run a statement at the primary, on a connection of its own."""
-        connection = await asyncpg.connect(self.url)
-        try:
+        """Run a statement at the primary, on a connection of the soak's own."""
+        async with self._lock:
+            url, connection = self._line
+            if connection is None or connection.is_closed() or url != self.url:
+                connection = await asyncpg.connect(self.url)
+                self._line = (self.url, connection)
             return list(await connection.fetch(statement, *values))
-        finally:
-            await connection.close()
+
+    async def hang_up(self) -> None:
+        """Close that connection."""
+        if self._line[1] is not None:
+            self._line[1].terminate()
 
     def _follow(self) -> None:
         standby = self._servers[1 - self._primary]

@@ -4,7 +4,7 @@ A server forked here is `prolocutor serve` with the same words as typed by a per
 in which Python imports it is saved. Read from standard input, one word a line: `live` forks
 a server, `kill` and `stop` send it SIGKILL and SIGTERM, and then `ended STATUS` is printed (as
 `subprocess` counts: minus the signal); `pause` and `go-on` send SIGSTOP and SIGCONT. Beside that
-the servers print to the same standard output. `SOAK_CONTROL` names a fault to put in before.
+the servers print to the same standard output. `SOAK_CONTROLS` names faults to put in before.
 
     python bench/soaking/fork_server.py serve FILE --port 4242 --store URL
 """
@@ -29,13 +29,23 @@ from prolocutor.cli.main import run
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGTERM}
 PAUSES = {"pause": signal.SIGSTOP, "go-on": signal.SIGCONT}
+SHARED = (
+    "prolocutor.almond.door.door",
+    "prolocutor.almond.programs.executor",
+    "prolocutor.config.building",
+    "prolocutor.stores.postgresql.postgresql_store",
+    "uvicorn.protocols.http.httptools_impl",
+)
+"""What a replica imports beside that, when it needs it."""
 PATIENCE = 30
 """Seconds that a server may take to end; then it is killed."""
 
 
 def main(arguments: list[str]) -> None:
-    if control := os.environ.get("SOAK_CONTROL"):
-        importlib.import_module("bench.soaking.controls").sabotage(control)
+    if controls := os.environ.get("SOAK_CONTROLS"):
+        importlib.import_module("bench.soaking.controls").sabotage(controls.split(","))
+    for name in SHARED if "SOAK_STORE" in os.environ else ():
+        importlib.import_module(name)
     gc.freeze()
     child = 0
     for line in sys.stdin:

@@ -26,9 +26,11 @@ from prolocutor.stores.store_catalog import open_store
 
 ASSISTANT: Final = Path(__file__).with_name("replicas.yaml")
 ROOT: Final = Path(__file__).parents[2]
-READY: Final = 60.0
+READY: Final = 15.0
+TRIES: Final = 8
+"""Seconds until a replica that is not ready is started again, and how often."""
 AT_LAST: Final = 60.0
-"""Seconds in which a replica must be ready, and in which all must be answered at last."""
+"""Seconds in which all must be answered at last."""
 QUIET: Final = 6
 """People who say little, beside the others."""
 RARE: Final = frozenset({"restart", "failover", "disk", "nats"})
@@ -44,7 +46,7 @@ class ReplicaSoak(msgspec.Struct, frozen=True, kw_only=True):
     lease: float = 1.0
     seed: int = 1
     faults: tuple[str, ...] = ("kill", "pause", "cut", "restart", "failover")
-    control: str = ""
+    controls: tuple[str, ...] = ()
     every: float = 0.5
     """Seconds between two faults, on average."""
 
@@ -57,7 +59,7 @@ class ReplicaSlot:
         self.url = f"http://127.0.0.1:{port}"
         self.port = port
         self.proxies: list[TcpProxy] = []
-        self.is_up = False
+        self._starts = False
         self.busy = asyncio.Lock()
         self._forks: ForkServer | None = None
 
@@ -69,18 +71,27 @@ class ReplicaSlot:
         """Start a replica; it need not be ready."""
         assert self._forks is not None
         await self._forks.start()
-        self.is_up = True
+        self._starts = True
 
     async def ready(self) -> None:
-        """Wait until it takes requests."""
+        """Wait until it takes requests; one that found no database is started again."""
         assert self._forks is not None
-        async with asyncio.timeout(READY):
-            await self._forks.ready()
+        for _ in range(TRIES):
+            if not self._starts:
+                return
+            try:
+                async with asyncio.timeout(READY):
+                    await self._forks.ready()
+                self._starts = False
+            except TimeoutError:
+                await self.kill()
+                await self.start()
+        raise TimeoutError(f"replica {self.number} is not ready")
 
     async def kill(self) -> None:
         """Kill it."""
         assert self._forks is not None
-        self.is_up = False
+        self._starts = False
         await self._forks.kill()
 
     async def pause(self, seconds: float) -> None:
@@ -93,7 +104,6 @@ class ReplicaSlot:
     async def stop(self) -> int:
         """Ask it to end; return its exit status."""
         assert self._forks is not None
-        self.is_up = False
         return await self._forks.stop()
 
     async def aclose(self) -> None:
@@ -117,9 +127,7 @@ class ReplicaRun:
         self._diary = folder / "diary"
         self._database = database
         self._random = Random(soak.seed)
-        self._slots = [
-            ReplicaSlot(number, _free_port(self._random)) for number in range(soak.replicas)
-        ]
+        self._slots = [ReplicaSlot(number, _free_port(Random())) for number in range(soak.replicas)]
         self._watching: set[asyncio.Task[None]] = set()
         self._rare = 0
 
@@ -139,6 +147,7 @@ class ReplicaRun:
             found.complaints = [*self.ledger.complaints, *found.complaints]
             return found
         finally:
+            await self._database.hang_up()
             await in_thread(self._database.aclose)
 
     def summary(self, found: Findings) -> str:
@@ -158,7 +167,7 @@ class ReplicaRun:
         return (
             f"{self.soak.replicas} replicas, {self.soak.people} people, lease"
             f" {self.soak.lease:g} s, seed {self.soak.seed}"
-            f"{f', control {self.soak.control}' if self.soak.control else ''}\n"
+            f"{''.join(f', control {one}' for one in self.soak.controls)}\n"
             f"faults: {faults}\n{found.turns:,} turns, {found.run_again:,} run again; {seen}\n"
             f"turns of killed replicas that others took over: {taken}\n"
             f"messages at other replicas: {len(lags):,}, late by"
@@ -172,8 +181,8 @@ class ReplicaRun:
         store = open_store(self._database.url)
         await store.open()
         await store.aclose()
-        if self.soak.control:
-            await change_functions(self._database.url, self.soak.control)
+        for control in self.soak.controls:
+            await change_functions(self._database.url, control)
 
     async def _soak(self, log: IO[bytes]) -> None:
         for slot in self._slots:
@@ -194,6 +203,7 @@ class ReplicaRun:
                 for n, one in [*((0, one) for one in quiet), *enumerate(people)]
             ]
             await self._break_things()
+            await asyncio.gather(*(slot.ready() for slot in self._slots))
             enough.set()
             await self._settle(talks)
             read_enough.set()
@@ -215,7 +225,7 @@ class ReplicaRun:
             "SOAK_LEASE": f"{self.soak.lease}s",
             "SOAK_URL": slot.url,
             "SOAK_DIARY": str(self._diary),
-            "SOAK_CONTROL": self.soak.control,
+            "SOAK_CONTROLS": ",".join(self.soak.controls),
             "PYTHONPATH": str(ROOT),
         }
         await slot.open(["serve", str(ASSISTANT), "--port", str(slot.port)], environ, log)
@@ -292,6 +302,8 @@ class ReplicaRun:
             return
         async with slot.busy:
             lease = self.soak.lease
+            if name != "kill":
+                await slot.ready()
             if name == "kill":
                 await self._kill(slot)
             elif name == "pause":
