@@ -226,7 +226,7 @@ class ReplicaRun:
             "SOAK_URL": slot.url,
             "SOAK_DIARY": str(self._diary),
             "SOAK_CONTROLS": ",".join(self.soak.controls),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}",
         }
         await slot.open(["serve", str(ASSISTANT), "--port", str(slot.port)], environ, log)
 

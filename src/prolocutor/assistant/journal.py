@@ -28,6 +28,7 @@ from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
 from prolocutor.dialog.inputs import OPERATOR, EarlierTurn, Input, OperatorAct
 from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
+from prolocutor.observe.trace_context import current_traceparent
 from prolocutor.pipeline.draft import DraftReply
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -149,7 +150,7 @@ class Journal:
             encoded_text=text,
             attributes=attributes,
             message=_row_of(shown, text, bot_utt_id),
-            start=_start_of(input, secret=True) if secret else start,
+            start=self._with_trace(_start_of(input, secret=True) if secret else start),
             round=round,
             request_key=request_id,
             request_hash=None if request_id is None else _digest(said, dialog, came),
@@ -163,6 +164,13 @@ class Journal:
                 attributes=self.new_dialog_attributes,
             ),
         )
+
+    def _with_trace(self, start: bytes) -> bytes:
+        """Add the trace that the turn is part of, for a second run at another replica."""
+        traceparent = current_traceparent() if self._shared else None
+        if traceparent is None:
+            return start
+        return plain.encode({**plain.decode(start), "traceparent": traceparent})
 
     async def resume_turn(self, turn_id: TurnId) -> OpenedTurn:
         """Count one more attempt at a turn that was cut off, and return what it starts from."""
@@ -261,11 +269,18 @@ def input_of(opened: OpenedTurn) -> Input:
     """Return the input of an opened turn."""
     said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
+    came.pop("traceparent", None)
     if "retold" in came:
         came["retold"] = msgspec.convert(came["retold"], EarlierTurn)
     if "operator" in came:
         came["operator"] = msgspec.convert(came["operator"], OperatorAct)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
+
+
+def traceparent_of(opened: OpenedTurn) -> str | None:
+    """Return the trace that the first run of a turn was part of."""
+    start = opened.opening.start
+    return None if start == b"{}" else plain.decode(start).get("traceparent")
 
 
 def _start_of(input: Input, *, secret: bool = False) -> bytes:

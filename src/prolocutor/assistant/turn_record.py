@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prolocutor.assistant.journal import traceparent_of
 from prolocutor.contracts.observer import TurnRecord
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.pipeline.turn import Turn
@@ -34,6 +35,7 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         utt_id=said.bot_utt_id,
         reasons=turn.reasons,
         remarks=turn.remarks,
+        traceparent=traceparent_of(opened) if opened.attempt > 1 else None,
         cost=sum(map(_cost, hypotheses)),
     )
 

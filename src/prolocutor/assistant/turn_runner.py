@@ -12,7 +12,7 @@ from typing import Final
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
-from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of
+from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of, traceparent_of
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, Place
 from prolocutor.assistant.rounds.decision import Decision
@@ -29,6 +29,7 @@ from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTu
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
 from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, ProlocutorError, TakenOver
+from prolocutor.observe.trace_context import continued
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 from prolocutor.reading.libraries import load_ahead
@@ -126,7 +127,8 @@ class TurnRunner:
             young = self._clock() - unfinished.started <= self._recover_within
             if young and unfinished.attempts < MAX_ATTEMPTS:
                 log.info("turn %s was cut off and runs again", turn_id)
-                await self._run(opened, input_of(opened), monotonic())
+                with continued(traceparent_of(opened)):
+                    await self._run(opened, input_of(opened), monotonic())
             else:
                 log.warning("turn %s was cut off and is closed", turn_id)
                 await self._interrupt(opened)

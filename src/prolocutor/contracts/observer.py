@@ -39,7 +39,8 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why skills
     were called, in the order of the waves, as far as the selectors give them. `cost` is the sum of
     what hypotheses say that they cost, in the currency of their prices. `seconds` counts from
-    the turn's start to its reply being stored, which has the id `utt_id`.
+    the turn's start to its reply being stored, which has the id `utt_id`. `traceparent` names the
+    span in which the first run of this turn was cut off.
     """
 
     turn_id: str
@@ -63,6 +64,7 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     reasons: list[Reason] = []
     remarks: list[dict[str, str]] = []
     cost: float = 0.0
+    traceparent: str | None = None
 
 
 class Observer(Protocol):

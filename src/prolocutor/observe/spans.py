@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from opentelemetry import context
 from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
     NoOpTracer,
     NoOpTracerProvider,
     ProxyTracerProvider,
@@ -16,12 +18,15 @@ from opentelemetry.trace import (
 from opentelemetry.trace.status import Status, StatusCode
 
 from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.observe.trace_context import span_context_of
 
 _NAME = "prolocutor"
 
 
 class TurnSpans:
     """An observer that makes a span of each turn and of each service in it, with their true times.
+
+    A turn that was cut off and ran again is in the trace of its first run, and linked to it.
 
     It does nothing until the application has set a tracer provider, or passes one here.
     """
@@ -36,10 +41,15 @@ class TurnSpans:
         if tracer is None:
             return
         began = round(record.started * 1e9)
+        first = None if record.traceparent is None else span_context_of(record.traceparent)
+        parent = context.Context()
+        if first is not None:
+            parent = set_span_in_context(NonRecordingSpan(first), parent)
         span = tracer.start_span(
             "turn",
-            context.Context(),
+            parent,
             SpanKind.SERVER,
+            links=[] if first is None else [Link(first, {"prolocutor.run": "first"})],
             start_time=began,
             attributes={
                 "prolocutor.turn_id": record.turn_id,

@@ -19,6 +19,7 @@ class FakeSpan(NonRecordingSpan):
         super().__init__(SpanContext(1, id(self) % (1 << 64), is_remote=False))
         self.name, self.parent, self.began = name, parent, began
         self.shown, self.ended = attributes, 0
+        self.linked: list[int] = []
         self.status = StatusCode.UNSET
 
     def set_status(self, status: Any, description: str | None = None) -> None:
@@ -37,6 +38,7 @@ class FakeTracer(trace.Tracer):
     def start_span(self, name: str, context: Any = None, *args: Any, **kwargs: Any) -> Span:
         parent = trace.get_current_span(context)
         self.spans.append(FakeSpan(name, parent, kwargs["start_time"], kwargs["attributes"]))
+        self.spans[-1].linked = [one.context.span_id for one in kwargs.get("links") or ()]
         return self.spans[-1]
 
     @contextmanager
@@ -105,3 +107,14 @@ def test_nothing_is_said_of_what_people_say() -> None:
 def test_without_a_provider_nothing_is_made() -> None:
     TurnSpans().turn_ended(record(service()))
     TurnSpans(NoOpTracerProvider()).turn_ended(record(service()))
+
+
+def test_a_second_run_is_in_the_trace_of_the_first_and_linked_to_it() -> None:
+    provider = FakeProvider()
+    first = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    TurnSpans(provider).turn_ended(record(attempt=2, traceparent=first))
+    TurnSpans(provider).turn_ended(record(attempt=2, traceparent="nonsense"))
+
+    (second, other) = provider.tracer.spans
+    assert second.parent.get_span_context().span_id == 0xB7AD6B7169203331
+    assert (second.linked, other.linked) == ([0xB7AD6B7169203331], [])

@@ -16,7 +16,8 @@ def call_headers(requests: Sequence[Request]) -> dict[str, str]:
     """Return the headers of one POST for these requests.
 
     `X-Turn-Id`; `Idempotency-Key`, of a batch the first request's key, `+` and a digest of all
-    keys, so that another batch never has the same; `traceparent` within a recording span.
+    keys, so that another batch never has the same; `traceparent` within a
+    recording span, or where a trace is continued.
     """
     first = requests[0]
     key = first.key
@@ -24,7 +25,8 @@ def call_headers(requests: Sequence[Request]) -> dict[str, str]:
         keys = "\n".join([request.key for request in requests])
         key += "+" + hashlib.blake2b(keys.encode(), digest_size=8).hexdigest()
     headers = {"X-Turn-Id": _sent(first.turn_id), "Idempotency-Key": _sent(key)}
-    if get_current_span().is_recording():
+    span = get_current_span()
+    if span.is_recording() or span.get_span_context().is_remote:
         TraceContextTextMapPropagator().inject(headers)
     return headers
 

@@ -1,0 +1,44 @@
+"""The trace that a turn is part of, written down so that a second run of the turn continues it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry import context
+from opentelemetry.trace import SpanContext, get_current_span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+_HEADER = "traceparent"
+
+
+def current_traceparent() -> str | None:
+    """Return the `traceparent` (W3C) of the span that records now; None if there is none."""
+    if not get_current_span().is_recording():
+        return None
+    headers: dict[str, str] = {}
+    TraceContextTextMapPropagator().inject(headers)
+    return headers.get(_HEADER)
+
+
+@contextmanager
+def continued(traceparent: str | None) -> Iterator[None]:
+    """Continue a trace in the block: calls of services are part of it."""
+    if traceparent is None:
+        yield
+        return
+    token = context.attach(_context_of(traceparent))
+    try:
+        yield
+    finally:
+        context.detach(token)
+
+
+def span_context_of(traceparent: str) -> SpanContext | None:
+    """Return the span that a `traceparent` names; None for one that is malformed."""
+    found = get_current_span(_context_of(traceparent)).get_span_context()
+    return found if found.is_valid else None
+
+
+def _context_of(traceparent: str) -> context.Context:
+    return TraceContextTextMapPropagator().extract({_HEADER: traceparent}, context.Context())
