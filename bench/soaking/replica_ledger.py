@@ -49,7 +49,7 @@ class PersonLedger(msgspec.Struct):
 
     def took(self, id_: int, text: str, *, live: bool) -> str | None:
         """Note a message of the feed; return what is wrong with it."""
-        if live and text in self.heard_at:
+        if live and " after " in text and text in self.heard_at:
             self.lags.append(max(0.0, time.monotonic() - self.heard_at[text]))
         if self.read.setdefault(id_, text) != text:
             return f"the message {id_} was {self.read[id_]!r} and later {text!r}"

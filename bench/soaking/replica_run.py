@@ -12,6 +12,7 @@ from statistics import median
 from typing import IO, Final
 
 import aiohttp
+import asyncpg
 import msgspec
 
 from bench.soaking.controls import change_functions
@@ -129,6 +130,7 @@ class ReplicaRun:
         self._random = Random(soak.seed)
         self._slots = [ReplicaSlot(number, _free_port(Random())) for number in range(soak.replicas)]
         self._watching: set[asyncio.Task[None]] = set()
+        self._orphans: dict[tuple[str, int], float] = {}
         self._rare = 0
 
     async def run(self) -> Findings:
@@ -202,6 +204,7 @@ class ReplicaRun:
                 group.create_task(one.read(read_enough, restless=n % 2 == 1))
                 for n, one in [*((0, one) for one in quiet), *enumerate(people)]
             ]
+            measuring = group.create_task(self._measure())
             await self._break_things()
             await asyncio.gather(*(slot.ready() for slot in self._slots))
             enough.set()
@@ -210,7 +213,7 @@ class ReplicaRun:
             for slot in self._slots:
                 if status := await slot.stop():
                     self.ledger.complain(f"replica {slot.number} was asked to end: {status}")
-            for task in [*reads, *self._watching]:
+            for task in [*reads, *self._watching, measuring]:
                 task.cancel()
 
     async def _open(self, slot: ReplicaSlot, log: IO[bytes]) -> None:
@@ -293,6 +296,7 @@ class ReplicaRun:
         self.counts[name] += 1
         if slot is None:
             self._rare += 1
+            self._orphans.clear()
             faults: dict[str, Callable[[], Awaitable[None]]] = {
                 "restart": lambda: in_thread(self._database.restart),
                 "failover": self._fail_over,
@@ -328,30 +332,37 @@ class ReplicaRun:
             await asyncio.sleep(self._random.uniform(0.0, 0.3))
 
     async def _watch(self, url: str, died: float) -> None:
-        """Measure how soon others have the turns that a dead replica had.
-
-        What happens while the database fails as well says nothing.
-        """
-        rare = self._rare
+        """Note the turns that a dead replica has open."""
         statement = (
             "SELECT o.turn_id, o.replica FROM open_turns o JOIN replicas r USING (replica)"
             " WHERE r.url = $1"
         )
-        still = "SELECT turn_id FROM open_turns WHERE replica = ANY($1) AND turn_id = ANY($2)"
         try:
-            left = await self._database.rows(statement, url)
-            numbers = list({replica for _, replica in left})
-            turns = {turn_id for turn_id, _ in left}
-            while turns:
-                await asyncio.sleep(0.05)
-                open_now = {
-                    turn_id for [turn_id] in await self._database.rows(still, numbers, list(turns))
-                }
-                if rare == self._rare:
-                    self.takeovers += [time.monotonic() - died] * len(turns - open_now)
-                turns = open_now
-        except (TimeoutError, OSError, Exception):
+            for turn_id, replica in await self._database.rows(statement, url):
+                self._orphans.setdefault((turn_id, replica), died)
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
             return  # the database fails as well
+
+    async def _measure(self) -> None:
+        """Measure how soon others have the turns that a dead replica had.
+
+        What happens while the database fails as well says nothing.
+        """
+        while True:
+            await asyncio.sleep(0.05)
+            if not self._orphans:
+                continue
+            rare = self._rare
+            try:
+                rows = await self._database.rows("SELECT turn_id, replica FROM open_turns")
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                self._orphans.clear()
+                continue
+            left = {(turn_id, replica) for turn_id, replica in rows}
+            for orphan in self._orphans.keys() - left:
+                died = self._orphans.pop(orphan)
+                if rare == self._rare:
+                    self.takeovers.append(time.monotonic() - died)
 
     async def _fail_over(self) -> None:
         await in_thread(self._database.fail_over)

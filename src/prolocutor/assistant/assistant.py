@@ -212,6 +212,8 @@ class Assistant:
     async def aclose(self, *, grace: float | None = None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
         self._stopping = True
+        if self._succession is not None:
+            self._succession.decline()
         await self._scheduler.aclose()
         await self._queues.drain(grace)
         self.watchdog.stop()

@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+MAX_LOOKS = 10
+"""How often the words are read again because another replica has changed their dialog."""
+
 INTERRUPTED = {"interrupted": True}
 """Attributes of a reply that closes a turn which was cut off and not run again."""
 
@@ -116,6 +119,7 @@ class Journal:
                 round = changed.round
             except NotFound:
                 continue  # the turn that was open has just been stored: ask again
+        raise PersonBusy("the dialog changes all the time")
 
     def _opening(
         self,

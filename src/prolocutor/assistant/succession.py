@@ -70,15 +70,19 @@ class Succession:
         self._recoveries: dict[str, asyncio.Task[None]] = {}
         self._settling: set[str] = set()
         self._ends: dict[str, int] = {}
+        self._heir = True
         self.reachable = False
         """Whether the store answered the last time."""
-        self.takeovers = 0
-        """Turns that this replica took up after they had been cut off."""
 
     @property
     def waiting(self) -> int:
         """The pieces of work that wait for a person at another replica."""
         return self._access.busy
+
+    @property
+    def takeovers(self) -> int:
+        """Turns that ran again here after they had been cut off, here or elsewhere."""
+        return self._turns.taken_up
 
     @property
     def refused(self) -> int:
@@ -113,6 +117,10 @@ class Succession:
             asyncio.create_task(self._poll(), name="feed poll"),
         ]
 
+    def decline(self) -> None:
+        """Take over no more turns: this replica is going to leave."""
+        self._heir = False
+
     async def aclose(self, grace: float | None = None) -> None:
         """Wait for the turns that were taken over, and stop beating."""
         if self._recoveries:
@@ -141,7 +149,7 @@ class Succession:
         try:
             if not await self._store.beat():
                 log.warning("this replica was declared dead and joined again")
-            for turn in await self._store.inherit():
+            for turn in await self._store.inherit() if self._heir else ():
                 self._take_up(turn)
             self._settle_owed()
             await self._access.tidy()
@@ -163,7 +171,6 @@ class Succession:
         turn_id = turn.turn_id
         if turn_id in self._journal.in_hand or turn_id in self._recoveries:
             return
-        self.takeovers += 1
         recovery = asyncio.create_task(self._recover(turn))
         self._recoveries[turn_id] = recovery
         recovery.add_done_callback(lambda _: self._recoveries.pop(turn_id, None))

@@ -69,6 +69,8 @@ class TurnRunner:
         self._access = access
         self._stored = stored
         self._speaking = speaking
+        self.taken_up = 0
+        """Turns that were cut off and taken up here."""
         self.refused = 0
         """Turns that were run here and stored by another replica."""
         self._engine = engine
@@ -124,6 +126,7 @@ class TurnRunner:
         turn_id = unfinished.turn_id
         try:
             opened = await self._journal.resume_turn(turn_id)
+            self.taken_up += 1
             young = self._clock() - unfinished.started <= self._recover_within
             if young and unfinished.attempts < MAX_ATTEMPTS:
                 log.info("turn %s was cut off and runs again", turn_id)
