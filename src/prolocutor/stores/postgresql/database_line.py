@@ -218,28 +218,26 @@ class DatabaseLine:
         for step in range(len(servers)):
             place = (self._first + step) % len(servers)
             try:
-                made = await self._connect_to(servers[place])
-                (row,) = await made.fetch(_STARTED)
+                self._connection, started = await self._connect_to(servers[place])
             except (StoreError, ConfigError) as error:
                 fault = error
                 continue
-            except Exception as error:
-                fault = _translated(error, self._url)
-                continue
-            self._connection, self._first = made, place
-            if self._server != (place, row[0]):
-                self._server, self.since = (place, row[0]), monotonic()
+            self._first = place
+            if self._server != (place, started):
+                self._server, self.since = (place, started), monotonic()
             return
         raise fault
 
-    async def _connect_to(self, server: str) -> Connection:
+    async def _connect_to(self, server: str) -> tuple[Connection, object]:
+        """Return a connection, prepared, and when its server was started."""
         made: Connection | None = None
         try:
             async with asyncio.timeout(self._url.connect_timeout):
                 made = await asyncpg.connect(server, timeout=self._url.connect_timeout)
                 await self._prepare(made)
+                (row,) = await made.fetch(_STARTED)
                 made.add_termination_listener(self._terminated)
-                return made
+                return made, row[0]
         except BaseException as error:
             if made is not None:
                 made.terminate()
