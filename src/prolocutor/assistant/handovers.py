@@ -17,8 +17,8 @@ import msgspec
 
 from prolocutor.assistant.duty_webhook import DutyWebhook
 from prolocutor.assistant.handover_settings import HandoverSettings
-from prolocutor.assistant.rounds.effects import HandoverChange, TurnEffects
 from prolocutor.assistant.rounds.interpreter import round_of
+from prolocutor.assistant.rounds.turn_effects import HandoverChange, TurnEffects
 from prolocutor.contracts.store import NO_ROUND, AgendaEntry, OpenedTurn, Store
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.inputs import OPERATOR, DirectReply, Input, OperatorAct, TurnStart

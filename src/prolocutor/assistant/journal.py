@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from prolocutor.assistant.feed import human_message, reply_messages
-from prolocutor.assistant.rounds.effects import TurnEffects
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
+from prolocutor.assistant.rounds.turn_effects import TurnEffects
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import (
     AnsweredRequest,

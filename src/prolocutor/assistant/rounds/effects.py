@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from prolocutor.assistant.rounds import agenda_lines, choice_pages
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.interpreter import round_of
-from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, AgendaEntry, OpenedTurn
+from prolocutor.assistant.rounds.turn_effects import HandoverChange, TurnEffects
+from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.messages import with_owner
 from prolocutor.dialog.rounds import NOTHING, Handover, PendingAsk, Round
@@ -22,33 +21,6 @@ PREFERRED_TURNS: Final = 5
 
 CONTINUES: Final = (True, "must", "can")
 """Values of `can_continue` that mean yes; the words are DREAM's."""
-
-
-class HandoverChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a turn changed about who has the dialog, or was said while a person had it.
-
-    `waits`: a person is wanted from now on, for the reason in `text`. `heard`: the person spoke.
-    """
-
-    state: Literal["waits", "taken", "said", "heard", "given"]
-    by: str = ""
-    text: str = ""
-    note: str = ""
-
-
-class TurnEffects(msgspec.Struct, frozen=True, kw_only=True):
-    """What is stored together with a reply; `round` is None if it has not changed.
-
-    `stores`: of both utterances, what was `heard` alone, or what was `said`.
-    """
-
-    waiting: PendingAsk | None = None
-    round: bytes | None = None
-    closing: bytes = NO_ASK_CLOSING
-    entries: Sequence[AgendaEntry] = ()
-    struck: Sequence[tuple[str, str]] = ()
-    stores: Literal["both", "heard", "said"] = "both"
-    handover: HandoverChange | None = None
 
 
 def effects_of(opened: OpenedTurn, decision: Decision, draft: Draft) -> TurnEffects:
