@@ -7,9 +7,10 @@ PostgreSQL is started by the soak itself (Debian's package). Two to four `proloc
 it, each over a TCP proxy. People talk to any of them over real sockets, with an `Idempotency-Key`
 each, and read their feeds over WebSockets, from replica to replica. Faults: `kill` (SIGKILL),
 `pause` (SIGSTOP for longer than the lease), `cut` (the lines to the database, reset or held),
-`restart` (the database, `immediate`), `failover` (the standby is promoted), `disk` (full). At the
-end all that people said, heard and read is compared with the database. A control puts a fault into
-the program that the soak has to find. Exit status 1 if anything differs.
+`restart` (the database, `immediate`), `failover` (the standby is promoted), `disk` (full; as root),
+`nats` (hints go through a nats-server, which is killed and started again). At the end all that
+people said, heard and read is compared with the database. A control puts a fault into the program
+that the soak has to find. Exit status 1 if anything differs.
 """
 
 from __future__ import annotations

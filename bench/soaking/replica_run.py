@@ -24,8 +24,10 @@ from bench.soaking.servers import ForkServer
 from bench.soaking.soak_run import _free_port
 from bench.soaking.tcp_proxy import TcpProxy
 from prolocutor.stores.store_catalog import open_store
+from tests.nats_server import NatsServer
 
 ASSISTANT: Final = Path(__file__).with_name("replicas.yaml")
+WITH_NATS: Final = Path(__file__).with_name("replicas_nats.yaml")
 ROOT: Final = Path(__file__).parents[2]
 READY: Final = 15.0
 TRIES: Final = 8
@@ -132,12 +134,15 @@ class ReplicaRun:
         self._watching: set[asyncio.Task[None]] = set()
         self._orphans: dict[tuple[str, int], float] = {}
         self._rare = 0
+        self._nats = NatsServer() if "nats" in soak.faults else None
 
     async def run(self) -> Findings:
         """Run it and compare what people saw with what is stored."""
         await in_thread(self._database.open)
         try:
             await self._migrate()
+            if self._nats is not None:
+                await self._nats.start()
             with (self._folder / "replicas.log").open("wb") as log:
                 try:
                     await self._soak(log)
@@ -149,6 +154,8 @@ class ReplicaRun:
             found.complaints = [*self.ledger.complaints, *found.complaints]
             return found
         finally:
+            if self._nats is not None:
+                await self._nats.kill()
             await self._database.hang_up()
             await in_thread(self._database.aclose)
 
@@ -228,10 +235,12 @@ class ReplicaRun:
             "SOAK_LEASE": f"{self.soak.lease}s",
             "SOAK_URL": slot.url,
             "SOAK_DIARY": str(self._diary),
+            "SOAK_MESSAGES": "" if self._nats is None else self._nats.url,
             "SOAK_CONTROLS": ",".join(self.soak.controls),
             "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}",
         }
-        await slot.open(["serve", str(ASSISTANT), "--port", str(slot.port)], environ, log)
+        file = ASSISTANT if self._nats is None else WITH_NATS
+        await slot.open(["serve", str(file), "--port", str(slot.port)], environ, log)
 
     def _person(
         self, name: str, session: aiohttp.ClientSession, *, quiet: bool = False
@@ -301,6 +310,7 @@ class ReplicaRun:
                 "restart": lambda: in_thread(self._database.restart),
                 "failover": self._fail_over,
                 "disk": self._fill_disk,
+                "nats": self._restart_nats,
             }
             await faults[name]()
             return
@@ -368,6 +378,12 @@ class ReplicaRun:
         await in_thread(self._database.fail_over)
         await asyncio.sleep(2 * self.soak.lease)
         await in_thread(self._database.follow_again)
+
+    async def _restart_nats(self) -> None:
+        assert self._nats is not None
+        await self._nats.kill()
+        await asyncio.sleep(self._random.uniform(0.5, 3.0))
+        await self._nats.start()
 
     async def _fill_disk(self) -> None:
         ballast = await in_thread(self._database.fill)
