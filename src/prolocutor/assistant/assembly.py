@@ -128,7 +128,6 @@ def assemble(
         shared,
         replica,
         access=access,
-        queues=queues,
         journal=journal,
         turns=turns,
         scheduler=scheduler,

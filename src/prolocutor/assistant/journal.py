@@ -265,8 +265,9 @@ class Journal:
                 await self._store.close_turn(unstored)
             except TakenOver as error:
                 log.warning("a turn that could not be stored is dropped: %s", error)
-            del self._unstored[user]
-            self.in_hand.discard(unstored.opened.opening.turn_id)
+            if self._unstored.get(user) is unstored:
+                del self._unstored[user]
+                self.in_hand.discard(unstored.opened.opening.turn_id)
 
 
 def input_of(opened: OpenedTurn) -> Input:

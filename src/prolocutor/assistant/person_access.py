@@ -13,7 +13,7 @@ from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.contracts.shared_store import SharedStore
 from prolocutor.contracts.store import OpenedTurn, Store
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import DeclaredDead, Overloaded, PersonBusy, StoreError
+from prolocutor.errors import DeclaredDead, Overloaded, PersonBusy, Stopping, StoreError
 
 T = TypeVar("T")
 
@@ -69,6 +69,8 @@ class PersonAccess:
         self._to_hand_back: dict[str, str] = {}
         self._to_release: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self.leaving = False
+        """Whether this replica is going to leave: then what waits without an end gives up."""
         self.busy = 0
         """The number of places that wait for another replica."""
 
@@ -153,6 +155,8 @@ class PersonAccess:
                 if _uses_ticket(result, place.ticket):
                     place.has_ticket = False
                 return result
+            if self.leaving and place.until is None:
+                raise Stopping("the assistant is shutting down")
             place.tried.set()
             self.busy += 1
             try:

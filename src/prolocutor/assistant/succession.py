@@ -14,7 +14,6 @@ from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
-from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.shared_store import WakeUps
@@ -47,7 +46,6 @@ class Succession:
         settings: ReplicaSettings,
         *,
         access: PersonAccess,
-        queues: PersonQueues,
         journal: Journal,
         turns: TurnRunner,
         scheduler: AgendaScheduler,
@@ -60,7 +58,6 @@ class Succession:
         self._store = store
         self._settings = settings
         self._access = access
-        self._queues = queues
         self._journal = journal
         self._turns = turns
         self._scheduler = scheduler
@@ -68,7 +65,7 @@ class Succession:
         self._places = asyncio.Semaphore(MAX_RECOVERIES)
         self._living: list[asyncio.Task[None]] = []
         self._recoveries: dict[str, asyncio.Task[None]] = {}
-        self._settling: set[str] = set()
+        self._settling: dict[str, asyncio.Task[None]] = {}
         self._ends: dict[str, int] = {}
         self._heir = True
         self.reachable = False
@@ -118,8 +115,9 @@ class Succession:
         ]
 
     def decline(self) -> None:
-        """Take over no more turns: this replica is going to leave."""
+        """Take over no more turns, and no timers: this replica is going to leave."""
         self._heir = False
+        self._access.leaving = True
 
     async def aclose(self, grace: float | None = None) -> None:
         """Wait for the turns that were taken over, and stop beating."""
@@ -180,17 +178,18 @@ class Succession:
             await self._turns.recover(turn)
 
     def _settle_owed(self) -> None:
-        """Store what could not be stored before, each in the queue of its person."""
+        """Store what could not be stored before.
+
+        This runs beside the queues: work that waits there for the person may wait for this.
+        """
         for user in self._journal.unstored:
             if user not in self._settling:
-                self._settling.add(user)
-                settled = self._queues.enter(
-                    user, partial(self._journal.settle, user), patient=True
-                )
-                settled.add_done_callback(partial(self._settled, user))
+                settling = asyncio.create_task(self._journal.settle(user))
+                self._settling[user] = settling
+                settling.add_done_callback(partial(self._settled, user))
 
-    def _settled(self, user: str, settled: asyncio.Future[None]) -> None:
-        self._settling.discard(user)
+    def _settled(self, user: str, settled: asyncio.Task[None]) -> None:
+        self._settling.pop(user, None)
         if not settled.cancelled() and settled.exception() is None:
             self._listeners.wake(user)
 

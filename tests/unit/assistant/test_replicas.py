@@ -13,8 +13,9 @@ from prolocutor.assistant import succession
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.contracts.observer import Rated, TurnRecord
+from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog import plain
-from prolocutor.errors import ConfigError, Overloaded, StoreError
+from prolocutor.errors import ConfigError, Overloaded, StoreError, StoreFull
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_entry
@@ -227,6 +228,34 @@ async def test_a_turn_that_could_not_be_stored_is_stored_when_the_database_is_ba
         assert (await say(it, 1, "a", request_id="k")).reply.text == "0: a"
         await until(lambda: it.assistants[0].ready)
         assert await it.said() == ["a", "0: a", "b", "1: b"]
+
+
+async def test_a_timer_that_waits_for_an_owed_turn_does_not_keep_it_from_being_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with fleet(1, gated=[0]) as it:
+        (store,) = it.stores
+        asked = say(it, 0, "a")
+        await it.gates[0].started.wait()
+        notice = b'{"messages":[{"type":"text","text":"ring"}],"skill":"echo"}'
+        entry = an_entry("ann", "k", it.database.now - 1.0, skill="echo", body=notice)
+        await store.schedule(entry)
+        await until(lambda: it.database.claims)  # its delivery is in the person's queue
+        close, full = store.close_turn, iter([True])
+
+        async def close_turn(closing: TurnClosing) -> None:
+            if next(full, False):
+                raise StoreFull("the disk is full")
+            await close(closing)
+
+        monkeypatch.setattr(store, "close_turn", close_turn)
+        it.gates[0].opened.set()
+        with pytest.raises(StoreFull):
+            await asked
+        feed = it.assistants[0].feed("ann")
+        words = [_words((await anext(feed)).message) for _ in range(3)]
+
+        assert words == ["a", "0: a", "ring"]
 
 
 async def test_an_owed_turn_that_was_taken_over_meanwhile_is_dropped() -> None:
