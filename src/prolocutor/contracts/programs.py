@@ -66,13 +66,13 @@ class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What one statement of a program found.
+    """One result that a statement of a program found.
 
-    `raw` are the results as objects, `type` is the function that gave them (`com.xkcd:get_comic`),
-    `formatted` are the messages that show them.
+    `raw` is the result as an object, `type` is the function that gave it (`com.xkcd:get_comic`),
+    `formatted` are the messages that show it.
     """
 
-    raw: list[dict[str, Any]]
+    raw: dict[str, Any]
     type: str | None
     formatted: list[dict[str, Any]]
 
@@ -80,8 +80,8 @@ class StatementResult(msgspec.Struct, frozen=True, kw_only=True):
 class CreatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a program that was started outside of dialogs.
 
-    `results` has an item for each statement that ran. With `errors` and an empty `id` the program
-    was refused. `entries` are on the agenda already.
+    `results` has an item for each result. With `errors` and an empty `id` the program was refused.
+    `entries` are on the agenda already.
     """
 
     id: str

@@ -49,7 +49,7 @@ async def test_what_a_program_finds_is_told_as_a_result(base: str) -> None:
         [app] = await door.assistant.programs.apps(LOCAL)
 
     [message] = found.pop("formatted")
-    [raw] = found.pop("raw")
+    raw = found.pop("raw")
     assert (message["type"], message["text"]) == ("text", "carol: news")
     assert raw.items() >= {"text": "news", "author": "carol"}.items()
     assert found == {
@@ -59,7 +59,7 @@ async def test_what_a_program_finds_is_told_as_a_result(base: str) -> None:
     }
 
 
-async def test_several_messages_are_one_result_and_conversations_are_not_told_more() -> None:
+async def test_each_result_is_told_by_itself_and_conversations_are_not_told_more() -> None:
     gadgets = Gadgets()
     async with (
         watched(gadgets) as door,
@@ -68,10 +68,14 @@ async def test_several_messages_are_one_result_and_conversations_are_not_told_mo
     ):
         gadgets.tables["home_timeline"] = [NEWS, {**NEWS, "author": "dan"}]
         await ring(door.assistant)
-        found = (await results.receive())["result"]
+        found = [(await results.receive())["result"] for _ in range(2)]
         shown = await ann.until_asked()
 
-    assert [one["text"] for one in found["formatted"]] == ["carol: news", "dan: news"]
+    assert [[one["text"] for one in each["formatted"]] for each in found] == [
+        ["carol: news"],
+        ["dan: news"],
+    ]
+    assert [each["raw"]["author"] for each in found] == ["carol", "dan"]
     assert [one["text"] for one in shown[:-1]] == [
         "Notification from Twitter",
         "carol: news",

@@ -80,7 +80,7 @@ class ResultStream:
             self._send({"error": {**about, "error": notification["error"]}})
             return
         said = notification.get("text")
-        formatted = [] if said is None else [{**message, "text": said}]
+        formatted = [message if said is None else {**message, "text": said}]
         self._found = {
             **about,
             "raw": notification.get("raw"),

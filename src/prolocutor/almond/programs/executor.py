@@ -30,6 +30,7 @@ from prolocutor.almond.programs.running_apps import (
     AppState,
     app_of,
     entry_of,
+    id_of,
     listed,
 )
 from prolocutor.almond.programs.sources import program_in, program_of, shown
@@ -105,7 +106,7 @@ class Executor:
         entries: list[AgendaEntry] = []
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
-            runner = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
+            runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
             try:
                 said, entry = await self._statement(statement, runner, person, number, running)
             except ProgramFailure as failure:
@@ -173,7 +174,7 @@ class Executor:
     ) -> AppState:
         whole = Program(statements=(statement.statement,))
         return AppState(
-            id=f"{person.run_id}-{number}",
+            id=id_of(person.run_id, number),
             code=show_statement(with_constants(whole, person).statements[0]),
             name=info.name or runner.name_of(statement),
             description=info.description or described(statement, runner.resolver),
@@ -201,7 +202,15 @@ class Executor:
             log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
             return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
         last_error = next(iter(done.errors), None)
-        app_after = replace(app, seen=done.seen, error=last_error, runs=app.runs + 1)
+        if monitor_of(statement) is None:
+            done = running_apps.quiet(app, done)
+        app_after = replace(
+            app,
+            seen=done.seen,
+            error=last_error,
+            runs=app.runs + 1,
+            told=app.told or done.acted,
+        )
         messages = running_apps.notified(app, done)
         again = [] if due is None else [entry_of(app_after, entry.user, entry.dialog_name, due)]
         return ProgramRun(
@@ -229,7 +238,7 @@ class Executor:
             await self._load_manifests()
             calls = self._calls(person)
             for number, statement in enumerate(self._whole(code, person).statements):
-                runner = StatementRunner(self._devices, calls, f"{person.run_id}-{number}")
+                runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
                 if statement.stream is None:
                     done = await runner.run(statement)
                     app = self._app(statement, runner, person, number, info)

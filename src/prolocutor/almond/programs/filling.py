@@ -67,7 +67,7 @@ class SlotFilling:
         personal = unknown_personal_value(checked.program, self._person)
         if personal is not None:
             return self._ask(checked.program, slot_of(personal), "place")
-        if confirmed or not any(each.confirm and each.action for each in checked.statements):
+        if confirmed or not any(each.confirm for each in checked.statements):
             return checked
         resolver = ValueResolver(self._person)
         what = " and ".join(described(each, resolver) for each in checked.statements)

@@ -26,17 +26,9 @@ NOTHING: Final = "Sorry, I did not find any result."
 DONE: Final = "Done."
 
 _FIELD: Final = re.compile(r"\$\{([\w.]+)(?::[^}]*)?\}|\$(\w+(?:\.\w+)*)")
+_WRITTEN_UNIT: Final = re.compile(r"\s?(°?\w+(?:/\w+)?)")
 _UNIT: Final = {"C": " °C", "ms": " ms", "byte": " bytes", "Pa": " Pa"}
 _RDL: Final = ("webCallback", "displayTitle", "displayText", "callback", "pictureUrl")
-
-
-def shown(rows: Sequence[ResultRow]) -> list[Message]:
-    """Return the messages of the first results, and how many more there are."""
-    if not rows:
-        return [text(NOTHING)]
-    messages = [message for row in rows[:SHOWN] for message in messages_of(row)]
-    left = len(rows) - SHOWN
-    return messages if left <= 0 else [*messages, text(f"And {left:,} more.")]
 
 
 def messages_of(row: ResultRow) -> list[Message]:
@@ -60,14 +52,19 @@ def event_text(row: ResultRow) -> str:
 
 def objects(rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return the fields of the results that are shown."""
-    return [
-        {name: value for name, value in row.fields.items() if not name.startswith(EVENT)}
-        for row in rows[:SHOWN]
-    ]
+    return [object_of(row) for row in rows[:SHOWN]]
+
+
+def object_of(row: ResultRow) -> dict[str, Any]:
+    """Return the fields of a result."""
+    return {name: value for name, value in row.fields.items() if not name.startswith(EVENT)}
 
 
 def filled(template: str, fields: Mapping[str, Any], types: Mapping[str, Type]) -> str | None:
-    """Replace each `${name}` in a template by its field; None if a field has no value."""
+    """Replace each `${name}` in a template by its field; None if a field has no value.
+
+    A number has its unit, unless the template writes the unit after it: "${temperature} °C".
+    """
     missing = False
 
     def put(match: re.Match[str]) -> str:
@@ -75,10 +72,23 @@ def filled(template: str, fields: Mapping[str, Any], types: Mapping[str, Type]) 
         name = match[1] or match[2]
         value = field_of(fields, name)
         missing = missing or value is None
-        return said(value, types.get(name))
+        kind = types.get(name)
+        if (
+            kind is not None
+            and kind.name == "Measure"
+            and _is_unit(kind.of, template[match.end() :])
+        ):
+            kind = None
+        return said(value, kind)
 
     put_in = _FIELD.sub(put, template)
     return None if missing else put_in
+
+
+def _is_unit(unit: str, after: str) -> bool:
+    """Return whether a text begins with a unit, or with a way to write it."""
+    found = _WRITTEN_UNIT.match(after)
+    return found is not None and found[1] in (unit, _UNIT.get(unit, "").strip(), f"°{unit}")
 
 
 def said(value: Any, kind: Type | None = None) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from prolocutor.almond.programs import result_messages
-from prolocutor.almond.programs.statements import StatementOutcome
+from prolocutor.almond.programs.statements import ShownResult, StatementOutcome
 from prolocutor.contracts.programs import (
     CreatedProgram,
     ProgramInfo,
@@ -34,7 +36,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `created` is when it was started (UNIX seconds), `timezone` the person's. `seen` are digests of
     the results that its monitor gave last; None before the first run. `error` says why its last
-    run failed, `runs` counts its runs.
+    run failed, `runs` counts its runs. `told`: that its action is run has been said.
     """
 
     id: str
@@ -47,6 +49,12 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seen: list[str] | None = None
     error: str | None = None
     runs: int = 0
+    told: bool = False
+
+
+def id_of(run_id: str, number: int) -> str:
+    """Return the id of the program of a statement of a run; the same in a second run."""
+    return f"uuid-{uuid.uuid5(uuid.NAMESPACE_OID, f'{run_id}-{number}')}"
 
 
 def entry_of(app: AppState, user: str, dialog_name: str, due: float) -> AgendaEntry:
@@ -93,22 +101,43 @@ def announced(app: AppState, done: StatementOutcome) -> list[Message]:
 
 
 def notified(app: AppState, done: StatementOutcome) -> list[Message]:
-    """Return the messages of a run between turns; an error once, until a run has succeeded."""
-    messages = with_icon(done.messages, app)
-    texts = [one for one in messages if one["type"] == "text"]
-    found = {"appId": app.id, **_found(done)}
+    """Return the messages of a run between turns; an error once, until a run has succeeded.
+
+    The first message of each result carries what `/api/results` tells of it.
+    """
+    messages = with_icon(_marked(done, app), app)
     title = f"Notification from {app.name}"
-    if messages and len(texts) == len(messages) == 1:
-        said = texts[0]["text"]
-        notification = {**found, "text": said}
-        messages = [{**messages[0], "text": f"{title}: {said}", NOTIFICATION: notification}]
+    if len(messages) == 1 and messages[0]["type"] == "text":
+        said = messages[0]["text"]
+        messages = [{**messages[0], "text": f"{title}: {said}"}]
+        if NOTIFICATION in messages[0]:
+            messages[0][NOTIFICATION]["text"] = said
     elif messages:
-        messages = [
-            {**result_messages.text(title), "icon": app.icon, NOTIFICATION: found},
-            *messages,
-        ]
+        messages = [{**result_messages.text(title), "icon": app.icon}, *messages]
     new = [error for error in done.errors if app.error is None]
     return [*messages, *(_failed(app, error) for error in new)]
+
+
+def quiet(app: AppState, done: StatementOutcome) -> StatementOutcome:
+    """Return the outcome of a timer without "Done.": what it does is said the first time alone."""
+    if not done.acted:
+        return done
+    messages = [one for one in done.messages if one.get("text") != result_messages.DONE]
+    if not app.told:
+        done_now = f"Done: {app.description}. From now on I say so only if it fails."
+        messages.append(result_messages.text(done_now))
+    return replace(done, messages=messages)
+
+
+def _marked(done: StatementOutcome, app: AppState) -> list[Message]:
+    """Return the messages of an outcome, the first of each result with what was found."""
+    firsts = {id(one.messages[0]): one for one in done.shown if one.messages}
+    return [
+        {**message, NOTIFICATION: {"appId": app.id, **_found(firsts[id(message)])}}
+        if id(message) in firsts
+        else message
+        for message in done.messages
+    ]
 
 
 def with_icon(messages: list[Message], app: AppState) -> list[Message]:
@@ -126,7 +155,7 @@ def created(
         description=" and ".join(dict.fromkeys(app.description for app, _ in made)),
         code=" ".join(app.code for app, _ in made),
         icon=first.icon,
-        results=[_result(app, done) for app, done in made],
+        results=[_result(app, one) for app, done in made for one in done.shown],
         errors=[error for _, done in made for error in done.errors],
         entries=entries,
     )
@@ -139,12 +168,12 @@ def refused(code: str, info: ProgramInfo, error: Exception) -> CreatedProgram:
     )
 
 
-def _found(done: StatementOutcome) -> dict[str, Any]:
-    return {"raw": result_messages.objects(done.rows), "type": _function_of(done)}
+def _found(result: ShownResult) -> dict[str, Any]:
+    return {"raw": result_messages.object_of(result.row), "type": _function_of(result)}
 
 
-def _function_of(done: StatementOutcome) -> str | None:
-    call = done.rows[0].call if done.rows else None
+def _function_of(result: ShownResult) -> str | None:
+    call = result.row.call
     return f"{call.owner.name}:{call.function.name}" if call is not None else None
 
 
@@ -153,9 +182,9 @@ def _failed(app: AppState, error: str) -> Message:
     return {**result_messages.text(error), "icon": app.icon, NOTIFICATION: notification}
 
 
-def _result(app: AppState, done: StatementOutcome) -> StatementResult:
+def _result(app: AppState, result: ShownResult) -> StatementResult:
     return StatementResult(
-        raw=result_messages.objects(done.rows),
-        type=_function_of(done),
-        formatted=with_icon(done.messages, app),
+        raw=result_messages.object_of(result.row),
+        type=_function_of(result),
+        formatted=with_icon(result.messages, app),
     )

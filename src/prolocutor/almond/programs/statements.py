@@ -23,14 +23,24 @@ from prolocutor.almond.thingtalk.values import NumberValue
 Message = dict[str, Any]
 
 
+class ShownResult(msgspec.Struct, frozen=True):
+    """One result and the messages that show it."""
+
+    row: ResultRow
+    messages: list[Message]
+
+
 class StatementOutcome(msgspec.Struct, kw_only=True):
     """The outcome of a statement: messages, the results themselves, and errors.
 
-    `seen` are the digests of the results that its monitor has seen.
+    `shown` are the results that the messages show, `acted` says that an action was run that has no
+    results. `seen` are the digests of the results that its monitor has seen.
     """
 
     messages: list[Message] = []
     rows: list[ResultRow] = []
+    shown: list[ShownResult] = []
+    acted: bool = False
     errors: list[str] = []
     seen: list[str] | None = None
 
@@ -117,21 +127,35 @@ class StatementRunner:
             pairs = found[:MOST_ROWS]
         if statement.action is None:
             done.rows = [row for _, row in pairs]
-            done.messages = self._shown(done.rows)
+            done.shown = self._shown(done.rows)
+            done.messages = _messages(done.shown, len(done.rows))
             return
         for scope, _ in pairs:
             with _recording_missing(done):
                 rows = await evaluation.do(statement.action, scope)
+                shown = self._shown(rows)
                 done.rows += rows
-                shown = self._shown(rows) if rows else [result_messages.text(result_messages.DONE)]
-                done.messages += [one for one in shown if one not in done.messages]
+                done.shown += shown
+                done.acted = done.acted or not rows
+                said = [result_messages.text(result_messages.DONE)]
+                said = _messages(shown, len(rows)) if rows else said
+                done.messages += [one for one in said if one not in done.messages]
 
-    def _shown(self, rows: list[ResultRow]) -> list[Message]:
-        if not rows:
-            return []
-        if rows[0].call is None and not rows[0].fields:
-            return [result_messages.text(f"It is {self.resolver.now:%H:%M}.")]
-        return result_messages.shown(rows)
+    def _shown(self, rows: list[ResultRow]) -> list[ShownResult]:
+        if rows and rows[0].call is None and not rows[0].fields:
+            time = result_messages.text(f"It is {self.resolver.now:%H:%M}.")
+            return [ShownResult(rows[0], [time])]
+        return [
+            ShownResult(row, result_messages.messages_of(row))
+            for row in rows[: result_messages.SHOWN]
+        ]
+
+
+def _messages(shown: Sequence[ShownResult], rows: int) -> list[Message]:
+    """Return the messages of the shown results, and how many more there are of `rows`."""
+    messages = [message for one in shown for message in one.messages]
+    left = rows - len(shown)
+    return messages if left <= 0 else [*messages, result_messages.text(f"And {left:,} more.")]
 
 
 @contextmanager

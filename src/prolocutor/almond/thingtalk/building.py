@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
+import msgspec
 from lark import Token, v_args
 
 from prolocutor.almond.thingtalk.building_classes import ClassBuilder, unique
@@ -39,6 +40,7 @@ from prolocutor.almond.thingtalk.tree import (
     Statement,
     TimerStream,
 )
+from prolocutor.almond.thingtalk.unsupported import annotation_refused, executor_refused
 from prolocutor.almond.thingtalk.values import (
     ArrayValue,
     BooleanValue,
@@ -58,8 +60,17 @@ class ProgramBuilder(ClassBuilder):
         unique([(each.name, each.position) for each in classes], "class")
         return Program(tuple(each for each in found if isinstance(each, Statement)), classes)
 
-    def statement(self, chain: tuple[Expression, ...]) -> Statement:
-        return statement_of(chain)
+    def statement(self, *parts: Any) -> Statement:
+        *notes, chain = parts
+        confirm = notes[-1] if notes else None
+        return msgspec.structs.replace(statement_of(chain), confirm=confirm)
+
+    def note(self, name: Token, value: Value) -> bool:
+        if name == "executor":
+            raise executor_refused(position_of(name))
+        if name != "confirm" or not isinstance(value, BooleanValue):
+            raise annotation_refused(position_of(name))
+        return value.value
 
     def chain(self, *found: Expression) -> tuple[Expression, ...]:
         return found

@@ -46,7 +46,7 @@ class CheckedStatement(msgspec.Struct, frozen=True):
     Each of `queries` is run for each result before it; `action` is run for each last result, and
     if it is None the results are shown. `calls` are all calls in source order. `outputs` are the
     names and types of the fields known at the end of the chain. `confirm`: the person has to
-    confirm the action.
+    confirm the statement.
     """
 
     statement: Statement

@@ -97,7 +97,9 @@ class _Checker:
             action,
             tuple(self._calls),
             self._scope,
-            any(each.function.setting("confirm") is True for each in self._calls),
+            statement.confirm
+            if statement.confirm is not None
+            else any(_is_confirmed(each.function) for each in self._calls),
         )
 
     def _expression(self, expression: Expression) -> _Found:
@@ -236,6 +238,11 @@ _TIMER: Mapping[str, Type] = {
     "time": TIME,
     "expiration": DATE,
 }
+
+
+def _is_confirmed(function: Function) -> bool:
+    """Return whether a call has to be confirmed: an action, unless its manifest says otherwise."""
+    return function.setting("confirm", function.kind == "action") is True
 
 
 def _wanted(function: Function, name: str, full_name: str) -> ExpectedValue:

@@ -49,7 +49,8 @@ def show(tree: Source) -> str:
 
 def show_statement(statement: Statement) -> str:
     """Return one statement as source, with its semicolon."""
-    return " => ".join(show_expression(each) for each in statement.chain) + ";"
+    confirm = "" if statement.confirm is None else f"#[confirm={str(statement.confirm).lower()}] "
+    return confirm + " => ".join(show_expression(each) for each in statement.chain) + ";"
 
 
 def show_expression(expression: Expression) -> str:

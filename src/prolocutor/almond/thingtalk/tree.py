@@ -182,10 +182,12 @@ class Statement(SyntaxNode, frozen=True):
     """A chain of expressions, each of which may use the outputs of earlier ones.
 
     Written `[stream =>] [query =>]* [action];`. The manifest says which call is an action;
-    a chain without one shows its results.
+    a chain without one shows its results. `confirm` is the `#[confirm=...]` before it: whether the
+    person has to confirm it; None where the manifests decide.
     """
 
     chain: tuple[Expression, ...]
+    confirm: bool | None = None
 
 
 class Program(SyntaxNode, frozen=True):

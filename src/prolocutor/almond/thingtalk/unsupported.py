@@ -7,12 +7,15 @@ from collections.abc import Container, Sequence
 from lark import Token
 
 from prolocutor.almond.thingtalk.lexer import position_of
-from prolocutor.almond.thingtalk.nodes import fault
+from prolocutor.almond.thingtalk.nodes import SourcePosition, fault
 from prolocutor.errors import ThingTalkError
 
 _CHAIN = "chain the queries with => instead"
 _IN_SKILL = "compute in the skill"
 _PERMISSIONS = "permissions are not set by programs"
+
+_ANNOTATION = "an annotation of a program"
+_IN_MANIFEST = "annotations belong into manifests, but for #[confirm=false]"
 
 _COMPARISONS = frozenset({"==", ">=", "<=", ">", "<", "=~", "~="})
 _COMPUTED = frozenset({"count", "sum", "avg", "max", "min"})
@@ -59,6 +62,18 @@ def refused(tokens: Sequence[Token], upto: int, words: Container[str]) -> ThingT
             if named:
                 return _refusal(*named, token)
     return _at_fault(tokens, upto) if upto < len(tokens) else None
+
+
+def annotation_refused(name: SourcePosition) -> ThingTalkError:
+    """Return the error for an annotation of a statement, at the `#[` before its name."""
+    position = SourcePosition(name.line, max(1, name.column - len("#[")))
+    return fault(f"{_ANNOTATION} is not taken here", position, _IN_MANIFEST)
+
+
+def executor_refused(position: SourcePosition) -> ThingTalkError:
+    """Return the error for a program that names who is to run it."""
+    name, do = _BY_WORD["executor"]
+    return fault(f"{name} is not taken here", position, do)
 
 
 def _refusal(name: str, do: str, token: Token) -> ThingTalkError:
@@ -124,8 +139,7 @@ def _at_fault(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
         name = f"a function of values ({before[-1]:.40}(...))"
         return _refusal(name, _IN_SKILL, tokens[number - 1])
     if tokens[number] in ("#[", "#_["):
-        name = "an annotation of a program"
-        return _refusal(name, "annotations belong into manifests", tokens[number])
+        return _refusal(_ANNOTATION, _IN_MANIFEST, tokens[number])
     opened = next((token for token in reversed(before) if token in ("[", "]", "(", ";", "=>")), "")
     if opened == "[" and str(tokens[number]) in (*_COMPARISONS, "(", "filter", "of"):
         name = "a computed projection ([...] of)"

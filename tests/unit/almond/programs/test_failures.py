@@ -25,7 +25,7 @@ from tests.unit.assistant.talks import assistant
 MANIFEST = """
 class @org.prolocutor.gadgets {
   query all(in opt mark : String, out text : String, out n : Number, out price : Currency);
-  action take(in req text : String);
+  action take(in req text : String) #[confirm=false];
 }
 """
 ALL = "@org.prolocutor.gadgets.all()"
@@ -101,13 +101,13 @@ async def test_a_question_in_a_refusal_ends_as_one() -> None:
     assert texts(turn)[0].endswith("did you mean 'org.prolocutor.gadgets'?")
 
 
-async def test_each_statement_that_is_created_has_its_result() -> None:
+async def test_each_result_of_what_is_created_is_one_entry() -> None:
     gadgets = Gadgets()
     gadgets.tables["all"] = [{"n": 1}]
     async with assistant(service(gadgets, MANIFEST)) as it:
         created = await it.start_program("ann", f"count({ALL}); {TAKING}")
         both = await it.start_program("ann", f"timer(base=$now, interval=1h); {TAKING}")
-    assert [one.raw for one in created.results] == [[{"count": 1}], []]
+    assert [one.raw for one in created.results] == [{"count": 1}]
     assert created.code == f"count({ALL}); {TAKING}"
     assert (created.errors, both.errors) == ([], ["what goes on has to be created alone"])
     assert len(gadgets.calls_of("take")) == 1

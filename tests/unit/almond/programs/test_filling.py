@@ -22,7 +22,7 @@ from tests.unit.assistant.talks import assistant
 
 TYPES = """
 class @org.prolocutor.gadgets {
-  action take(in req value : %s #_[prompt="What is it?"]);
+  action take(in req value : %s #_[prompt="What is it?"]) #[confirm=false];
 }
 """
 
@@ -98,6 +98,60 @@ async def test_a_half_filled_program_survives_a_restart(tmp_path: Path) -> None:
         "Okay, so you want me to tweet with status “cats” with tweets. Is that right?"
     ]
     assert (texts(done), gadgets.calls_of("post")) == (["Done."], [{"status": "cats"}])
+
+
+CONFIRMED = """
+class @org.prolocutor.gadgets {
+  action usual(in opt text : String);
+  action sure(in opt text : String) #[confirm=true];
+  action quick(in opt text : String) #[confirm=false];
+  query look(out text : String);
+  query secret(out text : String) #[confirm=true];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "is_asked"),
+    [
+        ("@org.prolocutor.gadgets.usual();", True),
+        ("now => @org.prolocutor.gadgets.usual();", True),
+        ("@org.prolocutor.gadgets.sure();", True),
+        ("@org.prolocutor.gadgets.quick();", False),
+        ("#[confirm=false] @org.prolocutor.gadgets.usual();", False),
+        ("#[confirm=false] now => @org.prolocutor.gadgets.sure();", False),
+        ("#[confirm=true] @org.prolocutor.gadgets.quick();", True),
+        ("@org.prolocutor.gadgets.look();", False),
+        ("@org.prolocutor.gadgets.secret();", True),
+        ("@org.prolocutor.gadgets.look() => @org.prolocutor.gadgets.usual(text=text);", True),
+        ("timer(base=$now, interval=1h) => @org.prolocutor.gadgets.usual();", True),
+        ("timer(base=$now, interval=1h) => @org.prolocutor.gadgets.look();", False),
+    ],
+)
+async def test_what_acts_is_confirmed_unless_the_manifest_or_the_program_says_otherwise(
+    source: str, is_asked: bool
+) -> None:
+    gadgets = Gadgets()
+    async with assistant(service(gadgets, CONFIRMED)) as it:
+        turn = await program(it, source)
+        called = list(gadgets.asked)
+        if is_asked:
+            await say(it, "yes")
+    assert (turn.ask, texts(turn)[0].startswith("Okay, so you want me to")) == (
+        ("yesno", True) if is_asked else (None, False)
+    )
+    assert not (is_asked and called)
+    assert bool(gadgets.asked) or source.startswith("timer")
+
+
+async def test_an_action_is_confirmed_after_its_slots_are_filled() -> None:
+    gadgets = Gadgets()
+    async with assistant(service(gadgets, TYPES.replace("#[confirm=false]", "") % "Number")) as it:
+        asks = [await program(it, "@org.prolocutor.gadgets.take();")]
+        asks += [await say(it, text) for text in ("12", "yes")]
+    assert [turn.ask for turn in asks] == ["number", "yesno", None]
+    assert texts(asks[1]) == ["Okay, so you want me to take with value “12”. Is that right?"]
+    assert gadgets.calls_of("take") == [{"value": 12}]
 
 
 @pytest.mark.parametrize(

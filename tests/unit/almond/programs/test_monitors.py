@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -161,6 +162,20 @@ async def test_a_timer_runs_its_query_each_time() -> None:
     assert 3500 < entry.due - time.time() <= 3600
 
 
+async def test_a_timer_says_what_it_does_once_and_then_only_what_fails() -> None:
+    gadgets = Gadgets()
+    source = "timer(base=$now, interval=1h) => @security-camera.set_power(power=enum(on));"
+    async with running(gadgets) as it:
+        await program(it, source)
+        told = [await ring(it) for _ in range(3)]
+        gadgets.failing = {"set_power"}
+        [failed] = await ring(it)
+    said = "Done: set power with power “on” every 1h. From now on I say so only if it fails."
+    assert told == [[f"Notification from security-camera: {said}"], [], []]
+    assert failed.startswith("security-camera had an error: ")
+    assert len(gadgets.calls_of("set_power")) == 4
+
+
 @given(
     at=st.floats(1.7e9, 2.1e9), interval=st.integers(10, 10**6), late=st.floats(0, 5), times=TIMES
 )
@@ -259,12 +274,13 @@ async def test_a_program_is_created_without_a_conversation() -> None:
         counting = "count(@com.twitter.home_timeline());"
         counted = await it.programs.create("ann", counting, ProgramInfo())
         left = await it.programs.apps("ann")
-    [result] = created.results
+    result = created.results[0]
     assert (created.id, created.errors) == (app.id, [])
     assert (app.name, result.type) == ("Watch", "com.twitter:home_timeline")
-    assert [one["text"] for one in result.raw] == [one["text"] for one in TWEETS]
-    assert result.formatted[0]["text"] == "alice: foo is here"
-    assert counted.results[0].raw == [{"count": 3}]
+    assert [one.raw["text"] for one in created.results] == [one["text"] for one in TWEETS]
+    assert [one["text"] for one in result.formatted] == ["alice: foo is here"]
+    assert [one.raw for one in counted.results] == [{"count": 3}]
+    assert re.fullmatch(r"uuid-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", created.id)
     assert left == [app]
 
 

@@ -275,3 +275,25 @@ async def test_a_manifest_says_how_results_are_shown() -> None:
         {"type": "button", "title": "Go", "json": {"program": "@a.b();"}},
     ]
     assert said == ["it is 21.5 °C"]
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("it is ${value}", "it is 21.5 °C"),
+        ("it is ${value} C", "it is 21.5 C"),
+        ("it is ${value}°C.", "it is 21.5°C."),
+        ("it is ${value} °C now", "it is 21.5 °C now"),
+        ("it is ${value} Celsius", "it is 21.5 °C Celsius"),
+        ("it is ${value}, Cold", "it is 21.5 °C, Cold"),
+    ],
+)
+async def test_a_unit_is_said_once(template: str, shown: str) -> None:
+    gadgets = Gadgets()
+    gadgets.tables["said"] = {"value": 21.5}
+    manifest = f"""class @org.prolocutor.gadgets {{
+      query said(out value : Measure(C)) #_[formatted=["{template}"]];
+    }}"""
+    async with assistant(service(gadgets, manifest)) as it:
+        turn = await program(it, "@org.prolocutor.gadgets.said();")
+    assert texts(turn) == [shown]

@@ -15,7 +15,8 @@ class @com.twitter #_[name="Twitter"] {
     #_[formatted=[{type="text", text="${author}: ${text}"}]] #[poll_interval=10min];
   action post(in req status : String #_[prompt="What do you want to tweet?"])
     #_[canonical="tweet"] #[confirm=true];
-  action post_picture(in req caption : String, in req picture_url : Entity(tt:picture));
+  action post_picture(in req caption : String, in req picture_url : Entity(tt:picture))
+    #[confirm=false];
 }
 class @com.xkcd {
   monitorable query get_comic(in opt number : Number, out title : String,
@@ -28,11 +29,11 @@ class @com.uber {
 }
 class @thermostat {
   monitorable query get_temperature(out value : Measure(C));
-  action set_target_temperature(in req value : Measure(C));
+  action set_target_temperature(in req value : Measure(C)) #[confirm=false];
 }
 class @security-camera {
   monitorable query current_event(out has_sound : Boolean, out start_time : Date);
-  action set_power(in req power : Enum(on, off));
+  action set_power(in req power : Enum(on, off)) #[confirm=false];
 }
 class @com.youtube {
   list query search_videos(in req query : String, out video_url : Entity(tt:url),
@@ -44,10 +45,11 @@ class @org.thingpedia.weather {
 }
 class @org.thingpedia.builtin.thingengine.builtin {
   query get_time(out time : Time);
-  action say(in req message : String);
+  action say(in req message : String) #[confirm=false];
 }
 class @org.prolocutor.todo extends @org.prolocutor.list {
-  action add(in req item : String, in opt due : Date, in opt who : Entity(tt:contact));
+  action add(in req item : String, in opt due : Date, in opt who : Entity(tt:contact))
+    #[confirm=false];
 }
 abstract class @org.prolocutor.list {
   list query items(out item : String, out done : Boolean,
