@@ -178,6 +178,9 @@ class DatabaseLine:
         if isinstance(error, StoreError | ConfigError):
             return error
         found = _translated(error, self._url)
+        if found is error and not self.is_up:
+            # asyncpg raises AttributeError and the like where the line is lost within a statement.
+            found = StoreAway(f"{self._url.shown}: the connection was lost")
         if isinstance(found, StoreAway):
             if self._connection is not None:
                 self._connection.terminate()
