@@ -172,13 +172,18 @@ DOORS = [
 
 
 class ConnectorCall(msgspec.Struct, frozen=True):
-    """One connector: its name in the catalog, and how it reaches its peer."""
+    """One connector: its name in the catalog, and how it reaches its peer (`ws/…`: a socket)."""
 
     connector: str
     name: str
     path: str
     options: dict[str, Any] = {}
 
+
+LINES = (
+    "import sys\nfor line in sys.stdin:\n"
+    f"    print({msgspec.json.encode([{'text': SAID, 'confidence': 0.9}]).decode()!r}, flush=True)"
+)
 
 CONNECTORS = [
     ConnectorCall("http", "http", "/native"),
@@ -189,6 +194,8 @@ CONNECTORS = [
     ConnectorCall("mcp", "mcp, 2025-11-25", "/mcp", {"tool": "ask", "protocol": "2025-11-25"}),
     ConnectorCall("openai_chat", "openai_chat, responses", "/v1/responses", {"model": "any"}),
     ConnectorCall("rasa", "rasa", "/webhooks/rest/webhook"),
+    ConnectorCall("websocket", "websocket", "ws/lines"),
+    ConnectorCall("command", "command", "", {"run": [sys.executable, "-c", LINES]}),
 ]
 
 ASKED: dict[str, Any] = {
@@ -351,10 +358,13 @@ async def connector_costs(
 ) -> dict[str, list[float]]:
     figures: dict[str, list[float]] = {one.name: [] for one in connectors}
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(peers())
+        url, sockets = await stack.enter_async_context(peers())
         made: dict[str, Connector] = {}
         for one in connectors:
-            connector = CATALOG.make(one.connector, url + one.path, name=one.name, **one.options)
+            at = url + one.path if one.path else ""
+            if one.path.startswith("ws/"):
+                at = sockets + one.path.removeprefix("ws")
+            connector = CATALOG.make(one.connector, at, name=one.name, **one.options)
             stack.push_async_callback(connector.aclose)
             made[one.name] = connector
         for lap in range(-1, options.laps):
@@ -380,14 +390,14 @@ async def checked(connector: Connector, request: Asked) -> None:
 
 
 @asynccontextmanager
-async def peers() -> AsyncIterator[str]:
-    """Run the peers in a process of their own, and give their address."""
+async def peers() -> AsyncIterator[list[str]]:
+    """Run the peers in a process of their own, and give their addresses: HTTP, WebSockets."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, Path(__file__).with_name("doors_peers.py"), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
     try:
-        yield (await process.stdout.readline()).decode().strip()
+        yield (await process.stdout.readline()).decode().split()
     finally:
         process.terminate()
         await process.wait()

@@ -1,6 +1,7 @@
 """The peers of `doors.py`: they answer at once whatever they are asked, each by its protocol.
 
-Prints its address. A peer is a route here: a path, and the bytes of every answer.
+Prints their addresses, of those over HTTP and of those over WebSockets. A peer is a route here: a
+path, and the bytes of every answer.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from typing import cast
 
 import uvloop
+from aiohttp import web
 
 NATIVE = b'[{"text":"It is a fine day, with some clouds in the evening.","confidence":0.9}]'
 CHAT = (
@@ -111,10 +113,39 @@ def mcp_answer(body: bytes) -> bytes:
     return json.dumps(answer).encode()
 
 
+async def lines(request: web.Request) -> web.WebSocketResponse:
+    """Answer each message of a WebSocket by one message."""
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+    async for _ in socket:
+        await socket.send_str(NATIVE.decode())
+    return socket
+
+
+async def conversation(request: web.Request) -> web.WebSocketResponse:
+    """Answer each command as an Almond does, second generation."""
+    socket = web.WebSocketResponse()
+    await socket.prepare(request)
+    over = {"type": "askSpecial", "ask": None}
+    for said in ({"type": "id", "id": request.query["id"]}, over):
+        await socket.send_json(said)
+    async for message in socket:
+        echo = {"type": "command", "command": message.json()["text"], "id": 0}
+        for said in (echo, {"type": "text", "text": MCP_SAID["text"], "id": 1}, over):
+            await socket.send_json(said)
+    return socket
+
+
 async def run() -> None:
+    app = web.Application()
+    app.add_routes([web.get("/lines", lines), web.get("/api/conversation", conversation)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    sockets = runner.addresses[0][1]
     server = await asyncio.get_running_loop().create_server(Peer, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
-    print(f"http://{host}:{port}", flush=True)
+    print(f"http://{host}:{port} ws://127.0.0.1:{sockets}", flush=True)
     await server.serve_forever()
 
 

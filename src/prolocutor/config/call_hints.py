@@ -27,25 +27,36 @@ _MODELS: Final = {
 _BARE_MODELS: Final = re.compile(
     r"(gpt-|o[1-9]\b|chatgpt|claude|llama|gemini|mistral|qwen)[\w.:-]*"
 )
-_CONNECTORS: Final = {
-    "a2a": "a2a",
-    "mcp": "mcp",
-    "rasa": "rasa",
-    "almond": "almond",
-    "parlai": "parlai",
-    "websocket": "websocket",
-    "command": "command",
+_CONNECTORS: Final = frozenset(
+    {"a2a", "mcp", "rasa", "almond", "prolocutor", "parlai", "websocket", "command"}
+)
+_NAMED_OTHERWISE: Final = {
+    "genie": "almond",
+    "ws": "websocket",
+    "socket": "websocket",
+    "stdio": "command",
+    "cmd": "command",
+    "exec": "command",
+    "run": "command",
+    "shell": "command",
 }
-_SCHEMES: Final = {"ws": "websocket", "wss": "websocket"}
+_SOCKETS: Final = frozenset({"ws", "wss"})
+_IN_SCHEMES: Final = {"a2a": "a2a", "mcp": "mcp", "rasa": "rasa", "almond": "almond"}
+_CONVERSATIONS: Final = ("/conversation", "/anonymous")
+_PROGRAM: Final = re.compile(r"(\.{0,2}/\S*|(node|python3?|bash|sh|go|ruby|perl|deno|bun) )")
 
 
 def call_hint(call: object) -> str | None:
     """Return the form that a wrong `call` should probably have, None where it cannot be guessed."""
+    if isinstance(call, dict | list):
+        starts = isinstance(call, list) or "run" in call
+        return "for a program write connector: command (or mcp)" if starts else None
     if not isinstance(call, str):
         return None
     if scheme := _SCHEME.match(call):
-        connector = _SCHEMES.get(scheme["scheme"])
-        return f"write connector: {connector}" if connector else None
+        return _for_scheme(scheme["scheme"], call)
+    if _PROGRAM.match(call):
+        return f"for a program write connector: command, call: {{run: {call!r}}}"
     if _BARE_MODELS.fullmatch(call):
         return _for_model("openai" if call.startswith(("gpt", "o", "chat")) else "ollama", call)
     found = _NAMED.fullmatch(call)
@@ -54,8 +65,23 @@ def call_hint(call: object) -> str | None:
         return None
     if who in _MODELS:
         return _for_model(who, found["what"])
-    if who in _CONNECTORS:
-        return f"write connector: {_CONNECTORS[who]}, call: {found['what']}"
+    who = _NAMED_OTHERWISE.get(who, who)
+    if who == "command":
+        return f"for a program write connector: command, call: {{run: {found['what']!r}}}"
+    return f"write connector: {who}, call: {found['what']}" if who in _CONNECTORS else None
+
+
+def _for_scheme(scheme: str, call: str) -> str | None:
+    """Return the hint for an address whose scheme is not that of HTTP."""
+    if scheme in _SOCKETS:
+        path = call.partition("://")[2].partition("?")[0].rstrip("/")
+        if path.endswith(_CONVERSATIONS):
+            return "write connector: almond (or websocket, for lines of JSON)"
+        return "write connector: websocket (or almond)"
+    connector, _, over = scheme.partition("+")
+    if connector in _IN_SCHEMES:
+        rest = call.partition("://")[2]
+        return f"write connector: {connector}, call: {over or 'http'}://{rest}"
     return None
 
 

@@ -171,6 +171,7 @@ def _service(stage: Stage, name: str, node: YamlNode, findings: Findings) -> Ser
             findings.add(node, "the key call is missing", f"give call: {CALL}")
     else:
         target = _target(call, findings, foreign="connector" in entries)
+        target = _from_folder(target, entries.get("connector"), findings)
     values = SERVICE.values(YamlNode(entries, node.steps, node.line, node.column), findings)
     if selector is not None:
         target = selector.within(values.get("timeout"))
@@ -226,7 +227,15 @@ def _selector(
 def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Target:
     """Read a `call`; `foreign`: the connector that the service names knows what it means."""
     if isinstance(node.value, dict):
+        if not foreign and "run" in node.value:
+            what = "the key connector is missing: a call with run starts a program"
+            findings.add(node, what, call_hint({"run": True}))
+            return ""
         return _addressed(node, findings) if foreign else _process(node, findings)
+    if foreign and isinstance(node.value, list):
+        words = [one.value for one in node.value]
+        if words and all(isinstance(one, str) for one in words):
+            return Addressed("", {"run": words, "folder": _folder(findings)})
     if isinstance(node.value, str) and node.value.strip():
         if foreign or FUNCTION.fullmatch(node.value):
             return node.value
@@ -237,6 +246,18 @@ def _target(node: YamlNode, findings: Findings, *, foreign: bool = False) -> Tar
     if node.value is not UNREAD:
         findings.add(node, found, call_hint(node.value))
     return ""
+
+
+def _from_folder(target: Target, connector: YamlNode | None, findings: Findings) -> Target:
+    """Return a program that is written as one line as one that runs in the file's folder."""
+    if connector is None or connector.value != "command" or not isinstance(target, str):
+        return target
+    return Addressed("", {"run": target, "folder": _folder(findings)}) if target else target
+
+
+def _folder(findings: Findings) -> str:
+    """Return the folder of the file."""
+    return str(Path(findings.file).absolute().parent)
 
 
 def _endpoint(node: YamlNode, findings: Findings) -> Addressed:
@@ -260,7 +281,7 @@ def _addressed(node: YamlNode, findings: Findings) -> Addressed | Literal[""]:
         return ""
     address = values.pop("url", None) or values.pop("target", None)
     if address is None and "run" in values:
-        return Addressed("", {**values, "folder": str(Path(findings.file).absolute().parent)})
+        return Addressed("", {**values, "folder": _folder(findings)})
     if not isinstance(address, str) or not address.strip():
         what = "the key url is missing"
         findings.add(node, what, "give call: {url: ..., and the options}, or run for a program")

@@ -25,6 +25,8 @@ CONNECTORS: Final = Catalog[Callable[..., Connector]](
         "parlai_chat": "prolocutor.connectors.parlai_chat:ParlaiChatConnector",
         "a2a": "prolocutor.a2a.connector.connector:A2aConnector",
         "mcp": "prolocutor.mcp.connector.connector:McpConnector",
+        "command": "prolocutor.peers.command:CommandConnector",
+        "websocket": "prolocutor.peers.websocket:WebSocketConnector",
         "nats": CatalogEntry("prolocutor.connectors.nats:NatsConnector", extra="nats"),
         "dream": "prolocutor.deeppavlov.dream:make_connector",
     },

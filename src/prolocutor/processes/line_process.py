@@ -29,8 +29,8 @@ class LineProcess:
     `take` gets each line of its output, `lost` what it ended with; `is_closing` says that it was
     asked to. What it prints to stderr goes to the log. A second start soon after an end waits;
     `backoff` is the first and the longest wait in seconds, doubling in between and starting over
-    after `STEADY` seconds of life. A line of more than `max_line` bytes ends the program, and so
-    does the end of this process.
+    after `STEADY` seconds of life; after a `kill` there is none. A line of more than
+    `max_line` bytes ends the program, and so does the end of this process.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class LineProcess:
         self._child: Process | None = None
         self._starting = asyncio.Lock()
         self._reading: asyncio.Task[None] | None = None
+        self._killed = ""
 
     @property
     def shown(self) -> str:
@@ -72,6 +73,8 @@ class LineProcess:
     async def start(self, patience: float) -> None:
         """Start it unless it runs; `ServiceUnreachable` if it cannot, or not within `patience`."""
         async with self._starting:
+            if self._killed and self._reading is not None:
+                await self._gone(self._reading)
             if self._child is not None:
                 return
             loop = asyncio.get_running_loop()
@@ -102,10 +105,13 @@ class LineProcess:
             with contextlib.suppress(ConnectionError):
                 await child.stdin.drain()
 
-    def kill(self) -> None:
-        """End it at once, with all that it started."""
-        if self._child is not None:
+    def kill(self, why: str = "was ended") -> None:
+        """End it at once, with all that it started; `why` follows its name in messages."""
+        if self._child is not None and not self._killed:
+            self._killed = why
             _signal(self._child, signal.SIGKILL)
+            if self._reading is not None:  # what left the group may hold its output open
+                asyncio.get_running_loop().call_later(GRACE, self._reading.cancel)
 
     async def aclose(self) -> None:
         """Close its input, wait a moment for its end, then end it; return when it is gone."""
@@ -117,12 +123,21 @@ class LineProcess:
             child.stdin.close()
         await asyncio.wait([reading], timeout=GRACE)
         _signal(child, signal.SIGKILL)
-        await asyncio.wait([reading])
+        await self._gone(reading)
         self.is_closing = False
         self._wait = self._not_before = 0.0
 
+    async def _gone(self, reading: asyncio.Task[None]) -> None:
+        """Wait for the end of a program that was ended; something may hold its output open."""
+        await asyncio.wait([reading], timeout=GRACE)
+        if not reading.done():
+            self._killed = self._killed or "was ended"
+            reading.cancel()
+            await asyncio.wait([reading])
+
     async def _launch(self) -> None:
         loop = asyncio.get_running_loop()
+        self._killed = ""
         output = ProcessOutput(self._name)
         errors = await output.open()
         try:
@@ -150,21 +165,26 @@ class LineProcess:
         loop = asyncio.get_running_loop()
         born = loop.time()
         logging = loop.create_task(output.read())
-        what = ""
+        what, status = "", 0
         try:
             what = await self._read(child)
             _signal(child, signal.SIGKILL)
             status = await child.wait()
             await asyncio.wait([logging], timeout=1.0)
+        except asyncio.CancelledError:
+            if not self._killed:
+                raise
         finally:
             logging.cancel()
             output.close()
             self._child = None
         if loop.time() - born > STEADY:
             self._wait = 0.0
-        self._rest(loop.time())
+        if not self._killed:
+            self._rest(loop.time())
         said = f" ({output.last})" if output.last else ""
-        self._last = ServiceUnreachable(f"{self.shown} {what or end_of_process(status)}{said}")
+        how = self._killed or what or end_of_process(status)
+        self._last = ServiceUnreachable(f"{self.shown} {how}{said}")
         self._lost(self._last)
 
     async def _read(self, child: Process) -> str:

@@ -49,7 +49,7 @@ class StreamedReply:
     def feed(self, piece: bytes) -> bool:
         """Take a piece of the body and return whether the reply is there."""
         if self._events is None:
-            self._events = EventStream(self._take, json_lines=True)
+            self._events = EventStream(self.take, json_lines=True)
         return self._events.feed(piece)
 
     def whole(self) -> Plain:
@@ -60,7 +60,8 @@ class StreamedReply:
             raise ServiceUnreachable("the stream broke off before the reply")
         return self._reply
 
-    def _take(self, data: bytes) -> bool:
+    def take(self, data: bytes) -> bool:
+        """Take words, or the reply, and return whether the reply is there."""
         if not data:
             return False
         if data == b"[DONE]":

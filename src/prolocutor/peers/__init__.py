@@ -1,0 +1,1 @@
+"""Connectors to programs, sockets and other assistants."""

@@ -1,0 +1,140 @@
+"""A service behind a WebSocket: its answers keep to their calls whatever becomes of the line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from prolocutor.dialog.plain import Plain
+from prolocutor.errors import BadReply, ConfigError, ServiceRefused, ServiceUnreachable
+from prolocutor.peers.websocket import WebSocketConnector
+from prolocutor.testing.connector_kit import ask, closing
+from prolocutor.testing.fake_service import FakeDeltas, FakeRequest
+from tests.integration.connectors.raw_server import raw_server
+from tests.integration.peers.socket_peer import behaving, socket_peer
+
+ECHO = behaving(lambda asked: asked)
+
+
+async def value(bot: WebSocketConnector, asked: Any, timeout: float = 5.0) -> Any:
+    (reply,) = await bot.send([FakeRequest(asked, timeout=timeout)])
+    return reply.value if isinstance(reply, Plain) else reply
+
+
+async def test_calls_share_one_connection_that_is_opened_with_a_key() -> None:
+    async with (
+        socket_peer(ECHO) as peer,
+        closing(WebSocketConnector(peer.url, name="bot", key="right", headers={"X-A": "b"})) as bot,
+    ):
+        assert await asyncio.gather(*(value(bot, n) for n in range(20))) == list(range(20))
+
+    assert len(peer.headers) == 1
+    assert (peer.headers[0]["Authorization"], peer.headers[0]["X-A"]) == ("Bearer right", "b")
+
+
+async def test_a_late_answer_is_taken_for_no_other_call() -> None:
+    held: list[web.WebSocketResponse] = []
+
+    async def act(asked: Any, socket: web.WebSocketResponse) -> None:
+        if asked == "slow":
+            held.append(socket)
+            return
+        for one in held:  # what is late comes before the answer
+            with suppress(ConnectionError):  # a connection that was given up
+                await one.send_str('"late"')
+        held.clear()
+        await socket.send_str(json.dumps(asked))
+
+    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await value(bot, "slow", timeout=20.0)  # given up early: the answer may come
+        assert await value(bot, "one") == "one"
+        assert len(peer.headers) == 1
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await value(bot, "slow", timeout=0.05)  # timed out: another connection
+        assert await value(bot, "two") == "two"
+        assert len(peer.headers) == 2
+
+
+async def test_a_broken_connection_fails_its_calls_and_is_opened_again() -> None:
+    async def act(asked: Any, socket: web.WebSocketResponse) -> None:
+        if asked == "end":
+            await socket.close(code=1011)
+        else:
+            await socket.send_str(json.dumps(asked))
+
+    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+        failed = await value(bot, "end")
+        assert await value(bot, 1) == 1
+        await peer.hang_up()
+        assert 2 in [await value(bot, 2), await value(bot, 2)]  # the end may still be on its way
+        port = int(peer.url.split(":")[2].split("/")[0])
+
+    assert isinstance(failed, ServiceUnreachable)
+    assert "1011" in str(failed)
+    async with closing(WebSocketConnector(peer.url, name="b")) as bot:
+        assert isinstance(await ask(bot, 3), ServiceUnreachable)
+        async with socket_peer(ECHO, port=port):
+            assert await value(bot, 4) == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("not JSON", BadReply),
+        ('["x"', BadReply),
+        ("[" * 10_000, BadReply),
+        ('"' + "x" * 3_000_000 + '"', ServiceUnreachable),
+    ],
+)
+async def test_nonsense_is_a_failure_and_the_next_call_works(said: str, expected: type) -> None:
+    async def act(asked: Any, socket: web.WebSocketResponse) -> None:
+        await socket.send_str(said if asked == "bad" else json.dumps(asked))
+
+    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+        assert isinstance(await value(bot, "bad"), expected)
+        assert await value(bot, "good") == "good"
+
+
+async def test_words_are_handed_on_and_greetings_passed_over() -> None:
+    async def act(asked: Any, socket: web.WebSocketResponse) -> None:
+        for piece in ("Good ", "day."):
+            await socket.send_str(json.dumps({"delta": piece}))
+        await socket.send_str('{"confidence": 0.9}')
+
+    deltas = FakeDeltas()
+    async with (
+        socket_peer(act, greeting="hello!") as peer,
+        closing(WebSocketConnector(peer.url, name="b", greetings=1)) as bot,
+    ):
+        (reply,) = await bot.send([FakeRequest({}, deltas=deltas)])
+
+    assert isinstance(reply, Plain)
+    assert reply.value == {"text": "Good day.", "confidence": 0.9}
+    assert deltas.pieces == ["Good ", "day."]
+
+
+async def test_a_server_that_opens_no_socket_is_a_failure() -> None:
+    async with (
+        socket_peer(ECHO) as peer,
+        closing(WebSocketConnector(peer.url, name="b", key="wrong")) as bot,
+    ):
+        assert isinstance(await ask(bot, 1), ServiceRefused)
+    for answer in (b"HTTP/1.1 200 OK\r\n\r\nhello", b"garbage\r\n\r\n", b""):
+        async with raw_server(answer) as server:
+            bot = WebSocketConnector(server.url.replace("http", "ws"), name="b")
+            async with closing(bot):
+                assert isinstance(await ask(bot, 1), ServiceUnreachable)
+
+
+@pytest.mark.parametrize("url", ["ftp://h/", "ws://", "bot", "ws://h:99999/"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError):
+        WebSocketConnector(url, name="b")
