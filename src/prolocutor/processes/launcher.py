@@ -2,7 +2,8 @@
 
 `python launcher.py PARENT [--stdin] COMMAND...` in a session of its own. The end of stdin, to which
 nothing is written, shows that the parent is gone; on Linux the kernel sends a signal too. With
-`--stdin` the command has stdin for itself. The launcher ends with the status of the command (128 +
+`--stdin` the command has stdin for itself. At SIGUSR2 it kills the command, reaps it, and kills the
+rest of the session's group and itself. The launcher ends with the status of the command (128 +
 n for signal n). It imports nothing of ours, to start fast.
 """
 
@@ -43,6 +44,13 @@ def main(parent: int, command: list[str]) -> NoReturn:
         if os.getppid() != parent:
             threading.Thread(target=_end_all, daemon=True).start()
 
+    ended: list[int] = []
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ended.append(child)
+        os.kill(child, signal.SIGKILL)
+
+    signal.signal(signal.SIGUSR2, end)
     signal.signal(signal.SIGUSR1, look)
     _ask_kernel_for(signal.SIGUSR1)
     look(0, None)
@@ -51,8 +59,9 @@ def main(parent: int, command: list[str]) -> NoReturn:
     else:
         _let_go_of_pipes()
     _, status = os.waitpid(child, 0)
+    signal.signal(signal.SIGUSR2, _leave_it_to_the_command)  # its number may be another's now
     code = os.waitstatus_to_exitcode(status)
-    if os.getppid() != parent:
+    if ended or os.getppid() != parent:
         os.killpg(0, signal.SIGKILL)
     os._exit(code if code >= 0 else 128 - code)
 

@@ -109,9 +109,9 @@ class LineProcess:
         """End it at once, with all that it started; `why` follows its name in messages."""
         if self._child is not None and not self._killed:
             self._killed = why
-            _signal(self._child, signal.SIGKILL)
+            _end(self._child)
             if self._reading is not None:  # what left the group may hold its output open
-                asyncio.get_running_loop().call_later(GRACE, self._reading.cancel)
+                asyncio.get_running_loop().call_later(2 * GRACE, self._reading.cancel)
 
     async def aclose(self) -> None:
         """Close its input, wait a moment for its end, then end it; return when it is gone."""
@@ -122,14 +122,15 @@ class LineProcess:
         if child.stdin is not None:
             child.stdin.close()
         await asyncio.wait([reading], timeout=GRACE)
-        _signal(child, signal.SIGKILL)
+        if not reading.done():
+            _end(child)
         await self._gone(reading)
         self.is_closing = False
         self._wait = self._not_before = 0.0
 
     async def _gone(self, reading: asyncio.Task[None]) -> None:
         """Wait for the end of a program that was ended; something may hold its output open."""
-        await asyncio.wait([reading], timeout=GRACE)
+        await asyncio.wait([reading], timeout=2 * GRACE)
         if not reading.done():
             self._killed = self._killed or "was ended"
             reading.cancel()
@@ -168,8 +169,9 @@ class LineProcess:
         what, status = "", 0
         try:
             what = await self._read(child)
-            _signal(child, signal.SIGKILL)
+            _end(child)
             status = await child.wait()
+            _kill_group(child)  # what it left behind
             await asyncio.wait([logging], timeout=1.0)
         except asyncio.CancelledError:
             if not self._killed:
@@ -210,6 +212,20 @@ class LineProcess:
         self._wait = min(2 * self._wait, longest) if self._wait else first
 
 
-def _signal(process: Process, number: signal.Signals) -> None:
+def _end(process: Process) -> None:
+    """End a program with all that it started; its launcher reaps it, so that no zombie stays."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGUSR2)
+    asyncio.get_running_loop().call_later(GRACE, _kill_lasting, process)
+
+
+def _kill_lasting(process: Process) -> None:
+    if process.returncode is None:
+        _kill_group(process)
+
+
+def _kill_group(process: Process) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+        os.killpg(process.pid, signal.SIGKILL)

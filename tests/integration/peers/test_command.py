@@ -48,7 +48,7 @@ async def value(bot: CommandConnector, asked: Any, timeout: float = 20.0) -> Any
     return reply.value if isinstance(reply, Plain) else reply
 
 
-def is_alive(pid: int) -> bool:
+def is_there(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -74,8 +74,8 @@ async def test_what_a_program_gets_wrong_is_a_failure_and_never_the_next_answer(
         assert isinstance(await value(bot, "huge"), ServiceUnreachable)
         assert (await value(bot, "four")).endswith("four")
         last = int((await value(bot, "five")).split()[0])
-    assert not is_alive(pid)
-    assert not is_alive(last)
+    assert not is_there(pid)
+    assert not is_there(last)
 
 
 async def test_a_call_that_is_late_ends_the_program_and_one_given_up_before_does_not(
@@ -92,7 +92,7 @@ async def test_a_call_that_is_late_ends_the_program_and_one_given_up_before_does
                 await value(bot, "slow", timeout=0.05)
         other, said = (await value(bot, "after")).split()
         assert (said, other != pid) == ("after", True)
-        assert not is_alive(int(pid))
+        assert not is_there(int(pid))
 
 
 async def test_copies_work_side_by_side_and_words_are_handed_on(folder: Path) -> None:
