@@ -9,8 +9,9 @@ import pytest
 
 from tests import postgresql_server
 from tests.postgresql_server import database, postgresql, worker_database
+from tests.small_disk import small_disk
 
-__all__ = ["database", "postgresql", "worker_database"]
+__all__ = ["database", "postgresql", "small_disk", "worker_database"]
 
 # Generated inputs are what matters, not how quickly a busy machine tries them.
 hypothesis.settings.register_profile(

@@ -15,6 +15,7 @@ ProlocutorError                 anything this package raises on purpose
 ├── Stopping                    the assistant takes no new turns
 ├── StoreError                  the store cannot do its work
 │   ├── StoreLocked             another process owns it
+│   │   └── StoreLost               another process took it over from this one
 │   ├── StoreCorrupt            the file is damaged, or not one of ours
 │   ├── StoreFull               the disk is full
 │   ├── StoreAway               the database does not answer
@@ -156,6 +157,12 @@ class StoreLocked(StoreError):
     """Another process owns the store."""
 
     code = "store_locked"
+
+
+class StoreLost(StoreLocked):
+    """Another process took over the store from this one, which can write to it no more."""
+
+    code = "store_lost"
 
 
 class StoreCorrupt(StoreError):

@@ -22,6 +22,7 @@ from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.speaking_skills import SpeakingSkills
+from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
@@ -42,6 +43,7 @@ class AssistantParts(msgspec.Struct, frozen=True):
     turns: TurnRunner
     listeners: FeedListeners
     handovers: Handovers
+    health: StoreHealth
     access: PersonAccess | None = None
     succession: Succession | None = None
 
@@ -105,6 +107,7 @@ def assemble(
         handovers=handovers,
         lessons=lessons,
     )
+    health = StoreHealth(store)
     turns = TurnRunner(
         engine=engine,
         journal=journal,
@@ -117,13 +120,14 @@ def assemble(
         observers=observers,
         recover_within=recover_within,
         handovers=handovers,
+        health=health,
         clock=clock,
         access=access,
         stored=StoredReplies(shared, access) if shared and access else None,
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
     )
     if shared is None or access is None or wake_ups is None or lessons is None:
-        return AssistantParts(journal, scheduler, changes, turns, listeners, handovers)
+        return AssistantParts(journal, scheduler, changes, turns, listeners, handovers, health)
     succession = Succession(
         shared,
         replica,
@@ -136,5 +140,5 @@ def assemble(
         lessons=lessons if observers.has_learners else None,
     )
     return AssistantParts(
-        journal, scheduler, changes, turns, listeners, handovers, access, succession
+        journal, scheduler, changes, turns, listeners, handovers, health, access, succession
     )

@@ -160,6 +160,7 @@ class Assistant:
         self._listeners = parts.listeners
         self._access, self._succession = parts.access, parts.succession
         self._handovers = parts.handovers
+        self.store_health = parts.health
         self.desk = OperatorDesk(self.store, self._turns, self._in_line, handover, max_text)
 
     @classmethod
@@ -217,6 +218,7 @@ class Assistant:
         await self._scheduler.aclose()
         await self._queues.drain(grace)
         self.watchdog.stop()
+        await self.store_health.aclose()
         await self._journal.settle_all()
         if self._succession is not None:
             await self._succession.aclose(grace)

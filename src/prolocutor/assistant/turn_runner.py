@@ -22,6 +22,7 @@ from prolocutor.assistant.rounds.open_ask import cancelled_answer
 from prolocutor.assistant.rounds.program_turns import learn, run_program
 from prolocutor.assistant.rounds.turn_effects import TurnEffects
 from prolocutor.assistant.speaking_skills import SpeakingSkills
+from prolocutor.assistant.store_health import StoreHealth
 from prolocutor.assistant.stored_replies import StoredReplies
 from prolocutor.assistant.turn_record import record_of
 from prolocutor.assistant.turn_result import TurnResult
@@ -29,7 +30,14 @@ from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.inputs import Input, TurnStart
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
-from prolocutor.errors import DeclaredDead, NotFound, PersonBusy, ProlocutorError, TakenOver
+from prolocutor.errors import (
+    DeclaredDead,
+    NotFound,
+    PersonBusy,
+    ProlocutorError,
+    StoreError,
+    TakenOver,
+)
 from prolocutor.observe.trace_context import continued
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
@@ -61,6 +69,7 @@ class TurnRunner:
         observers: ObserverGroup,
         recover_within: float,
         handovers: Handovers,
+        health: StoreHealth,
         clock: Callable[[], float] = time.time,
         access: PersonAccess | None = None,
         stored: StoredReplies | None = None,
@@ -83,6 +92,7 @@ class TurnRunner:
         self._observers = observers
         self._recover_within = recover_within
         self._handovers = handovers
+        self._health = health
 
     async def run(
         self,
@@ -98,6 +108,24 @@ class TurnRunner:
 
         `place` is its place among the work for this person at all replicas.
         """
+        try:
+            result = await self._open(input, user, dialog, request_id, channel, listener, place)
+        except StoreError as error:
+            self._health.note_failed(error)
+            raise
+        self._health.note_stored()
+        return result
+
+    async def _open(
+        self,
+        input: Input,
+        user: str,
+        dialog: str,
+        request_id: str | None,
+        channel: str,
+        listener: TurnListener | None,
+        place: Place | None,
+    ) -> TurnResult:
         started = monotonic()
         open_turn = partial(
             self._journal.open_turn,

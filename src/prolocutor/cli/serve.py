@@ -10,6 +10,7 @@ import secrets
 import signal
 import sys
 from contextlib import chdir
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -32,7 +33,7 @@ from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer, TurnRecord
-from prolocutor.errors import ConfigError, ProlocutorError
+from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
 from prolocutor.observe.logs import JsonLogFormatter, TurnLog
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
@@ -184,6 +185,8 @@ async def _serve(plan: ServePlan) -> None:
         observers.append(_Once(stop))
     async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
         assistant.watchdog.arm()
+        lost: list[StoreLost] = []
+        assistant.store_health.on_lost = partial(_end, lost)
         app = _app(plan, assistant, metrics, _shown(plan, load, recent))
 
         def tell(url: str) -> None:
@@ -205,6 +208,15 @@ async def _serve(plan: ServePlan) -> None:
             )
 
         await serve_app(app, plan.host, plan.port, on_ready=tell, stop=stop)
+    if lost:
+        raise lost[0]
+
+
+def _end(lost: list[StoreLost], error: StoreLost) -> None:
+    """End this process in good order: another one has its store."""
+    if not lost:
+        lost.append(error)
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _app(

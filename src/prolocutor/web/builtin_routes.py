@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -37,7 +37,7 @@ class BuiltinRoutes:
         channels: Sequence[Channel],
         in_flight: InFlight,
         metrics: TurnMetrics | None,
-        is_ready: Callable[[], bool],
+        is_ready: Callable[[], Awaitable[bool]],
     ) -> None:
         self._is_ready = is_ready
         self._metrics = metrics
@@ -66,10 +66,10 @@ class BuiltinRoutes:
         return HealthStatus("live")
 
     async def health_ready(self, _: TypedRequest[None, None]) -> HealthStatus | HttpResponse:
-        """Return whether turns are taken."""
-        if self._is_ready():
+        """Return whether turns are taken and can be stored."""
+        if await self._is_ready():
             return HealthStatus("ready")
-        what = "the assistant is starting or shutting down"
+        what = "the assistant is starting or shutting down, or cannot store turns"
         return ErrorResponse(503, what, "not_ready", headers={"Retry-After": "1"}).response()
 
     async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any]:

@@ -167,8 +167,10 @@ class Listener:
         if len(self._in_flight) > self.limits.requests:
             raise Overloaded("too many requests are being answered already")
 
-    def _is_ready(self) -> bool:
-        return self._assistant.ready and not self.stopping
+    async def _is_ready(self) -> bool:
+        if not self._assistant.ready or self.stopping:
+            return False
+        return await self._assistant.store_health.check() is None
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """Open and close as another ASGI server says (lifespan)."""

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,6 +48,51 @@ async def test_a_second_owner_is_told_who_the_first_is(path: Path) -> None:
 
     assert owner_of_file(path) == LockHolder(other.pid, "http://127.0.0.1:4242")
     end(other)
+
+
+@pytest.mark.parametrize("other_name", ["symbolic", "hard", "lock removed"])
+async def test_a_file_has_one_owner_whatever_its_name(path: Path, other_name: str) -> None:
+    other = start_owner(path)
+    name = path.with_name("other.db")
+    if other_name == "symbolic":
+        name.symlink_to(path)
+    elif other_name == "hard":
+        name.hardlink_to(path)
+    else:
+        name = path
+        path.with_name("dialogs.db.lock").unlink()
+
+    assert owner_of_file(name) is not None
+    with pytest.raises(StoreLocked, match="owns this store"):
+        await SqliteStore(name).open()
+
+    end(other)
+    assert owner_of_file(name) is None
+    store = SqliteStore(name)
+    await store.open()
+    await store.aclose()
+
+
+async def test_this_process_has_a_file_once_whatever_its_name(path: Path) -> None:
+    store, name = SqliteStore(path), path.with_name("other.db")
+    await store.open()
+    name.hardlink_to(path)
+
+    with pytest.raises(StoreLocked, match="under another name"):
+        await SqliteStore(name).open()
+
+    await talk(store, "ann", "still here")
+    await store.aclose()
+
+
+async def test_a_file_on_a_full_disk_is_named_at_the_start(small_disk: Path) -> None:
+    (small_disk / "rest").write_bytes(b"0" * 900_000)
+    with suppress(OSError), (small_disk / "last").open("wb", buffering=0) as last:
+        while last.write(b"0" * 512):
+            pass
+
+    with pytest.raises(StoreFull, match=r"dialogs\.db.*disk is full"):
+        await SqliteStore(small_disk / "dialogs.db").open()
 
 
 async def test_an_owner_that_was_killed_owns_no_more(path: Path) -> None:
@@ -275,17 +320,6 @@ async def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(small_disk: Pa
 
     assert [one.text for one in dialog.utterances[::2]] == texts[:confirmed]
     assert confirmed > 10
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a disk of a megabyte (only root can mount one)")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_urls_name_stores(tmp_path: Path) -> None:

@@ -1,17 +1,20 @@
-"""One owner: an operating system's lock on `<file>.lock`, which also says who the owner is."""
+"""One owner: locks on the file and on `<file>.lock`, which also says who the owner is."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from prolocutor.dialog import plain
-from prolocutor.errors import StoreError, StoreLocked
+from prolocutor.errors import StoreError, StoreFull, StoreLocked
+from prolocutor.stores.sqlite.file_lock import FileLock
 
 _TRIES: Final = 10
 _PAUSE: Final = 0.02
@@ -27,25 +30,29 @@ class LockHolder(msgspec.Struct, frozen=True):
 class Ownership:
     """The right to write to a store, held until `release` or until the process ends.
 
-    The lock belongs to the open file (`flock`): it is not inherited by programs that are started,
-    and it goes away with the process however that ends. The lock file itself stays.
+    Two locks make it: one on `<file>.lock` beside the real file, whose holder's note others read,
+    and one on the file itself, which holds whatever name the file is opened by (a symbolic or a
+    hard link) and whatever becomes of the lock file. Both belong to open files: they are not
+    inherited by programs that are started, and go away with the process however that ends. The
+    lock file itself stays.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._file_lock: FileLock | None = None
 
     def take(self) -> None:
         """Become the owner; raise `StoreLocked` with the id of the process that is the owner.
 
-        The folder is made if it is missing.
+        The folder and the file are made if they are missing.
         """
         lock_file = _lock_file(self._path)
         try:
             lock_file.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise StoreError(f"{lock_file}: {error.strerror}; may it be written there?") from error
+            raise _unwritable(lock_file, error) from error
         if not _lock(descriptor):
             owner = _read(descriptor)
             os.close(descriptor)
@@ -53,39 +60,71 @@ class Ownership:
                 f"{self._path}: process {owner.pid or '?'} owns this store; "
                 "stop it, talk to it through its door, or open the file read-only"
             )
-        self._descriptor = descriptor
-        self.note("")
+        try:
+            self._file_lock = FileLock.take(self._path)
+            if self._file_lock is None:
+                raise StoreLocked(
+                    f"{self._path}: another process owns this store under another name, or its "
+                    "lock file was removed; stop it, or open the file read-only"
+                )
+            self._descriptor = descriptor
+            self.note("")
+        except BaseException:
+            self._descriptor = None
+            os.close(descriptor)
+            if self._file_lock is not None:
+                self._file_lock.release()
+            raise
 
     def note(self, text: str) -> None:
         """Leave a text for other processes that need the store, such as the URL of a door."""
         if self._descriptor is None:
             return
         data = plain.encode(LockHolder(os.getpid(), text))
-        os.pwrite(self._descriptor, data, 0)
-        os.ftruncate(self._descriptor, len(data))
+        try:
+            os.pwrite(self._descriptor, data, 0)
+            os.ftruncate(self._descriptor, len(data))
+        except OSError as error:
+            raise _unwritable(_lock_file(self._path), error) from error
 
     def release(self) -> None:
         """End the ownership."""
         if self._descriptor is not None:
-            os.ftruncate(self._descriptor, 0)
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = None
+        if self._file_lock is not None:
+            self._file_lock.release()
+            self._file_lock = None
 
 
 def owner_of_file(path: str | os.PathLike[str]) -> LockHolder | None:
     """Return the process that owns this store now, None if none does."""
+    if FileLock.is_ours(path):
+        held = LockHolder(os.getpid())
+    elif FileLock.is_taken(path):
+        held = LockHolder()
+    else:
+        held = None
     try:
         descriptor = os.open(_lock_file(Path(path)), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return None
+        return held
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return _read(descriptor)
     else:
-        return None
+        return held
     finally:
         os.close(descriptor)
+
+
+def _unwritable(file: Path, error: OSError) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFull(f"{file}: the disk is full; free some space and start again")
+    return StoreError(f"{file}: {error.strerror}; may it be written there?")
 
 
 def _lock(descriptor: int) -> bool:
@@ -109,4 +148,5 @@ def _read(descriptor: int) -> LockHolder:
 
 
 def _lock_file(path: Path) -> Path:
-    return path.with_name(path.name + ".lock")
+    real = Path(os.path.realpath(path))
+    return real.with_name(real.name + ".lock")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from prolocutor.errors import BadInput, StoreLocked
+from prolocutor.errors import BadInput, StoreLost
 from prolocutor.stores.sqlite import migrations
 from prolocutor.stores.sqlite.agenda_writer import AgendaWriter
 from prolocutor.stores.sqlite.connection import (
@@ -22,6 +22,7 @@ from prolocutor.stores.sqlite.maintenance import Maintenance
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.request_log import RequestLog
+from prolocutor.stores.sqlite.store_file import StoreFile
 from prolocutor.stores.sqlite.turn_writer import TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 
@@ -42,6 +43,7 @@ class SqliteWriter:
 
     def __init__(self, path: Path, durability: str) -> None:
         self.path = path
+        self.file = StoreFile(path)
         self._durability = durability
         self.commits = 0
         """Groups written so far."""
@@ -50,6 +52,7 @@ class SqliteWriter:
         """Open the file, bring it up to date and become its next generation of owners."""
         try:
             connection = connect(self.path, read_only=False)
+            self.file.remember()
         except (OSError, sqlite3.Error) as error:
             raise translated(error, self.path) from error
         try:
@@ -99,10 +102,11 @@ class SqliteWriter:
 
     def _commit(self, jobs: list[StoreJob]) -> list[Any]:
         connection = self.connection
+        self.file.check()
         try:
             connection.execute("BEGIN IMMEDIATE")
             if connection.execute(_GENERATION).fetchone() != (self._generation,):
-                raise StoreLocked(f"{self.path}: another process took over this store")
+                raise StoreLost(f"{self.path}: another process took over this store")
             outcomes = [_done(job) for job in jobs]
             self._rows.write(connection)
             if self.commits % DELETE_EXPIRED_AFTER == 0:

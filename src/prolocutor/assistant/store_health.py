@@ -1,0 +1,103 @@
+"""StoreHealth: whether turns can be stored, known by the last turn and by trying."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from prolocutor.contracts.store import RecordStore
+from prolocutor.errors import (
+    DeclaredDead,
+    PersonBusy,
+    RoundChanged,
+    StoreError,
+    StoreLost,
+    TakenOver,
+)
+
+log = logging.getLogger(__name__)
+
+FRESH: Final = 1.0
+"""Seconds for which what was found counts."""
+
+PATIENCE: Final = 2.0
+"""Seconds after which a store that does not answer counts as one that fails."""
+
+KIND: Final = "store-health"
+"""The kind of the assistant's own record that is written to try."""
+
+_SMALL, _LARGE = b"{}", b'"%b"' % (b"0" * 65_536)
+"""What is written to try: after a failure so much that a disk with room for it has room for a
+turn."""
+
+_OF_PERSONS: Final = (DeclaredDead, PersonBusy, RoundChanged, TakenOver)
+"""Errors of a store that works: another replica has the person or the turn."""
+
+
+class StoreHealth:
+    """What became of the last turns; where there was none lately, one record is written to try.
+
+    `on_lost` is called when the store was taken over by another process, which is for good.
+    """
+
+    def __init__(self, store: RecordStore, clock: Callable[[], float] = monotonic) -> None:
+        self.fault: StoreError | None = None
+        """Why turns cannot be stored, as far as is known."""
+        self.on_lost: Callable[[StoreLost], None] | None = None
+        self._store = store
+        self._clock = clock
+        self._known_until = 0.0
+        self._trial: asyncio.Task[None] | None = None
+
+    def note_stored(self) -> None:
+        """Note that a turn was stored."""
+        self._known_until = self._clock() + FRESH
+        if self.fault is not None:
+            log.warning("turns can be stored again")
+            self.fault = None
+
+    def note_failed(self, error: StoreError) -> None:
+        """Note that something could not be stored."""
+        if isinstance(error, _OF_PERSONS):
+            return
+        if self.fault is None:
+            log.error("turns cannot be stored: %s", error)
+        self.fault = error
+        self._known_until = self._clock() + FRESH
+        if isinstance(error, StoreLost) and self.on_lost is not None:
+            self.on_lost(error)
+
+    async def check(self) -> StoreError | None:
+        """Return why no turn can be stored now; None where one can.
+
+        The store is tried at most once a second, however many ask.
+        """
+        if self._clock() < self._known_until:
+            return self.fault
+        if self._trial is None or self._trial.done():
+            self._trial = asyncio.create_task(self._try(), name="store health")
+        done, _ = await asyncio.wait({self._trial}, timeout=PATIENCE)
+        if not done:
+            self.note_failed(StoreError("the store does not answer"))
+        return self.fault
+
+    async def aclose(self) -> None:
+        """Stop trying."""
+        if self._trial is not None and not self._trial.done():
+            self._trial.cancel()
+            await asyncio.wait({self._trial})
+
+    async def _try(self) -> None:
+        body = _SMALL if self.fault is None else _LARGE
+        try:
+            await self._store.put_record("", KIND, "trial", body)
+        except StoreError as error:
+            self.note_failed(error)
+        except Exception as error:
+            log.exception("the store could not be tried")
+            self.note_failed(StoreError(str(error)))
+        else:
+            self.note_stored()
