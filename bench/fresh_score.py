@@ -40,7 +40,7 @@ class FreshPhrase(msgspec.Struct, frozen=True):
 
     text: str
     scope: str
-    right: str
+    right: str = ""
     embarrassing: str = ""
 
 

@@ -60,6 +60,7 @@ _REWRITES = [
         (r" ?degrees?\b", "° "),
         (r" ?percent(?: of)?(?= ?[\d(])", "% of "),
         (r" ?percent\b", "%"),
+        (r"(?<=%) of (?:the|my|our|an?|his|her) [a-z ]{1,30} of (?=\d)", " of "),
         (r"(?<=%) of (?:the )?", " of "),
         (r"\b(?:modulo|modulus)\b", "mod"),
         (r"\b(?:an? )?half (?:of )?(?=[\d(])", "(1/2) of "),

@@ -37,7 +37,7 @@ def read_phrase(words: str) -> Reading | None:
         if found := pattern.fullmatch(words):
             numbers = [Fraction(group) for group in found.groups() if group is not None]
             return str(compute(*numbers)), SURE
-    return _read_tip(words) or _read_list(words)
+    return _read_tip(words) or _read_list(words) or _equation(words)
 
 
 def equation(expression: str, value: Value) -> str:
@@ -185,6 +185,8 @@ def _read_tip(words: str) -> Reading | None:
     """Return a tip or a discount, in any word order: "how much tip on 64 at 18 percent"."""
     percents = re.findall(rf"{_N}{_PERCENT}", words)
     amounts = re.findall(rf"{_N}(?!{_PERCENT}|\d|\.\d)", words)
+    if not percents and len(amounts) == 1 and _TIP_FOR.search(words):
+        return _usual_tips(Fraction(amounts[0])), SURE
     if len(percents) != 1 or len(amounts) != 1:
         return None
     percent, amount = Fraction(percents[0]), Fraction(amounts[0])
@@ -196,6 +198,11 @@ def _read_tip(words: str) -> Reading | None:
     if re.search(r"\boff\b|\bdiscount\b|\brebate\b", words):
         return _lowered(amount, percent), SURE
     return None
+
+
+def _usual_tips(amount: Fraction) -> str:
+    tips = (f"{rate}%: {_shown(round(amount * rate / 100, 2))}" for rate in (10, 15, 20))
+    return f"A tip on {_shown(amount)} at {', at '.join(tips)}."
 
 
 def _read_list(words: str) -> Reading | None:
@@ -230,7 +237,69 @@ def _of_list(name: str, numbers: list[Fraction]) -> Fraction:
     return Fraction(math.lcm(*whole) if "multiple" in name or name == "lcm" else math.gcd(*whole))
 
 
+def _circle(radius: Fraction) -> str:
+    area, around = math.pi * float(radius) ** 2, 2 * math.pi * float(radius)
+    return (
+        f"A circle of radius {_shown(radius)} has an area of {_shown(round(area, 4))} and a"
+        f" circumference of {_shown(round(around, 4))}."
+    )
+
+
+def _circle_across(diameter: Fraction) -> str:
+    return _circle(diameter / 2)
+
+
+def _rectangle(one: Fraction, other: Fraction) -> str:
+    around = _shown(2 * (one + other))
+    return f"The area is {_shown(one * other)}, the perimeter {around}."
+
+
+def _square(side: Fraction) -> str:
+    return _rectangle(side, side)
+
+
+def _zeros(number: Fraction) -> str:
+    written = str(int(number))
+    count = len(written) - len(written.rstrip("0"))
+    return f"{int(number):,} ends in {count} zeros."
+
+
+def _solved(factor: Fraction, added: Fraction, total: Fraction) -> str:
+    if factor == 0:
+        raise Undefined("There is no x in that equation.")
+    return f"x = {_shown((total - added) / factor)}"
+
+
+_OF_CIRCLE = (
+    r"(?:the )?(?:area|circumference|perimeter|size) of (?:a |the )?circle (?:with|of) (?:a |the )?"
+)
+_OF_SIDES = r"(?:the )?(?:area|perimeter|size) of (?:a |the )?"
+_TIP_FOR = re.compile(r"\b(?:tips?|gratuity)\b.*\b(?:for|on|bill|of)\b")
+
+
+def _equation(found: str) -> Reading | None:
+    """Return the solution of a linear equation such as "3x - 4 = 11"."""
+    said = _LINEAR.fullmatch(found)
+    if not said:
+        return None
+    factor = Fraction(said["factor"] or 1)
+    added = Fraction((said["added"] or "0").replace(" ", ""))
+    return _solved(factor, added, Fraction(said["total"])), SURE
+
+
+_LINEAR = re.compile(
+    r"(?:for x[:,]? )?(?P<factor>-?\d+(?:\.\d+)?)? ?\*? ?x ?(?P<added>[-+] ?\d+(?:\.\d+)?)?"
+    r" ?(?:=|equals) ?(?P<total>-?\d+(?:\.\d+)?)(?:,? (?:for|what is) x)?"
+)
 _PHRASES = [
+    question(_zeros, rf"how many zero(?:e)?s (?:are )?(?:there )?(?:in|does|has) {_N}(?: have)?"),
+    question(_circle, rf"{_OF_CIRCLE}radius (?:of )?{_N}(?: [a-z]+)?"),
+    question(_circle_across, rf"{_OF_CIRCLE}diameter (?:of )?{_N}(?: [a-z]+)?"),
+    question(
+        _rectangle,
+        rf"{_OF_SIDES}rectangle (?:with |of )?(?:the )?(?:sides? )?{_N} ?(?:by|x|and|times) ?{_N}",
+    ),
+    question(_square, rf"{_OF_SIDES}square (?:with |of )?(?:a |the )?(?:side )?(?:of )?{_N}"),
     question(_expression("{0} / {1}"), rf"divide {_N} (?:by|through) {_N}"),
     question(_part_of, rf"{_RATE} of {_N} is {_N}"),
     question(_of_whole, rf"{_RATE} is {_N} (?:out )?of {_N}"),

@@ -88,6 +88,28 @@ def _later(found: re.Match[str], now: dt.datetime) -> str | None:
     return f"It will be {then.astimezone(now.tzinfo):%H:%M}."
 
 
+def _until(found: re.Match[str], now: dt.datetime) -> str | None:
+    """Say how long it is until a time of day, today or tomorrow."""
+    said = {"noon": "12", "midday": "12", "midnight": "0"}.get(found["at"])
+    hour, minute = int(said or found["hour"]), int(found["minute"] or 0)
+    half = found["half"]
+    if half and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    if hour > 24 or minute > 59 or not (said or half or found["minute"] or found["clock"]):
+        return None
+    then = now.replace(hour=hour % 24, minute=minute, second=0, microsecond=0)
+    if then <= now:
+        then += dt.timedelta(days=1)
+    left = (then.astimezone(dt.UTC) - now.astimezone(dt.UTC)).total_seconds() // 60
+    hours, minutes = divmod(int(left), 60)
+    parts = [
+        f"{count} {unit}{'' if count == 1 else 's'}"
+        for count, unit in ((hours, "hour"), (minutes, "minute"))
+        if count
+    ]
+    return f"{' and '.join(parts) or 'Less than a minute'} until {then:%H:%M}."
+
+
 def _time_in(place: TimeZonePlace, now: dt.datetime) -> str:
     there = now.astimezone(place.clock)
     return f"In {place.name} it is {there:%H:%M} on {_day(there)}."
@@ -188,6 +210,13 @@ _HOURS |= {"daytime": (6, 20), "day": (6, 20), "dark": (20, 30)}
 _PLACE = r"(?P<place>[^\d?]+?)"
 _ONE_OTHER = r"(?P<one>[^\d?]+?) (?:and|to|from|vs|versus|-) (?P<other>[^\d?]+?)"
 _QUESTIONS = [
+    question(
+        _until,
+        r"(?:how (?:long|many (?:hours|minutes)|much (?:time|longer))"
+        r"(?: is it| is there| do i have| left)*|time left) (?:until|to|before) "
+        r"(?P<at>noon|midday|midnight|(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?"
+        r" ?(?:(?P<half>[ap])\.?m\.?)?(?P<clock> ?o'clock)?)",
+    ),
     *FACTS,
     question(
         _time_with_date,

@@ -189,6 +189,8 @@ def _continent(question: CountryQuestion) -> Found:
 
 
 def _members(question: CountryQuestion) -> Found:
+    if len(question.regions) == 1 and re.fullmatch(r"is [a-z ]+ (?:a|one) country", question.rest):
+        return f"No, {CONTINENTS[question.regions[0]]} is a continent.", ""
     if not question.regions or not question.asks("countries|nations|states"):
         return None
     region = question.regions[0]
@@ -212,6 +214,39 @@ def _domain(question: CountryQuestion) -> Found:
     ending = question.rest.split()[-1]
     owner = next((one for one in countries().values() if one.domain == f".{ending}"), None)
     return (f".{ending} is the domain of {owner.name}.", ending) if owner else None
+
+
+def _letter(question: CountryQuestion) -> Found:
+    """Name the countries that begin or end with a letter."""
+    asked = re.search(
+        r"(start|begin|end)\w* (?:with|in|on)(?: the)?(?: letter)? ([a-z])\b", question.rest
+    )
+    if asked is None or question.countries:
+        return None
+    letter = asked[2]
+    named = [
+        one
+        for one in countries().values()
+        if one.sovereign
+        and (one.name.endswith(letter) if asked[1] == "end" else _initial(one) == letter)
+        and (not question.regions or question.regions[0] in one.continents)
+    ]
+    if not named:
+        return f"No country's name {asked[1]}s with {letter.upper()}.", question.rest
+    return f"{names_text(named)}.", question.rest
+
+
+def _initial(country: Country) -> str:
+    return country.name.removeprefix("the ")[0].lower()
+
+
+def _flag(question: CountryQuestion) -> Found:
+    """Show the flag as the pair of regional indicators of the country's code."""
+    if len(question.countries) != 1:
+        return None
+    country = countries()[question.countries[0]]
+    flag = "".join(chr(0x1F1E6 + ord(letter) - ord("A")) for letter in country.code)
+    return f"The flag of {country.name}: {flag}", ""
 
 
 def _facts(question: CountryQuestion) -> Found:
@@ -278,5 +313,7 @@ _READERS: dict[str, Callable[[CountryQuestion], Found]] = {
     "population": _population,
     "area": _area,
     "continent": _continent,
+    "letter": _letter,
+    "flag": _flag,
     "facts": _facts,
 }

@@ -25,8 +25,11 @@ _TOPICS = {
     "area": r"area|how (?:big|large|small)|size|square (?:kilomet\w+|miles?|km)|bigger|larger"
     r"|smaller|biggest|largest|smallest|sq km",
     "continent": r"continents?|which part of the world"
-    r"|where (?:on earth |exactly )?is$|(?:in|of) (?:africa|asia|europe|oceania|antarctica"
+    r"|where (?:on earth |exactly )?is$|^is (?:africa|asia|europe|oceania|antarctica) (?:a|one)"
+    r"(?= country)|(?:in|of) (?:africa|asia|europe|oceania|antarctica"
     r"|north america|south america)",
+    "letter": r"(?:start|begin|end)(?:s|ing)? (?:with|in|on)(?: the)?(?: letter)? [a-z](?= |$)",
+    "flag": r"flags?",
     "facts": r"tell me (?:something |more |a bit )?about|facts?(?: about| on| of)?|info(?:rmation)?"
     r"|overview of|what do you know about",
 }
@@ -65,6 +68,8 @@ _REGIONS = {
     "south america": "SA",
     "south american": "SA",
 }
+# "Can you speak German" asks about the assistant.
+_TO_US = re.compile(r"(?:(?:can|do|could|will) )?(?:you|we) (?:also )?(?:speak|understand|talk)\b")
 _REGION_PATTERN = re.compile(
     r"\b(?:" + "|".join(sorted(_REGIONS, key=len, reverse=True)) + r")\b(?! afric)"
 )
@@ -88,7 +93,7 @@ class CountryQuestion(msgspec.Struct, frozen=True):
 def question_of(text: str) -> CountryQuestion | None:
     """Return the question that a text asks; None if it is not about countries."""
     words = words_of(text)
-    if not words or len(words) > _MOST_WORDS:
+    if not words or len(words) > _MOST_WORDS or _TO_US.match(" ".join(words)):
         return None
     words = [_spelled(word) for word in words]
     named = mentions(words)

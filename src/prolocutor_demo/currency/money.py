@@ -29,7 +29,7 @@ english pounds, british money
 JPY | ¥, yen, yens, jp¥, japanese money
 CHF | franc, sfr, fr, swissie, swiss money
 AUD | a$, au$, aussie dollar, aussie, australian
-CAD | c$, ca$, loonie, canadian bucks
+CAD | c$, ca$, loonie, canadian bucks, canadian
 NZD | nz$, kiwi dollar, nz dollar
 SEK | kr, krona, kronor, swedish crown, swedish krone, swedish kroner
 NOK | norwegian crown, norwegian krona, norwegian kronor

@@ -14,6 +14,14 @@ _BORN = re.compile(
     r"(?P<rest>.*)"
 )
 _BORN_IN = re.compile(r"^(?:how old|what age|the age).* born in (\d{4})(?: now| be(?: now)?)?$")
+_YEAR_FIRST = re.compile(
+    r"^(?:.*\b)?born in (?P<year>\d{4})\W+(?:so |then |and )?"
+    r"(?:how old|what age|what is my age)\b.*"
+)
+_BORN_ON_WHAT_DAY = re.compile(
+    rf"(?:(?:on )?(?:what|which) (?:day|weekday)\b.*\bborn\b.*\bborn (?:on )?(?P<born>{DATE})"
+    r"(?: what day was it| what day was that)?)$"
+)
 _TURNING = re.compile(r"\b(?:turns?|become|be) (\d{1,3})\b")
 
 
@@ -23,6 +31,11 @@ def read_age(words: str, today: dt.date, birthday: str) -> Reading | None:
         age = today.year - int(year[1])
         if 0 < age < 200:
             return f"Somebody born in {year[1]} turns {age} in {today.year}.", SURE
+    if (year := _YEAR_FIRST.match(words)) and 0 < (age := today.year - int(year["year"])) < 200:
+        return f"Somebody born in {year['year']} turns {age} in {today.year}.", SURE
+    if weekday := _BORN_ON_WHAT_DAY.match(words):
+        born = read_date(weekday["born"], today)
+        return (f"{date_text(born)}.", SURE) if born else None
     found = _BORN.search(words)
     if not found or not re.search(r"\b(?:old|age|turns?|becomes?|when)\b", words):
         own = re.fullmatch(r"how old am i(?: now| today)?|what is my age", words)

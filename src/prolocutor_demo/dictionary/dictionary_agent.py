@@ -42,6 +42,8 @@ def _clauses(text: str) -> list[str]:
 
 
 def _answer_to(asked: WordQuestion) -> tuple[str, float]:
+    if asked.kind == "spelling":
+        return f"{asked.word}: {'-'.join(asked.word.replace(' ', '').upper())}.", asked.confidence
     unknown = f"WordNet does not list “{asked.word}”."
     try:
         meanings = wordnet.senses(asked.word, asked.part)

@@ -56,6 +56,13 @@ _PATTERNS: list[tuple[str, float, str]] = [
     ("antonyms", 0.92, rf"{_WORD}[:, -]+(?:antonyms?|opposites?)"),
     ("kind", 0.94, rf"is {_THE}{_WORD} an? {_SPEECH}(?:,? (?:or|and) an? {_SPEECH})*"),
     (
+        "spelling",
+        0.95,
+        rf"(?:how (?:do|would|should) (?:you|i|we|they) |how to )?spell {_THE}{_WORD}",
+    ),
+    ("spelling", 0.95, rf"(?:what is |what's )?the (?:correct )?spelling (?:of|for) {_THE}{_WORD}"),
+    ("spelling", 0.95, rf"how is {_THE}{_WORD} (?:spelled|spelt|written)"),
+    (
         "kind",
         0.94,
         (

@@ -37,7 +37,8 @@ SET = _pattern(
     r"|count down .+"
     r"|(?:let me know|tell me|shout|call me|warn me|say something) (?:when|after|once|in) .+"
     r"|(?:ping|alert|notify|buzz|beep|nudge|poke|give me a (?:shout|nudge|call|ping|ring))\b.+"
-    r"|pomodoro\b.+|put .+ on the clock|start the clock (?:for|at) .+"
+    r"|pomodoro\b.+|(?:start|set|begin|do|run|give me) .*\bpomodoro\b.*"
+    r"|put .+ on the clock|start the clock (?:for|at) .+"
     r"|give me [^?]{1,14} (?:minutes?|mins?)"
 )
 # Without a noun, only a length of time makes these a timer.

@@ -11,10 +11,17 @@ from prolocutor_demo.reading.request import attributes_of, now_of, text_of
 from prolocutor_demo.reading.when.lengths import lengths_in
 from prolocutor_demo.reading.when.moments import find_moment, say_day, say_moment
 from prolocutor_demo.todo import todo_phrases
+from prolocutor_demo.todo.changing import (
+    finish,
+    remove,
+    remove_loosely,
+    report,
+    with_items,
+)
 from prolocutor_demo.todo.clearing import clear, clear_all
 from prolocutor_demo.todo.reminder_ringing import ringing
 from prolocutor_demo.todo.todo_functions import FUNCTIONS
-from prolocutor_demo.todo.todo_items import MOST_ITEMS, TodoItem, TodoList, words_of
+from prolocutor_demo.todo.todo_items import MOST_ITEMS, TodoItem, TodoList
 from prolocutor_demo.todo.todo_words import (
     TodoReply,
     TodoRequest,
@@ -130,6 +137,12 @@ def _add_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return reply._replace(confidence=0.6) if reply else None
 
 
+def _buy(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    wrapped = f"add {found['what']} to my shopping list"
+    added = todo_phrases.ADD_TO_SHOPPING.fullmatch(wrapped)
+    return _add_loosely(asked._replace(text=wrapped), added) if added else None
+
+
 def _added(asked: TodoRequest, items: list[TodoItem], remind: bool) -> str:
     texts, last = ", ".join(item.text for item in items), items[-1]
     if last.due and not remind:
@@ -219,45 +232,6 @@ def _look(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     return TodoReply(f"Yes, on {what}: {listed(hits, asked.now)}.", 0.9)
 
 
-def _finish(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    return _with_items(asked, found["what"], _finish_item, 0.93)
-
-
-def _remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    return _with_items(asked, found["what"], _remove_item, 0.93)
-
-
-def _finish_item(asked: TodoRequest, item: TodoItem) -> str:
-    after = asked.todo.finish(item)
-    again = (
-        f" The next time is {say_moment(after.due, asked.now)}." if after.due and item.every else ""
-    )
-    left = len([one for one in asked.todo.open if one.reminder == item.reminder])
-    rest = again or (f" {left} left." if left else " That was the last one.")
-    return f"Ticked off: {item.text}.{rest}"
-
-
-def _remove_item(asked: TodoRequest, item: TodoItem) -> str:
-    asked.todo.remove([item])
-    return f"Removed: {item.text}."
-
-
-def _with_items(
-    asked: TodoRequest, words: str, do: Callable[[TodoRequest, TodoItem], str], confidence: float
-) -> TodoReply:
-    """Apply a change to the one open item in question, or say why not."""
-    items, what = chosen(asked)
-    if not items:
-        return TodoReply(nothing(asked), confidence - 0.03)
-    wanted = without_nouns(words)
-    hits = asked.todo.find(wanted, items) if wanted or len(items) > 1 else items
-    if not hits:
-        return TodoReply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
-    if len(hits) > 1:
-        return TodoReply(f"Which one? {listed(hits, asked.now)}. Tell me its number.", 0.85)
-    return TodoReply(do(asked, hits[0]), confidence, changed=True)
-
-
 def _move(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
     words, to = found["what"], found["when"] or ""
     ours = re.search(r"\b(?:reminder|task|todo|item)\b", words, re.IGNORECASE)
@@ -277,20 +251,7 @@ def _move(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
         asked.todo.replace(item._replace(due=due))
         return f"Moved: {item.text}, now due {say_moment(due, asked.now)}."
 
-    return _with_items(asked, words, move, 0.9)
-
-
-def _report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
-    """Tick off the item reported as done, if at least half of its words match."""
-    wanted = words_of(found["what"])
-    hits = [
-        item
-        for item in asked.todo.open
-        if len(words_of(item.text) & wanted) >= max(1, 0.5 * len(words_of(item.text)))
-    ]
-    if len(hits) != 1:
-        return None
-    return TodoReply(_finish_item(asked, hits[0]), 0.75, changed=True)
+    return with_items(asked, words, move, 0.9)
 
 
 def _follow_up(asked: TodoRequest) -> TodoReply | None:
@@ -334,13 +295,15 @@ _INTENTS: tuple[tuple[tuple[re.Pattern[str], ...], Callable[..., TodoReply | Non
     (todo_phrases.ADD, _add),
     (todo_phrases.CLEAR_ALL, clear_all),
     (todo_phrases.CLEAR, clear),
-    (todo_phrases.FINISH, _finish),
-    (todo_phrases.REMOVE, _remove),
+    (todo_phrases.FINISH, finish),
+    (todo_phrases.REMOVE, remove),
     (todo_phrases.MOVE, _move),
     (todo_phrases.LOOK, _look),
     (todo_phrases.SHOW, _show),
     (todo_phrases.SHOW_LOOSELY, _show_loosely),
-    (todo_phrases.REPORT, _report),
+    (todo_phrases.REPORT, report),
     (todo_phrases.ADD_LOOSELY, _add_loosely),
+    (todo_phrases.BUY, _buy),
+    (todo_phrases.REMOVE_LOOSELY, remove_loosely),
     (todo_phrases.MENTION, _mention),
 )

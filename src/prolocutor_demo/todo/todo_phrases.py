@@ -132,6 +132,16 @@ REPORT = _patterns(
 MENTION = _patterns(
     rf".*(?:(?:my|our) (?:[a-z-]+ )?(?:list|to-?dos|tasks|reminders)\b|{_ITEM} \d+\b).*"
 )
+# "I need to buy bread": only where no agent knows better.
+BUY = _patterns(
+    r"(?:(?:i|we) (?:still |also |really )?(?:need|have|want|must|should|ought|'ve got)(?: to)? )?"
+    r"(?:buy|get some|pick up|purchase) (?P<what>[^\W\d_][\w ,'-]{1,60})",
+    r"(?:i'?m|i am|we'?re|we are) (?:running )?(?:almost )?out of (?P<what>[^\W\d_][\w '-]{1,40})",
+)
+# "Remove milk": what it is to be removed from is not said.
+REMOVE_LOOSELY = _patterns(
+    r"(?:remove|delete|cross out|scratch|take off) (?:the |my )?(?P<what>[^\W\d_][\w' -]{1,40})",
+)
 ADD_LOOSELY = _patterns(
     r"add (?P<what>(?!(?:them|it|that|this|these|those)\b|.*(?:\d|\b(?:one"
     r"|two|three|four|five|six|seven|eight|nine|ten|and|plus|up"
@@ -141,6 +151,11 @@ ELSEWHERE = re.compile(
     r"\b(?:jokes?|puns?|mean(?:s|ing)?|defin(?:e|ition)|synonyms?|antonyms?|opposite|thesaurus"
     r"|spell|translate|rhymes?|capital|timers?|alarms?)\b",
     re.IGNORECASE,
+)
+ADD_TO_SHOPPING = re.compile(r"add (?P<what>.+) to my (?P<list>shopping) list", re.IGNORECASE)
+NOT_OURS = frozenset(
+    """timer timers alarm alarms data account history chat conversation file files everything all me
+    profile app messages it that this them email emails photo photos""".split()
 )
 EVERY = re.compile(
     r"\b(?:every|each)\s+(?:single\s+)?(?P<every>weekday|day|morning|afternoon|evening|night|week"

@@ -61,6 +61,7 @@ millimeter | 1/1000 | mm
 micrometer | 1/1000000 | micron, µm, um
 nanometer | 1/1000000000 | nm
 mile | 1609.344 | mi, statute mile
+marathon | 42195 | marathon distance
 yard | 0.9144 | yd, yds
 foot/feet | 0.3048 | ft, '
 inch/inches | 0.0254 | in, ins, "

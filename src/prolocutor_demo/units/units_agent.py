@@ -203,6 +203,12 @@ def _quantity(number: Fraction, unit: Unit) -> Quantity:
 
 def _converted(question: ConversionQuestion, words: list[str]) -> str | None:
     quantities, targets = list(question.quantities), list(question.targets)
+    if len(quantities) == 2 and quantities[0].unit.one == "marathon":
+        del quantities[0]  # "a marathon is 42.195 km, what is that in miles"
+    if len(quantities) == 1 and not targets and _SIZE.match(" ".join(words)):
+        # "How much is a stone": the other system's unit is wanted.
+        other = _OTHER_SYSTEM.get(quantities[0].unit.one)
+        targets = [UNITS[other]] if other else []
     if not quantities and len(targets) == 2 and not _NOT_ABOUT_ONE.intersection(words):
         # "yards to meters" asks about one yard, "how many inches to the foot" about one foot.
         quantities = [_quantity(Fraction(1), targets.pop("many" in words))]
@@ -255,4 +261,33 @@ def _compared(question: ConversionQuestion, items: list[UnitToken]) -> str | Non
     return f"{'Yes' if first_is_it else 'No'}: {detail}."
 
 
+_SIZE = re.compile(
+    r"how (?:much|big|long|heavy|far|tall|large|many \w+) (?:is|are|does|weighs?)"
+    r" (?:an?|one|1) [a-z ]+(?: weigh)?$"
+)
+_OTHER_SYSTEM = {
+    "stone": "kilogram",
+    "pound": "kilogram",
+    "ounce": "gram",
+    "acre": "square meter",
+    "hectare": "acre",
+    "mile": "kilometer",
+    "kilometer": "mile",
+    "foot": "centimeter",
+    "inch": "centimeter",
+    "yard": "meter",
+    "meter": "foot",
+    "gallon": "liter",
+    "pint": "milliliter",
+    "liter": "pint",
+    "kilogram": "pound",
+    "nautical mile": "kilometer",
+    "furlong": "meter",
+    "fathom": "meter",
+    "light year": "kilometer",
+    "marathon": "kilometer",
+    "cup": "milliliter",
+    "tablespoon": "milliliter",
+    "teaspoon": "milliliter",
+}
 _LONG_SPELLINGS = [spelling for spelling in UNITS if len(spelling) >= 5 and " " not in spelling]

@@ -1,0 +1,83 @@
+"""Changes of entries: ticking off and removing them."""
+
+import re
+from collections.abc import Callable
+
+from prolocutor_demo.reading.when.moments import say_moment
+from prolocutor_demo.todo import todo_phrases
+from prolocutor_demo.todo.todo_items import TodoItem, words_of
+from prolocutor_demo.todo.todo_words import (
+    TodoReply,
+    TodoRequest,
+    chosen,
+    listed,
+    nothing,
+    without_nouns,
+)
+
+
+def finish(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    """Tick off the entry in question."""
+    return with_items(asked, found["what"], _finish_item, 0.93)
+
+
+def remove(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    """Remove the entry in question."""
+    return with_items(asked, found["what"], _remove_item, 0.93)
+
+
+def remove_loosely(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    """Remove an entry of any list; say that there is none with little confidence."""
+    hits = asked.todo.find(found["what"], asked.todo.open)
+    if hits:
+        return with_items(asked, found["what"], _remove_item, 0.85)
+    if any(word in todo_phrases.NOT_OURS for word in found["what"].lower().split()):
+        return None
+    if not asked.todo.open:
+        return TodoReply(nothing(asked), 0.6)
+    shown = listed(asked.todo.open, asked.now)
+    return TodoReply(f"I do not find that on your lists: {shown}.", 0.6)
+
+
+def report(asked: TodoRequest, found: re.Match[str]) -> TodoReply | None:
+    """Tick off the item reported as done, if at least half of its words match."""
+    wanted = words_of(found["what"])
+    hits = [
+        item
+        for item in asked.todo.open
+        if len(words_of(item.text) & wanted) >= max(1, 0.5 * len(words_of(item.text)))
+    ]
+    if len(hits) != 1:
+        return None
+    return TodoReply(_finish_item(asked, hits[0]), 0.75, changed=True)
+
+
+def with_items(
+    asked: TodoRequest, words: str, do: Callable[[TodoRequest, TodoItem], str], confidence: float
+) -> TodoReply:
+    """Apply a change to the one open item in question, or say why not."""
+    items, what = chosen(asked)
+    if not items:
+        return TodoReply(nothing(asked), confidence - 0.03)
+    wanted = without_nouns(words)
+    hits = asked.todo.find(wanted, items) if wanted or len(items) > 1 else items
+    if not hits:
+        return TodoReply(f"I do not find that on {what}: {listed(items, asked.now)}.", 0.8)
+    if len(hits) > 1:
+        return TodoReply(f"Which one? {listed(hits, asked.now)}. Tell me its number.", 0.85)
+    return TodoReply(do(asked, hits[0]), confidence, changed=True)
+
+
+def _finish_item(asked: TodoRequest, item: TodoItem) -> str:
+    after = asked.todo.finish(item)
+    again = (
+        f" The next time is {say_moment(after.due, asked.now)}." if after.due and item.every else ""
+    )
+    left = len([one for one in asked.todo.open if one.reminder == item.reminder])
+    rest = again or (f" {left} left." if left else " That was the last one.")
+    return f"Ticked off: {item.text}.{rest}"
+
+
+def _remove_item(asked: TodoRequest, item: TodoItem) -> str:
+    asked.todo.remove([item])
+    return f"Removed: {item.text}."
