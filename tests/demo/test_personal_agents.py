@@ -430,3 +430,11 @@ def test_two_things_said_at_once_get_both_replies() -> None:
 def test_replies_in_passing_take_turns() -> None:
     talk = Talk("small_talk")
     assert talk.say("thanks") != talk.say("thanks")
+
+
+def test_a_time_said_before_its_reminder_is_kept() -> None:
+    asked = request("call mum")
+    asked["human_utterances"].insert(0, {"text": "remind me tomorrow at 9"})
+    asked["utterances"].append({"active_skill": "todo", "text": "What shall I remind you of?"})
+    [reply] = importlib.import_module("prolocutor_demo.todo").answer(asked)
+    assert "call mum, tomorrow at 09:00" in reply["text"]

@@ -54,7 +54,7 @@ def answer(request: dict[str, Any]) -> Any:
     todo = TodoList(None, now_of(request))
     for read in (_replies, _reply):
         todo = TodoList(attributes_of(request).get(NAME), now_of(request))
-        if reply := read(TodoRequest(text, todo, said)):
+        if reply := read(TodoRequest(text, todo, said, _heard_before(request))):
             break
     else:
         reply = TodoReply(DECLINE, 0.05)
@@ -258,8 +258,9 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
     """Handle "tomorrow at 9" as the time of the item just added, "and eggs" as another item."""
     todo, moment = asked.todo, find_moment(asked.text, asked.now)
     if asked.before.endswith(WHAT):
-        wrapped = todo_phrases.ADD[0].fullmatch(f"remind me {asked.text}")
-        return _add(asked._replace(text=f"remind me {asked.text}"), wrapped) if wrapped else None
+        text = f"remind me {asked.text} {_when_before(asked)}".strip()
+        wrapped = todo_phrases.ADD[0].fullmatch(text)
+        return _add(asked._replace(text=text), wrapped) if wrapped else None
     waiting = [item for item in todo.open if item.id == todo.asked and item.due is None]
     if waiting and todo_phrases.NO_TIME.fullmatch(asked.text):
         todo.asked = 0
@@ -274,6 +275,22 @@ def _follow_up(asked: TodoRequest) -> TodoReply | None:
         item = todo.add(TodoItem(0, clean(more["what"]), todo.last))
         return TodoReply(f"Added to your {item.list} list: {item.text}.", 0.7, changed=True)
     return None
+
+
+def _when_before(asked: TodoRequest) -> str:
+    """Return the time of a reminder that was asked for before its entry was named."""
+    found = todo_phrases.ADD[0].fullmatch(bare(asked.earlier))
+    if found is None or find_moment(asked.text, asked.now):
+        return ""
+    said = re.sub(r"\s+(?:to|of|about|that)$", "", found["what"].strip())
+    return said if find_moment(said, asked.now) else ""
+
+
+def _heard_before(request: dict[str, Any]) -> str:
+    """Return what the person said before the last utterance."""
+    said = request.get("human_utterances")
+    text = said[-2].get("text") if isinstance(said, list) and len(said) > 1 else ""
+    return text if isinstance(text, str) else ""
 
 
 def _said_before(request: dict[str, Any]) -> str:

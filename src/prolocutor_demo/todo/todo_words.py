@@ -25,6 +25,7 @@ class TodoRequest(NamedTuple):
     text: str
     todo: TodoList
     before: str  # "" if another agent spoke last
+    earlier: str = ""  # what the person said before this
 
     @property
     def now(self) -> dt.datetime:
