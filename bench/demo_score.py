@@ -8,7 +8,9 @@ from all its agents.
 The demo asks every agent and composes. For comparison, other selections without labels: the most
 confident agent alone, the ranker, and a router that asks until an answer is likely right.
 
-    python bench/demo_score.py [--seed 1] [--wrong] [--alone] [--json FILE]
+Dialogs of `tests/demo/dialogs/*.txt` are held too: see `demo_dialogs.py`.
+
+    python bench/demo_score.py [--seed 1] [--wrong] [--alone] [--dialogs] [--json FILE]
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from demo_dialogs import DialogScore, score_dialogs, show_dialogs
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.config.assistant_file import demo_file
@@ -141,6 +144,7 @@ class Score(msgspec.Struct, frozen=True):
     calls: float
     wrong: list[Verdict]
     others: list[SelectionScore] = []
+    dialogs: DialogScore | None = None
 
 
 class RunOutcome(msgspec.Struct, frozen=True):
@@ -169,13 +173,19 @@ class _Calls:
 
 def main() -> None:
     given = _arguments()
+    if given.dialogs:
+        dialogs = asyncio.run(score_dialogs(load(demo_file())))
+        show_dialogs(dialogs, wrong=given.wrong)
+        sys.exit(not dialogs.good)
     score, seconds = asyncio.run(_run(given.seed, alone=given.alone))
     _show(score, seconds)
     if given.wrong:
         _show_wrong(score.wrong)
+    assert score.dialogs is not None
+    show_dialogs(score.dialogs, wrong=given.wrong)
     if given.json:
         given.json.write_bytes(msgspec.json.format(msgspec.json.encode(score), indent=2))
-    sys.exit(score.share < GOAL or score.doubles[0] < score.doubles[1])
+    sys.exit(score.share < GOAL or score.doubles[0] < score.doubles[1] or not score.dialogs.good)
 
 
 async def _run(seed: int, *, alone: bool) -> tuple[Score, float]:
@@ -202,6 +212,7 @@ async def _run(seed: int, *, alone: bool) -> tuple[Score, float]:
         heard.calls,
         sorted((v for v in every if not v.right), key=lambda v: v.agent),
         [] if alone else [await _other(settings, lines, name) for name in OTHERS],
+        await score_dialogs(settings),
     )
     return score, heard.seconds
 
@@ -316,6 +327,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="the order (default 1)")
     parser.add_argument("--wrong", action="store_true", help="list the lines with a wrong reply")
     parser.add_argument("--alone", action="store_true", help="leave out the other selections")
+    parser.add_argument("--dialogs", action="store_true", help="hold the dialogs, and no more")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
     return parser.parse_args()
 

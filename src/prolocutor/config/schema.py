@@ -102,6 +102,7 @@ SERVICE: Final = TableField(
         "retries": _number(Service, "retries", "attempts"),
         "max_in_flight": _number(Service, "max_in_flight", "calls"),
         "rerun": FlagField(),
+        "rewrites": FlagField(),
         "inline": FlagField(),
         "together": FlagField(),
         "process": FlagField(),

@@ -36,13 +36,17 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """What the user says now, and apart from it the turn before: its input, reply and agent.
 
-    The three fields of the turn before are empty at the beginning of a dialog.
+    The three fields of the turn before are empty at the beginning of a dialog. `meant` is the
+    whole question that a follow-up means, "" where the words stand alone, and `meant_surely` (0 to
+    1) how sure that is.
     """
 
     text: str
     said_before: str = ""
     answered_before: str = ""
     agent_before: str | None = None
+    meant: str = ""
+    meant_surely: float = 0.0
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):

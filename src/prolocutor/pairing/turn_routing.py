@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.contracts.pairing import AgentAnswer, Pairing, Router, UserQuestion
+from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.pairing.model_reloading import MethodSource, latest
 
 WINDOW: Final = 3
@@ -17,14 +18,18 @@ WINDOW: Final = 3
 def question_of(state: Mapping[str, Any]) -> UserQuestion:
     """Return the question of a turn; `state` is agent state JSON."""
     *before, said = state["utterances"]
+    words = said.get("orig_text") or said["text"]
     if len(before) < 2 or "active_skill" not in before[-1]:
-        return UserQuestion(text=said["text"])
+        return UserQuestion(text=words)
+    found = follow_up_of(said.get("annotations") or {})
     asked, replied = before[-2:]
     return UserQuestion(
-        text=said["text"],
+        text=words,
         said_before=asked["text"],
         answered_before=replied["text"],
         agent_before=replied["active_skill"],
+        meant="" if found is None else found.text,
+        meant_surely=0.0 if found is None else min(1.0, max(0.0, found.confidence)),
     )
 
 

@@ -30,6 +30,7 @@ from prolocutor.dialog.draft_hypothesis import (
     slots_of,
     values_of,
 )
+from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.inputs import DirectReply
 from prolocutor.dialog.plain import Plain, decode, encode
@@ -81,7 +82,10 @@ class HumanInput:
 
     __slots__ = ("attributes", "encoded", "flat")
 
-    def __init__(self, opening: TurnOpening, text: str, encoded_text: bytes) -> None:
+    def __init__(
+        self, opening: TurnOpening, text: str, encoded_text: bytes, said: str | None = None
+    ) -> None:
+        """`said`: the words as they were said, where `text` is what they mean."""
         self.attributes = {} if opening.attributes == b"{}" else decode(opening.attributes)
         self.flat = {
             "utt_id": opening.utt_id,
@@ -98,6 +102,9 @@ class HumanInput:
             opening.date_time.encode(),
             opening.attributes,
         )
+        if said is not None:
+            self.flat["orig_text"] = said
+            self.encoded += b',"orig_text":%b' % encode(said)
 
 
 class Draft:
@@ -133,7 +140,7 @@ class Draft:
         self._drafted: list[DraftHypothesis] | None = None
         self._cached_head: SnapshotHead | None = None
         self._earlier: dict[tuple[int | None, str | None], EarlierUtterances] = {}
-        self._snapshots: dict[tuple[int | None, str | None], DialogSnapshot] = {}
+        self._snapshots: dict[tuple[int | None, str | None, bool], DialogSnapshot] = {}
         self._cached_bot: UtteranceParts | None = None
         self._learned: list[dict[str, Any]] = []
         self._known: dict[str, Any] = {}
@@ -184,15 +191,19 @@ class Draft:
         """Return the annotations of the human utterance: a copy."""
         return copied(values_of(self._annotations))  # type: ignore[no-any-return]
 
-    def snapshot(self, size: int | None, only: str | None = None) -> DialogSnapshot:
+    def snapshot(
+        self, size: int | None, only: str | None = None, *, rewritten: bool = False
+    ) -> DialogSnapshot:
         """Return what services see now with a window of `size` utterances (None: all).
 
         A window never starts with a bot utterance. Of earlier turns it shows those in which the
-        skill `only` spoke (None: all of them).
+        skill `only` spoke (None: all of them). `rewritten`: the words of this turn are the whole
+        question that they mean, where the annotation `follow_up` has one.
         """
-        snapshot = self._snapshots.get((size, only))
+        meant = self._meant() if rewritten else None
+        snapshot = self._snapshots.get((size, only, meant is not None))
         if snapshot is None:
-            current = [self._current_human()]
+            current = [self._current_human(meant)]
             if self.reply is not None:
                 current.append(self._current_bot(self.reply))
             room = None if size is None else max(0, size - len(current))
@@ -202,7 +213,7 @@ class Draft:
                 earlier = EarlierUtterances(self._window(), room, only)
                 self._earlier[room, only] = earlier
             snapshot = DialogSnapshot(head, earlier, current)
-            self._snapshots[size, only] = snapshot
+            self._snapshots[size, only, meant is not None] = snapshot
         return snapshot
 
     def drop_snapshots(self) -> None:
@@ -461,8 +472,16 @@ class Draft:
             self._cached_head = SnapshotHead(self.opened, human.state, bot.state)
         return self._cached_head
 
-    def _current_human(self) -> CurrentUtterance:
-        hypotheses, slots, said = self.drafted(), self._annotations, self._shown_input
+    def _meant(self) -> HumanInput | None:
+        """Return the input with the question that it means; None where it stands alone."""
+        found = follow_up_of(values_of(self._annotations))
+        shown = self._shown_input.flat["text"]
+        if found is None or found.text == shown:
+            return None
+        return HumanInput(self.opened.opening, found.text, b"", shown)
+
+    def _current_human(self, meant: HumanInput | None = None) -> CurrentUtterance:
+        hypotheses, slots, said = self.drafted(), self._annotations, meant or self._shown_input
         inner = {
             "attributes": said.attributes,
             "annotations": values_of(slots),

@@ -114,7 +114,9 @@ class Service(msgspec.Struct, frozen=True):
     else only where there is none. `instead`: a URL or `module:function` that is asked in place of a
     `nats://` target where NATS or all workers are away, or a request is too large for NATS.
     `worker`: what `prolocutor worker` runs for a `nats://` target. `commit`: of a skill or response
-    selector, in place of the pipeline's.
+    selector, in place of the pipeline's. `rewrites`: where the annotation `follow_up` says what the
+    words of this turn mean, the requests are made with that as the `text` and the words as the
+    `orig_text` of the last utterance.
     """
 
     name: str
@@ -151,6 +153,7 @@ class Service(msgspec.Struct, frozen=True):
     instead: str | None = None
     worker: str | None = None
     commit: Commit | None = None
+    rewrites: bool = False
 
     @property
     def card_members(self) -> JsonObject:
@@ -252,6 +255,7 @@ class ServiceOptions(TypedDict, total=False):
     carries: Literal["all", "nothing"]
     before_confidence: bool
     commit: Commit | None
+    rewrites: bool
 
 
 @overload

@@ -89,6 +89,7 @@ class ServiceStep:
         "reads_skills",
         "requires",
         "rerun",
+        "rewrites",
         "selecting",
         "selects",
         "service",
@@ -127,6 +128,7 @@ class ServiceStep:
         self.together = service.together
         self.timeout = service.timeout
         self.rerun = service.rerun
+        self.rewrites = service.rewrites
         self.end = limits.end_of(node.stage)
         self.label = service.label or node.name
         self.writes = service.writes

@@ -192,7 +192,7 @@ class Turn:
             self._over(entry, wave, "skipped", None)
             return
         try:
-            snapshot = draft.snapshot(step.window, step.only)
+            snapshot = draft.snapshot(step.window, step.only, rewritten=step.rewrites)
             every = draft.drafted() if about is not None and step.fan_out else ()
             extra = self._extra_for(step) if self._directed else None
             words = self.announcer and self.announcer.deltas_of(entry)

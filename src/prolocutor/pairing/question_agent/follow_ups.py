@@ -58,6 +58,8 @@ def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
         share = continuation(question) * (1 - lead)
         if share >= _LEAST:
             found = _with_turn_before(scorer, question, found, place, share)
+    if question.meant:
+        found = _with_meaning(scorer, question, found)
     order = sorted(range(len(agents)), key=found.__getitem__, reverse=True)
     pairs = [Pairing(agents[n], found[n]) for n in order]
     if pairs:
@@ -66,6 +68,15 @@ def pairings(scorer: TextScorer, question: UserQuestion) -> list[Pairing]:
         why = "a follow-up" if stays else scorer.reason(question.text, best)
         pairs[0] = Pairing(best, pairs[0].probability, why)
     return pairs
+
+
+def _with_meaning(
+    scorer: TextScorer, question: UserQuestion, found: Sequence[float]
+) -> list[float]:
+    """Blend what the words score with what the whole question scores that they mean."""
+    share = question.meant_surely
+    whole = scorer.probabilities(question.meant)
+    return [(1 - share) * own + share * meant for own, meant in zip(found, whole, strict=True)]
 
 
 def continuation(question: UserQuestion) -> float:

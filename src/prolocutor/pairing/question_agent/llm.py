@@ -80,6 +80,8 @@ class LlmRouter:
             "agents": [_shown(self._cards[name]) for name in sorted(offered)],
             "question": cut(question.text),
         }
+        if question.meant:
+            material["question_means"] = cut(question.meant)
         if question.agent_before is not None:
             material["turn_before"] = {
                 "question": cut(question.said_before),

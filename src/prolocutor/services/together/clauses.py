@@ -60,10 +60,14 @@ _REQUEST: Final = re.compile(
 def ask_each(state: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the requests for the whole utterance and for each of its clauses, if it has several.
 
-    The requests share what they do not differ in.
+    Of a follow-up that was rewritten (`rewrites: true`), the first request has the words as they
+    were said, the second the question that they mean, the others its clauses. The requests share
+    what they do not differ in.
     """
     last = state["human_utterances"][-1]
-    return [state, *(_with_text(state, last, clause) for clause in clauses_of(last["text"]))]
+    asked = [state, *(_with_text(state, last, clause) for clause in clauses_of(last["text"]))]
+    said = last.get("orig_text")
+    return asked if said is None else [_with_text(state, last, said), *asked]
 
 
 def clauses_of(text: str) -> list[str]:

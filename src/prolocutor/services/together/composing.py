@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from prolocutor.dialog.follow_up import FollowUp, follow_up_of
 from prolocutor.services.together.clauses import clauses_of
 
 Hypothesis = dict[str, Any]
@@ -13,6 +14,9 @@ WELL: Final = 0.5
 
 ABOUT_AS_SURE: Final = 0.12
 """Less confidence by so much is no reason to leave a clause unanswered."""
+
+LIKELY: Final = 0.75
+"""Confidence of a follow-up from which on its words mean nothing by themselves."""
 
 NO_ANSWER: Final = "I have no answer to"
 ONE_AT_A_TIME: Final = "I do one such thing at a time, so please ask again"
@@ -26,9 +30,35 @@ def choose(request: dict[str, Any]) -> Hypothesis:
     answers to the clauses win if they are about as sure as the best whole answer, or surer: an
     agent that knows only a part of the whole says so with less confidence, or says no more than
     to that clause. Clauses that stay without an answer are named.
+
+    Where the words were a follow-up, `part` 0 is about the words alone, and the others, from 1 on,
+    about the question that they mean. An answer to that question goes first if it is likely that
+    the words do not stand alone, else the surer one of both.
     """
-    parts = _by_part(request["hypotheses"])
-    wholes = parts.get(0, request["hypotheses"])
+    every, meant = request["hypotheses"], _meant(request)
+    if meant is None or not any(one.get("part", 0) for one in every):
+        return _composed(request, every)
+    alone = [one for one in every if not one.get("part", 0)]
+    whole = [{**one, "part": one["part"] - 1} for one in every if one.get("part", 0)]
+    chosen = _composed(request, whole)
+    best = max(alone, key=_confidence, default=None)
+    if best is None:
+        return chosen
+    known, sure = _confidence(chosen), _confidence(best)
+    unsure = known < WELL or meant.confidence < LIKELY
+    return _alone(best) if unsure and sure > known else chosen
+
+
+def _meant(request: dict[str, Any]) -> FollowUp | None:
+    """Return the question that the words mean, where they do not stand alone."""
+    said = request.get("human_utterances") or [{}]
+    return follow_up_of(said[-1].get("annotations") or {})
+
+
+def _composed(request: dict[str, Any], hypotheses: list[Hypothesis]) -> Hypothesis:
+    """Choose or compose among answers to one question and its clauses."""
+    parts = _by_part(hypotheses)
+    wholes = parts.get(0, hypotheses)
     clauses = [_answers(parts[part]) for part in sorted(parts) if part]
     done, undone = _without_conflicts([each[0] if each else None for each in clauses])
     answers = [one for one in done if one is not None]
@@ -116,7 +146,8 @@ def _left_out(
 
 def _clauses(request: dict[str, Any]) -> list[str]:
     said = request.get("human_utterances") or [{}]
-    clauses = clauses_of(str(said[-1].get("text", "")))
+    meant = _meant(request)
+    clauses = clauses_of(meant.text if meant else str(said[-1].get("text", "")))
     return [f"“{one.strip(' .!?,;')[:LONGEST_QUOTE]}”" for one in clauses]
 
 

@@ -1,0 +1,156 @@
+"""Scores dialogs of the demo: how often the last turn of two or three gets a right reply.
+
+Each line of `tests/demo/dialogs/*.txt` has turns, apart by " | ", then "=>", the agents that may
+answer the last turn, and a pattern that its reply matches. Lines of `*alone.txt` end in a turn that
+stands alone and must not be rewritten. The clock stands still, at 20 November 2026, 13:00 in Rome.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.config.building import assistant_from
+from prolocutor.config.settings import Settings
+from prolocutor.dialog.follow_up import follow_up_of
+from prolocutor.observe.record_request import RecordRequest
+from prolocutor.services.together.clauses import ask_each
+
+DIALOGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "dialogs"
+NOW: Final = "2026-11-20 12:00:00.000000"
+ZONE: Final = "Europe/Rome"
+CONCURRENCY: Final = 8
+LEAST_RIGHT: Final = 0.9
+MOST_SPOILT: Final = 0.02
+
+
+class DialogLine(msgspec.Struct, frozen=True):
+    """One line: its file, its turns, the agents of the last one, and a pattern of the reply."""
+
+    file: str
+    turns: list[str]
+    agents: list[str]
+    pattern: str
+
+    @property
+    def alone(self) -> bool:
+        """Whether the last turn stands alone."""
+        return self.file.endswith("alone")
+
+
+class DialogVerdict(msgspec.Struct, frozen=True):
+    """The outcome of one line; `meant` is what the last turn was rewritten to, "" if it was not."""
+
+    line: DialogLine
+    right: bool
+    by: list[str]
+    reply: str
+    meant: str
+
+
+class DialogScore(msgspec.Struct, frozen=True):
+    """Right replies by file: name -> [right, said].
+
+    `rewritten` is the number of lines that stand alone and were rewritten.
+    """
+
+    files: dict[str, tuple[int, int]]
+    rewritten: int
+    wrong: list[DialogVerdict]
+
+    @property
+    def good(self) -> bool:
+        """Whether enough follow-ups are right, and few enough others spoilt."""
+        right, said = self._sum(alone=False)
+        kept, alone = self._sum(alone=True)
+        return right >= LEAST_RIGHT * said and alone - kept <= MOST_SPOILT * alone
+
+    def _sum(self, *, alone: bool) -> tuple[int, int]:
+        found = [both for name, both in self.files.items() if name.endswith("alone") is alone]
+        return sum(right for right, _ in found), sum(said for _, said in found)
+
+
+def at_a_fixed_time(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Make the requests of an agent of the demo, at the moment when the clock stands still."""
+    human = {
+        **state["human"],
+        "attributes": {**state["human"]["attributes"], "timezone": ZONE},
+    }
+    requests = ask_each({**state, "human": human})
+    for one in requests:
+        last = {**one["human_utterances"][-1], "date_time": NOW, "user": human}
+        one["human_utterances"] = [*one["human_utterances"][:-1], last]
+        one["utterances"] = [*one["utterances"][:-1], last]
+    return requests
+
+
+async def score_dialogs(settings: Settings) -> DialogScore:
+    """Hold all dialogs with the real assistant, a few concurrently, each by its own user."""
+    lines = dialog_lines()
+    pipeline = settings.pipeline
+    skills = [
+        msgspec.structs.replace(one, formatter=at_a_fixed_time) if one.fan_out else one
+        for one in pipeline.skills
+        if not callable(one)
+    ]
+    still = msgspec.structs.replace(
+        settings, pipeline=msgspec.structs.replace(pipeline, skills=skills)
+    )
+    slots = asyncio.Semaphore(CONCURRENCY)
+    async with assistant_from(still, store="memory:", observers=[RecordRequest()]) as assistant:
+
+        async def hold(number: int, line: DialogLine) -> DialogVerdict:
+            async with slots:
+                return await _hold(assistant, f"dialog {number}", line)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(hold(number, line)) for number, line in enumerate(lines)]
+    verdicts = [task.result() for task in tasks]
+    files: dict[str, tuple[int, int]] = {}
+    for one in verdicts:
+        right, said = files.get(one.line.file, (0, 0))
+        files[one.line.file] = right + one.right, said + 1
+    rewritten = sum(one.line.alone and bool(one.meant) for one in verdicts)
+    return DialogScore(files, rewritten, [one for one in verdicts if not one.right])
+
+
+def dialog_lines() -> list[DialogLine]:
+    """Return all lines of all files."""
+    lines = []
+    for file in sorted(DIALOGS.glob("*.txt")):
+        for text in file.read_text(encoding="utf-8").splitlines():
+            if text.strip() and not text.startswith("#"):
+                said, _, expected = text.rpartition("=>")
+                agents, _, pattern = expected.partition(":")
+                turns = [turn.strip() for turn in said.split(" | ")]
+                names = re.findall(r"\w+", agents)
+                lines.append(DialogLine(file.stem, turns, names, pattern.strip()))
+    return lines
+
+
+async def _hold(assistant: Assistant, user: str, line: DialogLine) -> DialogVerdict:
+    for turn in line.turns:
+        result = await assistant.turn(turn, user=user)
+    record = result.record
+    assert record is not None
+    by = list(dict.fromkeys(id_.rpartition(".")[0] for id_ in record.chosen))
+    found = follow_up_of(result.annotations)
+    shows = re.search(line.pattern, record.response, re.IGNORECASE | re.DOTALL) is not None
+    right = shows and bool(set(by) & set(line.agents))
+    return DialogVerdict(line, right, by, record.response, found.text if found else "")
+
+
+def show_dialogs(score: DialogScore, *, wrong: bool) -> None:
+    """Print the score, and the lines that went wrong."""
+    print(f"\n{'dialogs':<24}{'right':>6}{'said':>6}{'share':>8}")
+    for name, (right, said) in sorted(score.files.items()):
+        print(f"{name:<24}{right:>6}{said:>6}{right / said:>8.1%}")
+    print(f"stand alone and were rewritten: {score.rewritten}")
+    for one in score.wrong if wrong else ():
+        said = " | ".join(one.line.turns)
+        print(f"{said!r} = {one.meant!r} -> {', '.join(one.by)}: {one.reply[:90]!r}")

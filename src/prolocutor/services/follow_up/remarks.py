@@ -1,0 +1,151 @@
+"""Remarks: words taken apart into how they go on from the turn before, and what is left."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+_FILLER: Final = (
+    r"(?:ok(?:ay)?|oh|ah|well|hmm+|um|uh|so|alright|right|great|cool|nice|thanks|thank you|please"
+    r"|hey|just)"
+)
+_JOINT: Final = re.compile(
+    rf"(?:{_FILLER}[\s,.!]+)*(?:(?P<joint>and|or|but|also|plus|then|now|yes|yeah|what if"
+    rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+|(?:then|now|also|maybe|perhaps)[\s,]+)*",
+    re.IGNORECASE,
+)
+_ABOUT: Final = re.compile(
+    r"(?:what|how|wat|hw) about\s+|what of\s+|(?:and )?(?:the )?same (?:thing "
+    r"|question )?(?:but )?(?:for|with)\s+"
+    r"|(?:the )?same (?:thing |question )?(?:but )?(?=(?:in|on|at|to|of)\b)"
+    r"|(?:do|try|say|give me) (?:the same|that|it) (?:(?:for|with)\s+|(?=(?:in|on|at|to)\b))"
+    r"|try (?:it with )?(?=\d)|how's about\s+|what's with\s+",
+    re.IGNORECASE,
+)
+_MENDS: Final = re.compile(
+    r"(?:(?:no+|nope|nah|sorry|oops|wait|whoops|my bad|hold on|hang on|pardon|correction"
+    r"|actually|rather"
+    r"|make (?:it|that)|change (?:it|that) to|let'?s make (?:it|that)"
+    r"|i meant?(?: to say)?(?: to ask)?"
+    r"|i (?:wanted|was asking) (?:to say |to ask )?(?:about|for)?|i said|should be"
+    r"|it should be"
+    r"|i'd rather have|not that|better|of course)\b[\s,.:;!-]*)+",
+    re.IGNORECASE,
+)
+_NOT_BUT: Final = re.compile(
+    r"(?:(?:no|sorry|i meant?|actually)[\s,]+)*(?:not\s+(?P<old>[^,]{1,40}?)(?:,|\s+but"
+    r"|;)\s*(?:but )?(?P<new>.{1,60})"
+    r"|(?P<new2>.{1,60}?),?\s+(?:not|instead of|rather than)\s+(?P<old2>[^,]{1,40}))[.!?]*",
+    re.IGNORECASE,
+)
+_TAIL: Final = re.compile(
+    r"(?P<tail>(?:[\s,]+(?:too|as well|also|instead|please|pls|then|now|though|rather|thanks"
+    r"|thank you|again))*)[\s?!.,;]*$",
+    re.IGNORECASE,
+)
+_COURTESY: Final = re.compile(
+    rf"(?:(?:{_FILLER}|hi|hello|yo|hiya|good (?:morning|afternoon|evening|night|day)|bye"
+    rf"|goodbye|thx|ty|cheers"
+    r"|yes|yeah|yep|no|nope|sure|fine|wow|awesome|perfect|good|lovely|got it|i see"
+    r"|much appreciated|you too|lol|haha+|hehe"
+    r"|very (?:much|funny|nice|good)|so much|a lot|for (?:that|this|the help)|that'?s (?:all"
+    r"|it|nice|great|good|funny|cool|right|enough)"
+    r"|how are you|what'?s up|sup|help|stop|quit|exit|cancel|never ?mind|interesting|really"
+    r"|indeed|welcome|hello again|there"
+    r"|well done|good job|not bad|me too|same here|see you|see ya|later)\b[\s,.!?]*)+",
+    re.IGNORECASE,
+)
+_VERBS: Final = re.compile(
+    r"(?:what|whats|what's|which|who|who's|whose|when|when's|where|where's|why|how|how's|is"
+    r"|are|was|were|does|do|did"
+    r"|has|have|had|will|would|am|should|may|must|might|can|could|isn't|aren't|don't|tell"
+    r"|give|show|say|list|name|find|look|read|check"
+    r"|calculate|compute|convert|work|solve|add|put|set|start|begin|stop|pause|resume|cancel"
+    r"|delete|remove|clear|remind|wake"
+    r"|mark|tick|cross|move|flip|toss|roll|throw|pick|choose|draw|generate|define|explain"
+    r"|translate|spell|count|divide"
+    r"|multiply|subtract|take|use|help|let|let's|i|i'm|i'd|we|you|you're|it|it's|he|she|they"
+    r"|that's|there's|this|please|make|call|play|open|turn|go|need|buy|get"
+    r"|write|note|repeat|try|double|triple|halve|square|cube|round|swap|reverse|switch|send"
+    r"|order|book|snooze|extend|shuffle|scratch|forget|drop|undo)\b",
+    re.IGNORECASE,
+)
+
+
+_CLAIMS: Final = re.compile(
+    r"\b(?:is|was|are|were|am|do|does|did|will|would|can|could|should|has|have|that|it|i)\b",
+    re.IGNORECASE,
+)
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """Words that may go on from the turn before.
+
+    `text` is all of them, `rest` what is left without opening and closing words. `joined`: they
+    open as what goes on ("and", "what about"), `mends`: as what corrects, `adds`: they say "too"
+    or "also", `asks`: they end in a question mark, `again`: in "again". `speaks`: the rest has a
+    verb of its own in front. `old` is what is to be replaced, where it is named.
+    """
+
+    text: str
+    rest: str
+    joined: bool = False
+    about: bool = False
+    mends: bool = False
+    adds: bool = False
+    asks: bool = False
+    again: bool = False
+    speaks: bool = False
+    old: str = ""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the words say that they are not the whole question."""
+        return self.joined or self.mends or self.adds
+
+
+def is_courtesy(text: str) -> bool:
+    """Whether a text is a greeting, thanks, assent or the like, and nothing else."""
+    return _COURTESY.fullmatch(text.strip() + " ") is not None
+
+
+def remark_of(text: str) -> Remark | None:
+    """Take a text apart; None for mere courtesy."""
+    if is_courtesy(text):
+        return None
+    asks = text.rstrip(" .!").endswith("?")
+    if swap := _NOT_BUT.fullmatch(text):
+        new, old = swap["new"] or swap["new2"], swap["old"] or swap["old2"]
+        mended = _MENDS.match(new)
+        new = (new[mended.end() :] if mended else new).strip(" ?!.,;")
+        if new and not _VERBS.match(new) and not _CLAIMS.search(new):
+            return Remark(text, new, mends=True, asks=asks, old=old.strip(" ?!.,;"))
+    rest, joined, adds = text, False, False
+    if opened := _JOINT.match(rest):
+        joint = (opened["joint"] or "").lower()
+        joined = joint in ("and", "or", "but", "also", "plus", "then", "and then", "what if", "now")
+        adds = joint in ("also", "plus")
+        rest = rest[opened.end() :]
+    about = _ABOUT.match(rest)
+    if about:
+        rest, joined = rest[about.end() :], True
+    mends = _MENDS.match(rest)
+    if mends:
+        rest = rest[mends.end() :]
+    tail = _TAIL.search(rest)
+    closing = tail["tail"].lower() if tail else ""
+    rest = rest[: tail.start()] if tail else rest
+    rest = rest.strip(" ,;:.!?")
+    return Remark(
+        text,
+        rest,
+        joined=joined,
+        about=about is not None,
+        mends=mends is not None or "instead" in closing or "rather" in closing,
+        adds=adds or re.search(r"\b(?:too|as well|also)\b", closing) is not None,
+        asks=asks,
+        again="again" in closing,
+        speaks=_VERBS.match(rest) is not None,
+    )

@@ -1,0 +1,126 @@
+import string
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prolocutor.services.follow_up import annotate
+from prolocutor.services.follow_up.annotator import LONGEST_QUESTION
+from tests.demo.agent_requests import agents_with_phrasings, phrasings
+
+
+def dialog(*texts: str, **changes: Any) -> dict[str, Any]:
+    """The agent state in which these were said in turn; `changes` are the last reply's."""
+    utterances: list[dict[str, Any]] = [
+        {"text": text, "attributes": {}, "annotations": {}}
+        | ({"active_skill": "agent"} if place % 2 else {})
+        for place, text in enumerate(texts)
+    ]
+    if len(utterances) > 1:
+        utterances[-2].update(changes)
+    return {"utterances": utterances, "human_utterances": utterances[::2]}
+
+
+def meant(*texts: str, **changes: Any) -> str | None:
+    found = annotate(dialog(*texts, **changes)).get("text")
+    return str(found).rstrip("?") if found else None
+
+
+@pytest.mark.parametrize(
+    ("said", "replied", "then", "whole"),
+    [
+        ("what time is it in Tokyo", "", "and in Paris?", "what time is it in Paris"),
+        ("capital of Peru", "Lima", "what about Chile", "capital of Chile"),
+        ("capital of Peru", "Lima", "no, I meant Chile", "capital of Chile"),
+        ("capital of Peru", "Lima", "not Peru, Chile", "capital of Chile"),
+        ("capital of Peru", "Lima", "how many live there?", "how many live in Peru"),
+        ("time in Tokyo", "9", "how about a joke?", None),
+        ("time in Tokyo", "9", "my car cost 9 dollars, how much is that in euros", None),
+        ("capital of Peru", "Lima", "and its area?", "what is the area of Peru"),
+        ("100 euros in dollars", "115", "and in yen?", "100 euros in yen"),
+        ("100 euros in dollars", "115", "the other way round", "100 dollars in euros"),
+        ("100 euros in dollars", "115", "and 250 euros?", "250 euros in dollars"),
+        ("what is 12 times 8?", "12 * 8 = 96", "and divided by 7?", "96 divided by 7"),
+        ("what is 12 times 8?", "12 * 8 = 96", "half of that", "96 divided by 2"),
+        ("what's 30 km", "30 km = 3000 m", "convert that to miles", "convert 30 km to miles"),
+        ("is it open today", "Yes.", "what about tomorrow?", "is it open tomorrow"),
+        ("when is Easter", "On 5 April.", "how long until then", "how long until Easter"),
+        ("tell me a joke", "Ha.", "another one", "tell me a joke"),
+        ("tell me a joke", "Ha.", "another one about cats", "tell me a joke about cats"),
+        ("wake me at 5pm", "Done.", "make that 6pm", "wake me at 6pm"),
+        ("add milk to my list", "Done.", "eggs too", "add eggs to my list"),
+        ("add milk to my list", "Done.", "remove it", "remove milk from my list"),
+        ("define zeal", "Fervor.", "use it in a sentence", "use zeal in a sentence"),
+        ("time in Springfield", "Illinois or Ohio?", "the second one", "time in Ohio"),
+        ("time in Springfield", "Illinois or Ohio?", "what is the area of the second one",
+         "what is the area of Ohio"),
+    ],
+)  # fmt: skip
+def test_words_after_a_turn_mean_a_whole_question(
+    said: str, replied: str, then: str, whole: str | None
+) -> None:
+    assert meant(said, replied, then) == whole
+
+
+def test_a_follow_up_of_a_follow_up_goes_on_from_what_that_meant() -> None:
+    state = dialog("time in Tokyo", "9", "and Paris?", "1", "and in Rome?")
+    first = annotate(dialog("time in Tokyo", "9", "and Paris?"))
+    state["utterances"][2]["annotations"] = {"follow_up": first}
+
+    assert annotate(state) == {"text": "time in Rome", "of": "time in Paris", "confidence": 0.9}
+
+
+def test_courtesies_in_between_are_passed_over() -> None:
+    assert (
+        meant("time in Tokyo", "9", "thanks!", "You are welcome.", "and in Rome?") == "time in Rome"
+    )
+
+
+def test_the_entity_of_the_winner_is_the_slot_that_is_replaced() -> None:
+    said = "play something by Queen on the radio"
+
+    assert meant(said, "Playing.", "and Abba?", attributes={"entities": ["Queen"]}) == (
+        "play something by Abba on the radio"
+    )
+
+
+def test_nothing_is_rewritten_while_an_agent_asks() -> None:
+    assert (
+        meant("book a table", "When?", "and at 6pm?", attributes={"ask": {"kind": "time"}}) is None
+    )
+
+
+def test_nothing_is_rewritten_at_the_beginning() -> None:
+    assert annotate(dialog("and in Paris?")) == {}
+
+
+def test_hardly_any_phrasing_that_stands_alone_is_rewritten() -> None:
+    texts = [one.text for agent in agents_with_phrasings() for one in phrasings(agent)]
+
+    spoilt = [text for text in texts if annotate(dialog("time in Tokyo", "It is 9.", text))]
+
+    assert len(spoilt) <= 0.02 * len(texts), spoilt
+
+
+PARTS = st.sampled_from(
+    "and what about in the that it 7 % times of Paris tomorrow no, I meant 5pm one too there its"
+    " convert to miles other way round second ( * [ \\ ? . ... between or 12:30 not".split()
+)
+WORDS = st.one_of(
+    st.lists(PARTS, max_size=14).map(" ".join), st.text(max_size=300), st.text(string.printable)
+)
+
+
+@given(WORDS, WORDS, WORDS)
+@settings(max_examples=80, deadline=None)
+def test_any_words_give_a_short_question_or_none_and_the_same_one_again(
+    said: str, replied: str, then: str
+) -> None:
+    state = dialog(said, replied, then)
+
+    found = annotate(state)
+
+    assert found == {} or 0 < len(found["text"]) <= LONGEST_QUESTION
+    assert found == {} or 0 < found["confidence"] <= 1
+    assert annotate(state) == found
