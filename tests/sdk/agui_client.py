@@ -11,11 +11,16 @@ EVENTS: TypeAdapter[Any] = TypeAdapter(Event)
 
 
 async def runs(url: str, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Run one input after the other; return the events of each, and the messages of the client."""
-    found = []
+    """Run one input after the other; return the events of each, and the messages of the client.
+
+    The `interruptId` "last" stands for the last interrupt.
+    """
+    found, last = [], ""
     async with httpx2.AsyncClient(timeout=60) as http:
         for given in inputs:
             asked = RunAgentInput.model_validate(given)
+            for entry in asked.resume or []:
+                entry.interrupt_id = entry.interrupt_id.replace("last", last)
             body = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
             response = await http.post(url, json=body)
             response.raise_for_status()
@@ -27,6 +32,8 @@ async def runs(url: str, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
             told = [
                 event.model_dump(mode="json", by_alias=True, exclude_none=True) for event in events
             ]
+            for interrupt in told[-1].get("outcome", {}).get("interrupts", []):
+                last = interrupt["id"]
             found.append({"events": told, "messages": shown(events)})
     return found
 

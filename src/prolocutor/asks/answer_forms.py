@@ -17,6 +17,7 @@ _HINTS: Final = {
     "contact": "A name, a phone number or an e-mail address.",
     "picture": "The address of a picture.",
 }
+_ENTITIES: Final = {"location": "LOCATION", "time": "TIME", "date": "DATE"}
 _FORMATS: Final = {"date": "date", "email_address": "email", "picture": "uri"}
 
 
@@ -69,6 +70,43 @@ def given_answer(waiting: PendingAsk, value: Any) -> GivenAnswer:
             code = ["bookkeeping", "choice", titles.index(value)]
             return GivenAnswer(value, {"code": code})
     return GivenAnswer(written_answer(value))
+
+
+def typed_answer(value: Any, kind: str = "location") -> GivenAnswer:
+    """Return the input for an answer by its own type, whatever was asked for.
+
+    True and False are yes and no. An object with an `idx` is a choice; another one is an entity of
+    this kind: a location, a time or a date. A list is nothing.
+    """
+    if isinstance(value, bool):
+        said = "yes" if value else "no"
+        return GivenAnswer(said, _code("special", f"special:{said}"))
+    if isinstance(value, dict):
+        if (idx := whole_number(value.get("idx"))) is not None:
+            return GivenAnswer(str(value.get("title", "")), _code("choice", str(idx)))
+        name = f"{_ENTITIES.get(kind, 'LOCATION')}_0"
+        return GivenAnswer(_shown(value), {**_code("answer", name), "entities": {name: value}})
+    return GivenAnswer("" if isinstance(value, list) else written_answer(value))
+
+
+def whole_number(value: Any) -> int | None:
+    """Return a number without a fraction, which some clients write as `1.0`; None for all else."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _code(*words: str) -> JsonObject:
+    return {"code": ["bookkeeping", *words], "entities": {}}
+
+
+def _shown(entity: JsonObject) -> str:
+    """Return an entity as a person would type it, as far as that is known."""
+    display = entity.get("display")
+    if isinstance(display, str) and display:
+        return display
+    place = [str(entity[key]) for key in ("latitude", "longitude") if key in entity]
+    return ", ".join(place)
 
 
 def written_answer(value: Any) -> str:

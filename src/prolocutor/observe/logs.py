@@ -16,6 +16,9 @@ log = logging.getLogger("prolocutor.turns")
 FIELDS: Final = "fields"
 """The attribute of a log record that holds the structured part of a line."""
 
+MAX_TROUBLE: Final = 300
+"""Characters of what went wrong with one service, in the message of a line."""
+
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
 
@@ -61,11 +64,12 @@ class TurnLog:
             fields["response"] = record.response
         self._log.log(
             level,
-            "turn %s of dialog %s by %s in %.1f ms",
+            "turn %s of dialog %s by %s in %.1f ms%s",
             record.turn_id,
             record.dialog_id,
             record.by,
             record.seconds * 1000,
+            "".join(f"; {one}" for one in _troubles(record)),
             extra={FIELDS: fields},
         )
 
@@ -100,6 +104,17 @@ def _level(record: TurnRecord) -> int:
     if record.faults or any(one.outcome in ("failed", "late") for one in record.services):
         return logging.WARNING
     return logging.INFO
+
+
+def _troubles(record: TurnRecord) -> list[str]:
+    """Return what went wrong in a turn, each on one line and not too long."""
+    found = [
+        f"{one.name} {one.outcome}: {one.error or 'no answer in time'}"
+        for one in record.services
+        if one.outcome in ("failed", "late")
+    ]
+    found += [f"{one.get('service', '')}: {one.get('what', '')}" for one in record.faults]
+    return [" ".join(one.split())[:MAX_TROUBLE] for one in found]
 
 
 def _shown(one: ServiceRecord) -> dict[str, Any]:

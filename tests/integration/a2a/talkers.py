@@ -29,6 +29,8 @@ class Talker:
         match said["text"]:
             case "ask":
                 return {"text": "Sure?", "confidence": 1.0, "ask": "yesno"}
+            case "ask picture":
+                return {"text": "Show me.", "confidence": 1.0, "ask": "picture"}
             case "choose":
                 messages = [{"type": "text", "text": "Which?"}, *CHOICES]
                 return {"text": "", "messages": messages, "ask": "choice", "confidence": 1.0}

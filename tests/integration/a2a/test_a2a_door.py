@@ -214,7 +214,10 @@ async def test_parts_come_in_and_go_out_untouched() -> None:
         button = rich["artifacts"][0]["parts"][2]
         pressed = await wire.say(button)
         asked = await wire.say("choose", contextId="c")
-        chosen = await wire.say({"data": {"type": "choice", "idx": 1}}, contextId="c")
+        # The SDK's clients write whole numbers as 1.0.
+        chosen = await wire.say({"data": {"type": "choice", "idx": 1.0}}, contextId="c")
+        await wire.say("ask picture", contextId="e")
+        shown = await wire.say(picture, contextId="e")
         await wire.say("ask", contextId="d")
         yes = await wire.say({"data": {"type": "answer", "value": False}}, contextId="d")
         plain = await wire.say("rich", configuration={"acceptedOutputModes": ["text/plain"]})
@@ -235,6 +238,7 @@ async def test_parts_come_in_and_go_out_untouched() -> None:
     }
     assert said(chosen) == ["answer {'idx': 1, 'title': 'milk'}"]
     assert said(yes) == ["answer False"]
+    assert said(shown) == [f"answer {picture['url']!r}"]
     (text,) = said(plain)
     assert "look" in text
     assert "[book]" in text

@@ -1,12 +1,20 @@
 """The door of operators: they take dialogs over by HTTP, and a webhook is told of it."""
 
 import json
+from typing import Any
+
+import aiohttp
 
 from prolocutor import Assistant, Pipeline
+from prolocutor.a2a.door.door import A2a
 from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.channels.agui.channel import AgUi
 from prolocutor.channels.console.channel import Console
-from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door
+from prolocutor.channels.openai.channel import OpenAi
+from prolocutor.mcp.door.door import Mcp
+from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.listener import make_app
 from tests.integration.channels.fakes import get, post
 from tests.integration.connectors.raw_server import plain, raw_server
 from tests.unit.assistant.talks import echo
@@ -62,6 +70,36 @@ async def test_operators_take_over_speak_and_give_back() -> None:
     assert dialog is not None
     marks = [one.attributes["handover"]["state"] for one in dialog.utterances[2:]]
     assert marks == ["taken", "said", "given"]
+
+
+async def test_clients_of_every_door_are_told_that_a_person_has_the_dialog() -> None:
+    async with Assistant(Pipeline(skills=[echo()]), store="memory:") as it:
+        app = make_app(it, [OpenAi(it), A2a(it), Mcp(it), AgUi(it)])
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            for user in ("openai:ann", "a2a:local", "mcp:local", "agui:local"):
+                await it.turn("hello", user=user, dialog="shop")
+                await it.desk.take(user, "shop", by="eve")
+
+            async def told(path: str, **body: Any) -> Any:
+                async with http.post(path, json=body) as response:
+                    return json.loads((await response.text()).split("data: ")[-1])
+
+            asked = {"model": it.name, "user": "ann", "input": "hello?"}
+            response = await told("/v1/responses", conversation="shop", **asked)
+            message = {"messageId": "1", "role": "ROLE_USER", "parts": [{"text": "hello?"}]}
+            task = await told("/a2a/message:send", message={**message, "contextId": "shop"})
+            call = {"name": "ask", "arguments": {"text": "hello?", "conversation_id": "shop"}}
+            tool = await told("/mcp", jsonrpc="2.0", id=1, method="tools/call", params=call)
+            said = [{"id": "1", "role": "user", "content": "hello?"}]
+            run = await told("/agui", threadId="shop", runId="1", messages=said)
+
+    marks = [
+        response["prolocutor"]["handover"],
+        task["task"]["metadata"]["attributes"]["handover"],
+        tool["result"]["structuredContent"]["handover"],
+        run["result"]["handover"],
+    ]
+    assert [(one["by"], one["state"]) for one in marks] == [("eve", "taken")] * 4
 
 
 async def test_a_webhook_is_told_of_each_change_in_order() -> None:

@@ -52,6 +52,14 @@ def test_what_people_say_is_shown_if_asked_for() -> None:
 FAILED = service(outcome="failed", code="raised", error="it broke")
 
 
+def test_the_message_says_what_went_wrong_on_one_line() -> None:
+    late = service("slow", outcome="late", code="late", error="no answer\nin 2 s")
+    line = logged(record(FAILED, late, faults=[{"service": "skill", "what": "no confidence"}]))
+
+    told = line["message"].partition(" ms")[2]
+    assert told == "; skill failed: it broke; slow late: no answer in 2 s; skill: no confidence"
+
+
 @pytest.mark.parametrize(
     ("one", "level"),
     [

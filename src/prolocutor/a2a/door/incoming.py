@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from prolocutor.a2a.wire.core import USER, A2aMessage, A2aPart, A2aSendParams
 from prolocutor.a2a.wire.faults import INVALID_PARAMS, A2aFault
+from prolocutor.asks.answer_forms import typed_answer, whole_number
 from prolocutor.dialog.plain import JsonObject
 
 ATTRIBUTE: Final = "a2a"
@@ -16,8 +17,6 @@ ATTRIBUTE: Final = "a2a"
 
 PARTS: Final = "data_parts"
 MAX_MESSAGE_ID: Final = 255
-_ANSWER: Final = ["bookkeeping", "answer"]
-_DICTS: Final = {"location": "LOCATION", "time": "TIME", "date": "DATE"}
 
 
 class ReadMessage(msgspec.Struct, frozen=True):
@@ -57,7 +56,8 @@ def read_message(message: A2aMessage, metadata: JsonObject | None) -> ReadMessag
     """Return what a message means; parts that are no text come as the attribute `data_parts`.
 
     Without a text, a data part may be what a button carries (`{"type": "button", "json": ..}`), a
-    choice (`{"type": "choice", "idx": ..}`) or an answer (`{"type": "answer", "value": ..}`).
+    choice (`{"type": "choice", "idx": ..}`) or an answer (`{"type": "answer", "value": ..}`), and
+    the address of a picture is the text, so that it answers an ask for one.
     """
     texts = [part.text for part in message.parts if part.text is not None]
     others = [part for part in message.parts if part.text is None]
@@ -88,29 +88,17 @@ def _parsed(parts: list[A2aPart]) -> tuple[JsonObject | None, str]:
             match data.get("type"):
                 case "button" if isinstance(data.get("json"), dict):
                     return data["json"], shown
-                case "choice" if isinstance(data.get("idx"), int):
-                    code = ["bookkeeping", "choice", str(data["idx"])]
-                    return {"code": code, "entities": {}}, shown
+                case "choice" if (idx := whole_number(data.get("idx"))) is not None:
+                    return {"code": ["bookkeeping", "choice", str(idx)], "entities": {}}, shown
                 case "answer" if "value" in data:
-                    return _answered(data["value"], data.get("kind"))
-    return None, ""
+                    given = typed_answer(data["value"], str(data.get("kind")))
+                    return given.parsed, given.text
+    addresses = (part.url for part in parts if part.url and _is_picture(part))
+    return None, next(addresses, "")
 
 
-def _answered(value: Any, kind: Any) -> tuple[JsonObject | None, str]:
-    """Return an answer given as data: an object as an entity, anything else as its text."""
-    if isinstance(value, bool):
-        special = "special:yes" if value else "special:no"
-        code = ["bookkeeping", "special", special]
-        return {"code": code, "entities": {}}, "yes" if value else "no"
-    if isinstance(value, dict) and isinstance(value.get("idx"), int):
-        code = ["bookkeeping", "choice", str(value["idx"])]
-        return {"code": code, "entities": {}}, str(value.get("title", ""))
-    if isinstance(value, dict):
-        name = f"{_DICTS.get(str(kind), 'LOCATION')}_0"
-        display = value.get("display")
-        shown = display if isinstance(display, str) else ""
-        return {"code": [*_ANSWER, name], "entities": {name: value}}, shown
-    return None, "" if value is None or isinstance(value, list) else str(value)
+def _is_picture(part: A2aPart) -> bool:
+    return (part.media_type or "").startswith("image/")
 
 
 def _fault(what: str, field: str) -> A2aFault:

@@ -82,6 +82,7 @@ def task_of(
             status=A2aStatus(state=COMPLETED, timestamp=when),
             artifacts=[artifact] if parts else [],
             history=history,
+            metadata=None if parts else notes,
         )
     if waiting is not None:
         parts = [*parts, *ask_parts(waiting, modes)]

@@ -97,5 +97,7 @@ def artifact_events(task: A2aTask) -> list[A2aEvent]:
 
 def status_event(task: A2aTask, status: A2aStatus) -> A2aEvent:
     """Return the event of a new state."""
-    update = A2aStatusUpdate(task_id=task.id, context_id=task.context_id, status=status)
+    update = A2aStatusUpdate(
+        task_id=task.id, context_id=task.context_id, status=status, metadata=task.metadata
+    )
     return A2aEvent(status_update=update)

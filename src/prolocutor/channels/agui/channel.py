@@ -13,11 +13,12 @@ from prolocutor.asks.answer_forms import GivenAnswer
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.channels.agui.run_events import SKILLS, RunEvents
-from prolocutor.channels.agui.run_input import RunAgentInput
+from prolocutor.channels.agui.run_input import RUN, RunAgentInput
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse, Visitor
 from prolocutor.dialog.turn_events import TurnEvent
-from prolocutor.errors import Conflict, Forbidden
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import Conflict, Forbidden, NotFound
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
 
@@ -55,7 +56,7 @@ class AgUi:
             if isinstance(card.get("description"), str)
         }
         operation = Operation(
-            self.run_agent, returns=None, produces="text/event-stream", errors=[Conflict]
+            self.run_agent, returns=None, produces="text/event-stream", errors=[Conflict, NotFound]
         )
         self.routes = [Route("POST", "/agui", operation, any_secret=True)]
 
@@ -70,6 +71,8 @@ class AgUi:
         asked, params = request.body, request.params
         user = self.prefix + speaker(request.visitor, params.user, asked.thread_id)
         events = RunEvents(asked, self._descriptions)
+        if asked.resume:
+            await self._check_open(user, asked, asked.resume[-1].interrupt_id)
         said = asked.said()
         if said is None:
             return _streamed(_once(events.begin() + events.nothing()))
@@ -77,6 +80,24 @@ class AgUi:
         # What is wrong with the request is known by the first event, and then no stream begins.
         first = await anext(stream)
         return _streamed(_written(events, first, stream))
+
+    async def _check_open(self, user: str, asked: RunAgentInput, id_: str) -> None:
+        """Raise where an interrupt is not open in a thread.
+
+        A run that answered it before may be sent again, and gets the reply that is stored.
+        """
+        store = self._assistant.store
+        dialog_id = await store.active_dialog_id(user, asked.thread_id)
+        dialog = None if dialog_id is None else await store.dialog(dialog_id)
+        said = [] if dialog is None else dialog.utterances
+        place = next((n for n, one in enumerate(said) if one.utt_id == id_), None)
+        if place is None or not isinstance(said[place], BotUtterance):
+            raise NotFound(f"there is no interrupt {id_!r} in this thread", field="resume")
+        answer = next((one for one in said[place:] if isinstance(one, HumanUtterance)), None)
+        if answer is not None:
+            sent = answer.attributes.get("agui")
+            if not isinstance(sent, dict) or sent.get(RUN) != asked.run_id:
+                raise NotFound(f"the interrupt {id_!r} is not open any more", field="resume")
 
     def _stream(
         self, user: str, said: GivenAnswer, asked: RunAgentInput, params: AgUiParams

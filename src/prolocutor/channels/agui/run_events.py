@@ -200,13 +200,16 @@ class RunEvents:
         }
         if given is not None:
             spoken = given.utterance
-            told["result"] = {
+            result: JsonObject = {
                 "text": spoken.text,
                 "skill": spoken.active_skill,
                 "confidence": spoken.confidence,
                 "uttId": spoken.utt_id,
                 "dialogId": given.dialog_id,
             }
+            if (handover := spoken.attributes.get("handover")) is not None:
+                result["handover"] = handover
+            told["result"] = result
         return event("RUN_FINISHED", told)
 
 

@@ -10,12 +10,15 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from prolocutor.asks.answer_forms import CANCEL, GivenAnswer, written_answer
+from prolocutor.asks.answer_forms import CANCEL, GivenAnswer, typed_answer, written_answer
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput
 
 STATE: Final = "prolocutor"
 """The key of ours in the client's state."""
+
+RUN: Final = "run"
+"""The member of the attribute `agui` that names the run which answered an interrupt."""
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
 
@@ -50,7 +53,7 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
         """Return what the person says in this run; None if that is nothing."""
         if self.resume:
             entry = self.resume[-1]
-            return CANCEL if entry.status == "cancelled" else GivenAnswer(_written(entry.payload))
+            return CANCEL if entry.status == "cancelled" else _answer(entry.payload)
         button = self._prop("button")
         users = (one for one in reversed(self.messages) if one.get("role") == "user")
         message = next(users, None)
@@ -75,6 +78,8 @@ class RunAgentInput(msgspec.Struct, rename="camel"):
             "parts": _parts(self.messages[-1]) if self.messages else [],
         }
         told = {key: value for key, value in given.items() if value not in (None, [], {})}
+        if self.resume:
+            told[RUN] = self.run_id
         return {"agui": told} if told else {}
 
     @property
@@ -106,8 +111,10 @@ def _parts(message: JsonObject) -> list[JsonObject]:
     return [one for one in content if isinstance(one, dict) and one.get("type") != "text"]
 
 
-def _written(payload: Any) -> str:
-    """Return an answer as text; one that came in an object of a single value is that value."""
-    if isinstance(payload, dict) and len(payload) == 1:
+def _answer(payload: Any) -> GivenAnswer:
+    """Return an answer as an input; one that came in an object of a single value is that value."""
+    if isinstance(payload, dict) and len(payload) == 1 and "idx" not in payload:
         (payload,) = payload.values()
-    return written_answer(payload)
+    if isinstance(payload, dict) and not payload.keys() & {"idx", "latitude"}:
+        return GivenAnswer(written_answer(payload))
+    return typed_answer(payload)

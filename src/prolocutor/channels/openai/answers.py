@@ -30,7 +30,7 @@ class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `ask` is the kind of value that is asked for, `choices` the titles to choose from; `messages`
     are the rich messages. `by` says which way the reply came about, `asked` who was asked,
-    `reasons` why.
+    `reasons` why. `handover` is there where a person has the dialog, and says who.
     `replaced`: the last words replace the provisional ones before the blank line.
     """
 
@@ -45,6 +45,7 @@ class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     ask: str | None = None
     choices: Sequence[str] = ()
     messages: Sequence[dict[str, Any]] = ()
+    handover: dict[str, Any] | None = None
     replaced: bool = False
 
 
@@ -296,6 +297,7 @@ def _details(
         ask=waiting.ask if waiting is not None else None,
         choices=[one.title for one in waiting.choices] if waiting is not None else (),
         messages=messages if isinstance(messages, list) else [],
+        handover=reply.attributes.get("handover"),
     )
 
 

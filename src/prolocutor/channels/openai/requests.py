@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from prolocutor.errors import BadInput
 from prolocutor.web.operations import IdempotencyKey
@@ -89,7 +89,7 @@ class ResponseRequest(msgspec.Struct, kw_only=True):
     """A request for a response."""
 
     model: str | None = None
-    input: str | list[dict[str, Any]] = ""
+    input: str | list[dict[str, Any]]
     instructions: str | list[Any] | None = None
     previous_response_id: str | None = None
     conversation: str | dict[str, Any] | None = None
@@ -233,7 +233,7 @@ def _text_in(part: dict[str, Any]) -> Any:
     """Return the text of a part, None for one that is no text."""
     kind = part.get("type")
     if kind in ("text", "input_text", "output_text"):
-        return part.get("text", "")
+        return part.get("text", UNSET)
     return part.get("refusal", "") if kind == "refusal" else None
 
 

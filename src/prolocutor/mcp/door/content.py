@@ -39,6 +39,7 @@ OUTPUT_SCHEMA: Final[JsonObject] = {
             "items": {"type": "object"},
             "description": "The reply with its links, pictures, cards, buttons and choices.",
         },
+        "handover": {"type": "object", "description": "The person who has the conversation now."},
     },
     "required": ["text", "conversation_id", "skill", "confidence"],
 }
@@ -120,6 +121,8 @@ def _structured(said: SaidReply, conversation_id: str) -> JsonObject:
     messages = said.attributes.get("messages")
     if isinstance(messages, list) and messages:
         found["messages"] = [one for one in messages if isinstance(one, dict)]
+    if isinstance(handover := said.attributes.get("handover"), dict):
+        found["handover"] = handover
     return found
 
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 
 from prolocutor.assistant.assistant import Assistant
@@ -76,7 +77,7 @@ def run(run_id: str, text: str | None = None, **more: Any) -> dict[str, Any]:
 
 
 def resume(run_id: str, payload: Any = None, status: str = "resolved") -> dict[str, Any]:
-    entry = {"interruptId": "i", "status": status, "payload": payload}
+    entry = {"interruptId": "last", "status": status, "payload": payload}
     return run(run_id, "something said before", resume=[entry])
 
 
@@ -102,11 +103,16 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
         run("1", "hello", **state),
         run("15"),
         {**run("16"), "messages": HISTORY, "forwardedProps": {"skill": "teller"}},
+        run("17", "ask location", **alone),
+        resume("18", {"latitude": 48.5, "longitude": 11}),
+        run("19", "ask choice", **alone),
+        resume("20", {"idx": 1}),
+        resume("20", {"idx": 1}),
     ]
     async with served() as (url, _), sdk_script("agui_client") as client:
         told = await client.call("runs", url=url, inputs=inputs)
 
-    first, again, nothing, failed = told[0], told[-3], told[-2], told[-1]
+    first, again, nothing, failed = told[0], told[14], told[15], told[16]
     types = [event["type"] for event in first["events"]]
     assert types[:3] == ["RUN_STARTED", "STATE_SNAPSHOT", "STEP_STARTED"]
     assert types[-4:-1] == ["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"]
@@ -133,6 +139,10 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
     snapshot = next(one for one in failed["events"] if one["type"] == "MESSAGES_SNAPSHOT")
     assert snapshot["messages"][:4] == HISTORY
     assert told[13]["messages"] == ["['context', 'forwardedProps', 'state']"]
+    place = "{'latitude': 48.5, 'longitude': 11, 'display': '48.5, 11'}"
+    assert told[18]["messages"] == [f"location {place}"]
+    chosen = ["choice {'idx': 1, 'title': 'blue'}"]
+    assert [told[20]["messages"], told[21]["messages"]] == [chosen, chosen]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +154,7 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
         (run("r", "hi", forwardedProps={"skill": "nobody"}), 404, "skill"),
         (run("r", "hi", forwardedProps={"button": 3}), 400, "forwardedProps"),
         (run("r", "x" * 100_001), 400, "text"),
+        (resume("r", "yes"), 404, "resume"),
     ],
 )
 async def test_what_is_wrong_is_said_before_a_stream_begins(
@@ -155,6 +166,26 @@ async def test_what_is_wrong_is_said_before_a_stream_begins(
     assert response.status == status
     if field is not None:
         assert told["field"] == field
+
+
+async def test_an_interrupt_is_answered_once_and_in_its_own_thread() -> None:
+    async with served() as (_url, http):
+
+        async def sent(body: dict[str, Any]) -> tuple[int, str]:
+            async with http.post("/agui", json=body) as response:
+                return response.status, await response.text()
+
+        _, asked = await sent(run("1", "ask number", forwardedProps={"skill": "echo"}))
+        id_ = msgspec.json.decode(asked.split("data: ")[-1])["outcome"]["interrupts"][0]["id"]
+        entry = {"interruptId": id_, "status": "resolved", "payload": 3}
+        foreign = await sent({**run("2", resume=[entry]), "threadId": "other"})
+        first = await sent(run("3", resume=[entry]))
+        again = await sent(run("3", resume=[entry]))
+        stale = await sent(run("4", resume=[entry]))
+
+    assert [foreign[0], first[0], again[0], stale[0]] == [404, 200, 200, 404]
+    assert "number 3" in first[1]
+    assert "number 3" in again[1]
 
 
 async def test_an_anonymous_visitor_needs_a_thread_that_cannot_be_guessed() -> None:

@@ -194,9 +194,17 @@ async def test_unknown_addresses_and_overload_are_told_in_openais_form() -> None
             unknown = await response.json()
         async with http.post("/v1/chat/completions", data="{") as response:
             nonsense = await response.json()
+        async with http.post("/v1/responses", json={"model": "assistant"}) as response:
+            silent = await response.json()
+        empty = [{"role": "user", "content": [{"type": "text"}]}]
+        body = {"model": "assistant", "messages": empty}
+        async with http.post("/v1/chat/completions", json=body) as response:
+            textless = response.status
 
     assert unknown["error"]["type"] == "invalid_request_error"
     assert nonsense["error"]["param"] == "Content-Type"
+    assert silent["error"]["param"] == "input"
+    assert textless == 400
 
 
 async def test_a_full_queue_says_when_to_come_back() -> None:
