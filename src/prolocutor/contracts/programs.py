@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -25,8 +25,20 @@ class ProgramSource(msgspec.Struct, frozen=True, kw_only=True):
     slot_types: dict[str, Any] = {}
 
 
+class ProgramWish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person wants of the programs that are running: to hear which, or to stop some.
+
+    `about` are words of the programs that are meant, None for all; `kind` says what they were
+    called: a timer, a monitor, a program.
+    """
+
+    what: Literal["list", "stop"]
+    about: str | None = None
+    kind: str = ""
+
+
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
-    """A program to run in a turn, or to continue.
+    """A program to run in a turn, or to continue, or a wish about those that are running.
 
     If a program asked for something, `source` is None, `context` is the one of its `ProgramRun` and
     `answer` the value of the answer.
@@ -34,6 +46,7 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
 
     opened: OpenedTurn
     source: ProgramSource | None = None
+    wish: ProgramWish | None = None
     context: Any = None
     answer: Any = None
 
@@ -44,7 +57,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     `words` may ask for something; `context` is then stored with the ask and comes back with the
     answer, `code` and `entities` are shown to clients beside the ask. `entries` go on the agenda,
     `struck` (skill and key) come off it. `human_attributes` are stored in the person's profile.
-    `refused`: what was sent is no program.
+    `refused`: what was sent is no program. `declined`: the words are not about programs after all.
+    `more` is the source of a program for further results, None where there are none.
     """
 
     words: DirectReply
@@ -55,6 +69,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     struck: Sequence[tuple[str, str]] = ()
     human_attributes: dict[str, Any] = {}
     refused: bool = False
+    declined: bool = False
+    more: str | None = None
 
 
 class ProgramInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -81,7 +81,8 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `waiting` is the open ask. `preferred` is the skill that answered last and can go on, `left` the
     number of turns for which it is preferred. `handover` is there while a person is wanted or has
-    taken over; `ended` is one that ended between two turns, until services were shown that.
+    taken over; `ended` is one that ended between two turns, until services were shown that. `more`
+    is the source of a program for further results, until the next input.
     """
 
     waiting: PendingAsk | None = None
@@ -89,6 +90,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     left: int = 0
     handover: Handover | None = None
     ended: Handover | None = None
+    more: str | None = None
 
 
 NOTHING = Round()

@@ -18,7 +18,7 @@ from prolocutor.web.decoding import parse_object
 MAX_BYTES: Final = 512_000
 
 _KINDS: Final = ("command", "parsed", "tt")
-_PLATFORM: Final = ("from", "contacts", "timezone")
+_PLATFORM: Final = ("from", "contacts", "location", "timezone")
 _INLINE: Final = ("code", "entities", "example_id", "slots", "slotTypes", "program")
 
 
@@ -69,7 +69,7 @@ def _text(command: dict[str, Any], key: str) -> str:
 
 
 def _platform_data(command: dict[str, Any]) -> dict[str, Any]:
-    """Return the client's `platformData` (source, contacts, time zone) as attributes."""
+    """Return the client's `platformData` (source, contacts, location, time zone) as attributes."""
     given = command.get("platformData")
     data = given if isinstance(given, dict) else command
     found = {key: data[key] for key in _PLATFORM if data.get(key) is not None}

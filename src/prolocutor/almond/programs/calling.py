@@ -6,6 +6,9 @@ import asyncio
 from time import monotonic
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from prolocutor.almond.programs.configured_devices import ConfiguredDevices, chosen
 from prolocutor.almond.programs.device_classes import ASK, KIND, DeviceClasses
 from prolocutor.almond.programs.failures import ProgramFailure
 from prolocutor.almond.programs.program_user import ProgramUser
@@ -57,7 +60,21 @@ class ProgramCalls:
         self._count = 0
 
     async def results(self, call: ResolvedCall, parameters: dict[str, Any]) -> list[Result]:
-        """Call a function and return its results; `ProgramFailure` if the skill fails."""
+        """Call a function and return its results; `ProgramFailure` if the skill fails.
+
+        With `all=true` each of the person's devices of the class is called.
+        """
+        if not call.call.device.all:
+            return await self._results(call, parameters)
+        records = await self._records.records(self.person.user, KIND)
+        devices = ConfiguredDevices(records).of(call.call.device.kind)
+        found: list[Result] = []
+        for device in devices:
+            one = replace(call, call=chosen(call.call, device.id))
+            found += await self._results(one, parameters)
+        return found if devices else await self._results(call, parameters)
+
+    async def _results(self, call: ResolvedCall, parameters: dict[str, Any]) -> list[Result]:
         function, app = call.function, app_name(call.owner, self._devices)
         skill = self._devices.skill_of(call.owner)
         left = self._ends - monotonic()

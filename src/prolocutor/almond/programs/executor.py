@@ -14,16 +14,20 @@ from msgspec.structs import replace
 
 from prolocutor.almond.programs import result_messages, running_apps
 from prolocutor.almond.programs.calling import ProgramCalls
+from prolocutor.almond.programs.configured_devices import ConfiguredDevices, OpenChoice
 from prolocutor.almond.programs.describing import described
-from prolocutor.almond.programs.device_classes import DeviceClasses
+from prolocutor.almond.programs.device_classes import KIND, DeviceClasses
 from prolocutor.almond.programs.failures import ProgramFailure
 from prolocutor.almond.programs.filling import (
+    MUST_LOG_IN,
     SlotFilling,
+    acts,
     slot_of,
     unknown_personal_value,
     with_constants,
 )
 from prolocutor.almond.programs.program_user import ProgramUser, of_turn, unasked
+from prolocutor.almond.programs.program_wishes import fulfilled, stop_choice_of, stopped_by
 from prolocutor.almond.programs.running_apps import (
     MOST,
     PROGRAMS,
@@ -53,7 +57,7 @@ from prolocutor.contracts.programs import (
 from prolocutor.contracts.store import AgendaEntry, Store
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.errors import BadInput, ProlocutorError
+from prolocutor.errors import BadInput, Forbidden, ProlocutorError
 from prolocutor.pipeline.plan import Service
 
 log = logging.getLogger(__name__)
@@ -85,16 +89,24 @@ class Executor:
     async def run(self, start: ProgramStart) -> ProgramRun:
         """Run or continue a program. Its errors are said, not raised."""
         person, read = of_turn(start.opened), start.context is not None
+        if start.wish is not None:
+            return fulfilled(start.wish, await self.apps(person.user))
+        if (choice := stop_choice_of(start.context)) is not None:
+            return stopped_by(choice, start.answer, await self.apps(person.user))
         try:
             await self._load_manifests()
-            filling = SlotFilling(person, self._devices.manifests)
+            devices = await self._configured(person.user)
+            filling = SlotFilling(person, self._devices.manifests, devices)
             if start.context is None:
                 program = program_of(start.source or ProgramSource())
                 read = True
                 ready = filling.begin(program)
             else:
                 ready = filling.go_on(start.context, start.answer)
-            return await self._run(ready, person) if isinstance(ready, Checked) else ready
+            run = await self._run(ready, person) if isinstance(ready, Checked) else ready
+            return replace(run, human_attributes={**filling.learned, **run.human_attributes})
+        except Forbidden as error:
+            return ProgramRun(words=DirectReply(messages=_log_in(error)))
         except ProlocutorError as error:
             words = own_words.says(_refusal(shown(start.source), error))
             return ProgramRun(words=words, refused=not read)
@@ -102,15 +114,18 @@ class Executor:
     async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:
         """Run the statements in order; one that fails does not stop the others."""
         calls = self._calls(person)
+        more: str | None = None
         messages: list[dict[str, Any]] = []
         entries: list[AgendaEntry] = []
         running = len(await self._entries(person.user)) if checked.kind == "stream" else 0
         for number, statement in enumerate(checked.statements):
             runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
             try:
-                said, entry = await self._statement(statement, runner, person, number, running)
+                said, entry, more = await self._statement(
+                    statement, runner, person, number, running
+                )
             except ProgramFailure as failure:
-                said, entry = [result_messages.text(failure.sentence)], None
+                said, entry, more = [result_messages.text(failure.sentence)], None, None
             messages += said
             if entry is not None:
                 entries.append(entry)
@@ -120,6 +135,7 @@ class Executor:
             entries=[*entries, *calls.entries],
             struck=calls.struck,
             human_attributes=calls.learned,
+            more=more,
         )
 
     async def _statement(
@@ -129,12 +145,15 @@ class Executor:
         person: ProgramUser,
         number: int,
         running: int,
-    ) -> tuple[list[dict[str, Any]], AgendaEntry | None]:
-        """Run one statement, or start it if it goes on; return its messages and its entry."""
+    ) -> tuple[list[dict[str, Any]], AgendaEntry | None, str | None]:
+        """Run one statement, or start it if it goes on.
+
+        Return its messages, its entry, and the program for further results.
+        """
         if statement.stream is None:
             done = await runner.run(statement)
             app = self._app(statement, runner, person, number, ProgramInfo())
-            return running_apps.announced(app, done), None
+            return running_apps.announced(app, done), None, done.more
         if running >= MOST:
             raise ProgramFailure(
                 "", f"you have {MOST} programs running, which is the most; stop one at /apps"
@@ -142,7 +161,7 @@ class Executor:
         app, done, due = await self._started(statement, runner, person, number, ProgramInfo())
         going_to = result_messages.text(f"Okay, I'm going to {app.description}.")
         entry = entry_of(app, person.user, person.dialog_name, due)
-        return [going_to, *running_apps.announced(app, done)], entry
+        return [going_to, *running_apps.announced(app, done)], entry, None
 
     async def _started(
         self,
@@ -237,7 +256,8 @@ class Executor:
         try:
             await self._load_manifests()
             calls = self._calls(person)
-            for number, statement in enumerate(self._whole(code, person).statements):
+            devices = await self._configured(user)
+            for number, statement in enumerate(self._whole(code, person, devices).statements):
                 runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
                 if statement.stream is None:
                     done = await runner.run(statement)
@@ -261,9 +281,16 @@ class Executor:
         for entry in calls.entries:
             await self._store.schedule(entry)
 
-    def _whole(self, code: str, person: ProgramUser) -> Checked:
+    def _whole(self, code: str, person: ProgramUser, devices: ConfiguredDevices) -> Checked:
         """Read a program; `BadInput` if it lacks a value or has a stream beside statements."""
         checked = check(program_in(code), self._devices.manifests)
+        if person.is_anonymous and acts(checked):
+            raise Forbidden(MUST_LOG_IN)
+        settled = devices.settled(checked.program)
+        if isinstance(settled, OpenChoice):
+            names = ", ".join(device.id for device in settled.devices)
+            raise BadInput(f"there are several devices, choose one by its id: {names}")
+        checked = check(settled, self._devices.manifests)
         personal = unknown_personal_value(checked.program, person)
         slots = [*checked.slots, *([slot_of(personal)] if personal else [])]
         if slots:
@@ -287,8 +314,16 @@ class Executor:
     def _calls(self, person: ProgramUser) -> ProgramCalls:
         return ProgramCalls(self._devices, self._caller, self._store, person, self._seconds)
 
+    async def _configured(self, user: str) -> ConfiguredDevices:
+        return ConfiguredDevices(await self._store.records(user, KIND))
+
     async def _entries(self, user: str) -> list[AgendaEntry]:
         return await self._store.entries(user, PROGRAMS)
+
+
+def _log_in(error: Forbidden) -> list[dict[str, Any]]:
+    link = {"type": "link", "title": "Register", "url": "/user/register"}
+    return [result_messages.text(str(error)), link]
 
 
 def _refusal(source: str, error: ProlocutorError) -> str:

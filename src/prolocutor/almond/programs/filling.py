@@ -9,6 +9,12 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.almond.programs.configured_devices import (
+    ConfiguredDevices,
+    OpenChoice,
+    chosen,
+    titles_of,
+)
 from prolocutor.almond.programs.describing import described
 from prolocutor.almond.programs.program_user import ProgramUser
 from prolocutor.almond.programs.resolving import ValueResolver, known_of
@@ -33,18 +39,18 @@ from prolocutor.almond.thingtalk.values import (
 from prolocutor.assistant.rounds import own_words
 from prolocutor.contracts.programs import ProgramRun
 from prolocutor.dialog.inputs import DirectReply
-from prolocutor.errors import ThingTalkError
+from prolocutor.errors import Forbidden, ThingTalkError
 from prolocutor.reading import units
 
-Wants: TypeAlias = Literal["slot", "place", "more", "yes"]
+Wants: TypeAlias = Literal["device", "slot", "place", "more", "yes"]
 
 
 class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A program that waits for an answer: its source so far, and what the answer is for.
 
-    `wants` is "slot" (the first one), "place" (the first value that the person's attributes do not
-    hold), "more" (whether a list goes on) or "yes" (a confirmation). `items` are the answers for a
-    list so far.
+    `wants` is "device" (which of those in `items` the first open call means), "slot" (the first
+    one), "place" (the first value that the person's attributes do not hold), "more" (whether a list
+    goes on) or "yes" (a confirmation). Else `items` are the answers for a list so far.
     """
 
     code: str
@@ -53,15 +59,31 @@ class PartialProgram(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class SlotFilling:
-    """Completes the programs of one person: each step asks for a value, or the program is ready."""
+    """Completes the programs of one person: each step asks for a value, or the program is ready.
 
-    def __init__(self, person: ProgramUser, manifests: Manifests) -> None:
+    `learned` are the person's attributes that their answers have told.
+    """
+
+    def __init__(
+        self, person: ProgramUser, manifests: Manifests, devices: ConfiguredDevices
+    ) -> None:
+        self.learned: dict[str, Any] = {}
         self._person = person
         self._manifests = manifests
+        self._devices = devices
 
     def begin(self, program: Program, *, confirmed: bool = False) -> Checked | ProgramRun:
-        """Ask for the first value that a program lacks; if there is none, return it checked."""
+        """Ask for the first value that a program lacks; if there is none, return it checked.
+
+        `Forbidden` if an anonymous person would act.
+        """
         checked = check(program, self._manifests)
+        if self._person.is_anonymous and acts(checked):
+            raise Forbidden(MUST_LOG_IN)
+        settled = self._devices.settled(checked.program)
+        if isinstance(settled, OpenChoice):
+            return self._ask_device(checked.program, settled)
+        checked = check(settled, self._manifests)
         if checked.slots:
             return self._ask(checked.program, checked.slots[0], "slot")
         personal = unknown_personal_value(checked.program, self._person)
@@ -85,6 +107,8 @@ class SlotFilling:
             return ProgramRun(words=own_words.says(own_words.CANNOT_HELP))
         if partial.wants == "place":
             return self._placed(program, answer)
+        if partial.wants == "device":
+            return self._with_device(program, partial, answer)
         slots = check(program, self._manifests).slots
         return self._filled(program, slots[0], partial, answer) if slots else self.begin(program)
 
@@ -93,10 +117,37 @@ class SlotFilling:
         if personal is None:
             return self.begin(program)
         slot = slot_of(personal)
-        value = value_of(slot.type, answer)
-        if value is None:
+        if value_of(slot.type, answer) is None:
             return self._ask(program, slot, "place", again=True)
-        return self.begin(replaced(program, personal, value))
+        if learned := remembered(personal, answer, self._person):
+            self.learned |= learned
+            self._person.attributes.update(learned)
+            return self.begin(program)
+        value = value_of(slot.type, answer)
+        return self.begin(program if value is None else replaced(program, personal, value))
+
+    def _ask_device(self, program: Program, open_: OpenChoice) -> ProgramRun:
+        kind = self._manifests.find(open_.call.device.kind)
+        name = kind.canonical if kind is not None else open_.call.device.kind
+        text = f"You have multiple {name} devices. Which one do you want to use?"
+        messages: list[dict[str, Any]] = [{"type": "text", "text": text}]
+        messages += [
+            {"type": "choice", "idx": index, "title": title}
+            for index, title in enumerate(titles_of(open_.devices))
+        ]
+        ids = [device.id for device in open_.devices]
+        partial = PartialProgram(code=show(program), wants="device", items=ids)
+        return _asked(DirectReply(messages=messages, ask="choice"), partial, program)
+
+    def _with_device(
+        self, program: Program, partial: PartialProgram, answer: Any
+    ) -> Checked | ProgramRun:
+        open_ = self._devices.settled(program)
+        index = answer.get("idx") if isinstance(answer, dict) else None
+        if isinstance(open_, Program) or not isinstance(index, int) or index >= len(partial.items):
+            return self.begin(program)
+        call = chosen(open_.call, partial.items[index])
+        return self.begin(replaced(program, open_.call, call))
 
     def _filled(
         self, program: Program, slot: Slot, partial: PartialProgram, answer: Any
@@ -138,6 +189,14 @@ def _asked(words: DirectReply, partial: PartialProgram, program: Program) -> Pro
 
 
 PersonalValue = RelativeLocation | NamedTime | ContextRef
+
+MUST_LOG_IN: Final = "Sorry, to execute this command you must log in to your personal account."
+
+
+def acts(checked: Checked) -> bool:
+    """Return whether a program acts, or goes on running."""
+    return checked.kind == "stream" or any(each.action for each in checked.statements)
+
 
 ANY_MORE: Final = "Would you like to add more elements to the list?"
 
@@ -219,6 +278,19 @@ def slot_of(value: PersonalValue) -> Slot:
             return Slot(name, kind, f"What is the {name.replace('_', ' ')}?", "")
 
 
+def remembered(value: PersonalValue, answer: Any, person: ProgramUser) -> dict[str, Any]:
+    """Return the attributes that keep a personal value; none for one that changes."""
+    match value:
+        case RelativeLocation(name) if name != "current_location":
+            key = "locations"
+        case NamedTime(name):
+            key = "times"
+        case _:
+            return {}
+    known = person.attributes.get(key)
+    return {key: {**(known if isinstance(known, dict) else {}), name: answer}}
+
+
 def with_constants(program: Program, person: ProgramUser) -> Program:
     """Replace what is known only now (personal values, the base of a timer) by constants."""
 
@@ -233,6 +305,6 @@ def with_constants(program: Program, person: ProgramUser) -> Program:
     return transformed(program, put)
 
 
-def replaced(program: Program, old: Value, new: Value) -> Program:
-    """Replace a value by another wherever it occurs."""
+def replaced(program: Program, old: SyntaxNode, new: SyntaxNode) -> Program:
+    """Replace a node by another wherever it occurs."""
     return transformed(program, lambda node: new if node == old else node)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+import re
+from typing import Any, Final
 
 import msgspec
 
+from prolocutor.assistant.rounds.answer_context import place_in
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time
 from prolocutor.dialog.recurrence import zone_of
+
+_ANONYMOUS: Final = re.compile(r"(?:[a-z0-9_]+:)?anonymous-")
+"""What the names begin with that doors give to anonymous visitors."""
 
 
 class ProgramUser(msgspec.Struct, kw_only=True):
@@ -29,6 +34,11 @@ class ProgramUser(msgspec.Struct, kw_only=True):
     bot: dict[str, Any]
     dialog_id: str = ""
     is_again: bool = False
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether nobody knows who this is: such a person may ask, but not act."""
+        return _ANONYMOUS.match(self.user) is not None
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -76,15 +86,19 @@ class ProgramUser(msgspec.Struct, kw_only=True):
 
 
 def of_turn(opened: OpenedTurn) -> ProgramUser:
-    """Return the person of a turn."""
+    """Return the person of a turn, who is where their client says."""
     said = opened.opening
+    human = plain.decode(opened.human.state)
+    here = place_in(plain.decode(said.attributes).get("platformData"))
+    if here is not None:
+        human.setdefault("attributes", {})["location"] = here
     return ProgramUser(
         user=said.user,
         dialog_name=said.dialog_name,
         run_id=said.turn_id,
         at=said.started,
         text=said.text,
-        human=plain.decode(opened.human.state),
+        human=human,
         bot=plain.decode(opened.bot.state),
         dialog_id=opened.dialog_id,
         is_again=opened.attempt > 1,

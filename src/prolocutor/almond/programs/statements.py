@@ -34,7 +34,8 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
     """The outcome of a statement: messages, the results themselves, and errors.
 
     `shown` are the results that the messages show, `acted` says that an action was run that has no
-    results. `seen` are the digests of the results that its monitor has seen.
+    results. `seen` are the digests of the results that its monitor has seen, `more` is the program
+    for further results.
     """
 
     messages: list[Message] = []
@@ -43,6 +44,7 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
     acted: bool = False
     errors: list[str] = []
     seen: list[str] | None = None
+    more: str | None = None
 
 
 class StatementRunner:
@@ -61,7 +63,10 @@ class StatementRunner:
         except ProgramFailure as failure:
             done.errors.append(failure.sentence)
         if statement.action is None and len(done.rows) > result_messages.SHOWN:
-            done.messages += _more(statement)
+            done.more = _more(statement)
+            if done.more is not None:
+                button = {"type": "button", "title": "More", "json": {"program": done.more}}
+                done.messages.append(button)
         if not done.messages and not done.errors:
             done.messages.append(result_messages.text(result_messages.NOTHING))
         return done
@@ -168,10 +173,10 @@ def _recording_missing(done: StatementOutcome) -> Iterator[None]:
             done.errors.append(missing.sentence)
 
 
-def _more(statement: CheckedStatement) -> list[Message]:
-    """Return the button for the results after those that are shown."""
+def _more(statement: CheckedStatement) -> str | None:
+    """Return the program for the results after those that are shown."""
     if len(statement.queries) != 1:
-        return []
+        return None
     query = statement.queries[0]
     first, count = NumberValue(result_messages.SHOWN + 1), NumberValue(MOST_ROWS)
     match query:
@@ -182,7 +187,7 @@ def _more(statement: CheckedStatement) -> list[Message]:
                 NumberValue(size - result_messages.SHOWN),
             )
     rest = Statement(chain=(Slice(query, first, count),))
-    return [{"type": "button", "title": "More", "json": {"program": show_statement(rest)}}]
+    return show_statement(rest)
 
 
 def _scope(scope: dict[str, Any], row: ResultRow) -> dict[str, Any]:

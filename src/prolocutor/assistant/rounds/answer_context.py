@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from prolocutor.asks.answers import AnswerContext, Contact
+from prolocutor.asks import location
+from prolocutor.asks.answers import AnswerContext, Contact, Understood
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
@@ -17,14 +18,14 @@ def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> 
     """Return the context in which an answer to an ask is read.
 
     It is made of the person's attributes `timezone`, `region`, `language`, `location` and
-    `contacts` (a list of `{name, value}`), and of the contacts and time zone in the client's
-    `platformData`.
+    `contacts` (a list of `{name, value}`), and of the contacts, location and time zone in the
+    client's `platformData`.
     `now` is when the person spoke, in the server's time zone if theirs is not known.
     """
     attributes = plain.decode(opened.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")
     sent = came.get("contacts") if isinstance(came, dict) else None
-    here = attributes.get("location")
+    here = place_in(came) or attributes.get("location")
     return AnswerContext(
         choices=waiting.choices,
         timezone=input.timezone or _text(attributes, "timezone"),
@@ -34,6 +35,13 @@ def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> 
         contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],
         here=here if isinstance(here, dict) else None,
     )
+
+
+def place_in(sent: Any) -> dict[str, Any] | None:
+    """Return the place where a client is, from its `platformData`; None if it does not say."""
+    place = sent.get("location") if isinstance(sent, dict) else None
+    taken = location.take("location", place, AnswerContext(now=datetime.now(UTC)))
+    return taken.value if isinstance(taken, Understood) else None
 
 
 def _contacts(given: Any) -> Iterator[Contact]:

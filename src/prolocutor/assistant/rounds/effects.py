@@ -146,6 +146,8 @@ def _after_own_words(before: Round, decision: Decision, reply: DraftReply) -> Ro
     if run is not None and reply.ask is not None:
         asked = pending_ask(reply.messages, reply.ask, "", context=run.context)
         return Round(waiting=replace(asked, code=run.code, entities=run.entities))
+    if run is not None and run.more is not None:
+        return Round(more=run.more)
     if decision.start.input.retold is not None and reply.ask is not None:
         return Round(waiting=pending_ask(reply.messages, reply.ask, reply.active_skill, reply.text))
     if decision.start.say is None and decision.start.otherwise is None and reply.ask is not None:

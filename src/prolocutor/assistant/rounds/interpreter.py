@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from prolocutor.asks.controls import control_of
 from prolocutor.asks.hints import NOT_UNDERSTOOD
 from prolocutor.asks.intents import intent_of
 from prolocutor.asks.parsed_commands import read_parsed, read_prefixed
@@ -17,8 +18,9 @@ from prolocutor.assistant.rounds import own_words
 from prolocutor.assistant.rounds.answer_context import answer_context_of
 from prolocutor.assistant.rounds.decision import Decision
 from prolocutor.assistant.rounds.open_ask import OpenAsk, button_answer, to_skill
+from prolocutor.assistant.rounds.program_phrases import program_wish_of
 from prolocutor.assistant.rounds.program_turns import program_source
-from prolocutor.contracts.programs import ProgramStart
+from prolocutor.contracts.programs import ProgramSource, ProgramStart
 from prolocutor.contracts.store import NO_ROUND, OpenedTurn
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
@@ -92,7 +94,7 @@ class InputInterpreter:
         parsed = self._parsed(input, waiting)
         if waiting is None:
             if parsed is None:
-                return self._text(input, state)
+                return self._text(opened, input, state)
             return self._pressed(opened, input, state, parsed)
         ask = OpenAsk(
             waiting,
@@ -138,15 +140,35 @@ class InputInterpreter:
 
     # -- without an open ask ----------------------------------------------------------------
 
-    def _text(self, input: Input, state: Round) -> Decision:
+    def _text(self, opened: OpenedTurn, input: Input, state: Round) -> Decision:
         """Read a typed text; a bare "yes" or "no" that no skill claims is answered here."""
         text = input.text
+        if state.more is not None:
+            going_on = self._about_more(opened, input, state.more, control_of(text))
+            if going_on is not None:
+                return going_on
+        wish = program_wish_of(text)
+        if wish is not None:
+            program = ProgramStart(opened=opened, wish=wish)
+            start = TurnStart(input=input, preferred=state.preferred)
+            return Decision(start=start, program=program)
         control = _CONTROL_PHRASES.get(text.lower().strip(" .!")) if len(text) <= _LONGEST else None
         if not self._answers_controls:
             return Decision(start=TurnStart(input=input))
         if control is None:
             return Decision(start=TurnStart(input=input, preferred=state.preferred))
         return self._unasked(control, input, state)
+
+    def _about_more(
+        self, opened: OpenedTurn, input: Input, more: str, control: str | None
+    ) -> Decision | None:
+        """Go on in the results of a program, or not; None if the input is about something else."""
+        if control == "more":
+            program = ProgramStart(opened=opened, source=ProgramSource(text=more))
+            return Decision(start=TurnStart(input=input), program=program)
+        if control in ("no", "stop", "nevermind"):
+            return Decision(start=TurnStart(input=input, say=own_words.SILENCE))
+        return None
 
     def _unasked(self, control: str, input: Input, state: Round) -> Decision:
         stops = control == "stop"
@@ -169,6 +191,10 @@ class InputInterpreter:
         if intent is None:
             program = ProgramStart(opened=opened, source=program_source(parsed))
             return Decision(start=TurnStart(input=input), program=program)
+        if state.more is not None:
+            going_on = self._about_more(opened, input, state.more, intent.name)
+            if going_on is not None:
+                return going_on
         if intent.name in ("yes", "no") and state.preferred is not None:
             return self._unasked(intent.name, input, state)
         start = TurnStart(input=input, say=self._words(intent.name))

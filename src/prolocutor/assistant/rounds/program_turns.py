@@ -27,7 +27,8 @@ def program_source(parsed: dict[str, Any]) -> ProgramSource:
 async def run_program(decision: Decision, programs: ProgramRunner, seconds: float) -> Decision:
     """Run the program of an input, within `seconds`, and make its words the reply of the turn.
 
-    If the input turns out to be no program, an open ask is repeated.
+    If the input turns out to be no program, an open ask is repeated. If its words are not about
+    programs after all, the turn goes on without one.
     """
     start = decision.program
     assert start is not None, "the input asks for no program"
@@ -36,6 +37,8 @@ async def run_program(decision: Decision, programs: ProgramRunner, seconds: floa
             run = await programs.run(start)
     except TimeoutError:
         run = ProgramRun(words=own_words.says(own_words.TOO_LONG))
+    if run.declined:
+        return replace(decision, program=None)
     waiting = decision.state.waiting
     if run.refused and waiting is not None:
         again = own_words.asks_again(waiting)

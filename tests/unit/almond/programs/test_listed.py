@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from prolocutor.almond.programs.device_classes import KIND
+from prolocutor.dialog import plain
 from tests.unit.almond.programs.gadgets import (
     PLACES,
     Gadgets,
@@ -63,6 +65,9 @@ ASKED = {NEW[0]: "yesno", NEW[1]: "raw_string"}
 async def test_a_listed_program_runs(source: str) -> None:
     async with running(Gadgets()) as it:
         await _live_somewhere(it)
+        for id_ in ("com.xkcd-6", "com.twitter-foo"):
+            body = plain.encode({"kind": id_.partition("-")[0]})
+            await it.store.put_record("ann", KIND, id_, body)
         turn = await program(it, source)
     assert (texts(turn), turn.ask) == (SAID[source], ASKED.get(source))
 
