@@ -15,7 +15,6 @@ from tests.pages import ROOT, blocks, pages, prose, table
 PAGES = [page for page in pages() if page.name != "CHANGELOG.md"]
 SOURCE = ROOT / "src" / "prolocutor"
 ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
-CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 
 # Where a page may start a path from: the root, a package, a folder that it is about.
 BASES = [ROOT, ROOT / "src", SOURCE, ROOT / "tests", ROOT / "src" / "prolocutor_demo"]
@@ -72,13 +71,21 @@ def test_a_target_that_is_named_exists(page: Path) -> None:
     assert set(_TARGET.findall(page.read_text("utf-8"))) - set(targets) == set()
 
 
-@pytest.mark.parametrize("page", [ARCHITECTURE, CONTRIBUTING], ids=lambda page: page.name)
-def test_the_floors_are_those_that_are_checked(page: Path) -> None:
+def test_the_floors_are_those_that_are_checked() -> None:
     drawn = next(
-        block.text for block in blocks(page) if re.search(r"^1\s+errors", block.text, re.MULTILINE)
+        block.text
+        for block in blocks(ARCHITECTURE)
+        if re.search(r"^1\s+errors", block.text, re.MULTILINE)
     )
 
     assert list(floors_in(drawn)) == floors_that_are_checked()
+
+
+def test_every_extra_is_in_the_quickstart() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    told = table(ROOT / "docs" / "quickstart.md", "In an environment of your own")
+
+    assert set(told) == project["optional-dependencies"].keys() - {"dev", "docs"}
 
 
 def test_every_file_of_a_folder_that_is_named_lies_in_it() -> None:
