@@ -27,6 +27,7 @@ from prolocutor.assistant.input_checks import (
     checked_dialog,
     checked_input,
 )
+from prolocutor.assistant.late_start import LateStart
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
@@ -48,7 +49,7 @@ from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
-from prolocutor.errors import ConfigError, Stopping, StoreError
+from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
 from prolocutor.stores.store_catalog import open_store
@@ -133,6 +134,7 @@ class Assistant:
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
         self._stopping = False
+        self._late_start = LateStart(self._start)
         guards = [step.guard for step in self.engine.prepared.every()]
         self.watchdog = Watchdog(
             lambda: len(self._queues) > 0, guards, self.engine.prepared.running
@@ -188,8 +190,21 @@ class Assistant:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def start(self) -> None:
-        """Open the store and take up the turns that were cut off, each in its person's queue."""
+    async def start(self, *, patient: bool = False) -> None:
+        """Open the store and take up the turns that were cut off, each in its person's queue.
+
+        `StoreAway` where a database does not answer. With `patient` that is waited for in the
+        background: `ready` says when turns are taken.
+        """
+        try:
+            await self._start()
+        except StoreAway as error:
+            if not patient:
+                raise
+            self._late_start.begin(error)
+        self.started = True
+
+    async def _start(self) -> None:
         await self.store.open()
         unfinished = []
         try:
@@ -208,11 +223,11 @@ class Assistant:
             recovered = self._queues.enter(turn.user, recover, patient=True)
             recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._scheduler.start()
-        self.started = True
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
         self._stopping = True
+        await self._late_start.aclose()
         if self._succession is not None:
             self._succession.decline()
         await self._scheduler.aclose()
@@ -231,8 +246,12 @@ class Assistant:
     @property
     def ready(self) -> bool:
         """Whether turns are taken: it has started, is not stopping, and can reach the store."""
-        reachable = self._succession is None or self._succession.reachable
-        return self.started and not self._stopping and reachable
+        return self.started and not self._stopping and not self.is_cut_off
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether it has started, and cannot reach the store that it shares with others."""
+        return self.started and self._succession is not None and not self._succession.reachable
 
     @property
     def succession(self) -> Succession | None:
@@ -448,4 +467,6 @@ class Assistant:
     def _check_open(self, user: str) -> None:
         if self._stopping:
             raise Stopping("the assistant is shutting down")
+        if self._late_start.waits:
+            raise StoreAway("the store has not answered since the start")
         check_name(user, "a user", "user_id")

@@ -7,11 +7,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
 from prolocutor.assistant.feed import human_message, reply_messages
+from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
 from prolocutor.assistant.rounds.turn_effects import TurnEffects
 from prolocutor.assistant.turn_result import TurnResult
@@ -36,6 +37,9 @@ from prolocutor.pipeline.turn import Turn
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+UNREAD: Final = b""
+"""No round: the act of an operator is checked against the one that the store has."""
 
 MAX_LOOKS = 10
 """How often the words are read again because another replica has changed their dialog."""
@@ -93,7 +97,8 @@ class Journal:
             ids[0] = turn_id
         opening = partial(self._opening, input, ids, user, dialog, channel, request_id)
         if self._shared:
-            return await self._open_shared(input, opening, self._rounds.round(user, dialog))
+            known = self._rounds.round(user, dialog) if input.operator is None else UNREAD
+            return await self._open_shared(input, opening, known)
         secret = input.operator is None and await self._secrets.is_secret(user, dialog, input)
         opened = await self._store.open_turn(opening(secret))
         if isinstance(opened, AnsweredRequest) and opened.reply is None:
@@ -117,6 +122,8 @@ class Journal:
                 return opened
             except RoundChanged as changed:
                 round = changed.round
+                if input.operator is not None:
+                    check_act(round, input.operator)
             except NotFound:
                 continue  # the turn that was open has just been stored: ask again
         raise PersonBusy("the dialog changes all the time")

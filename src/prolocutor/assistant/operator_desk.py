@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 from typing import Protocol
 
@@ -12,13 +12,14 @@ from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.handovers import RECORDS, ListedDialog
 from prolocutor.assistant.input_checks import check_name, checked_dialog, checked_input
 from prolocutor.assistant.person_access import Place
+from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import Input, OperatorAct
 from prolocutor.dialog.rounds import Handover
-from prolocutor.errors import BadInput, HandoverConflict, NotFound
+from prolocutor.errors import BadInput, NotFound
 
 PAGE = 100
 
@@ -69,7 +70,7 @@ class OperatorDesk:
         """
         text = self._settings.taken.replace("{by}", by)
         act = OperatorAct(state="taken", by=by, text=text)
-        await self._act(user, dialog, act, request_id, self._may_take)
+        await self._act(user, dialog, act, request_id)
         return await self._now(user, dialog)
 
     async def say(
@@ -86,14 +87,14 @@ class OperatorDesk:
         if not text.strip():
             raise BadInput("there is nothing to say", field="text")
         act = OperatorAct(state="said", by=by, text=text)
-        return await self._act(user, dialog, act, request_id, self._must_have)
+        return await self._act(user, dialog, act, request_id)
 
     async def give(self, user: str, dialog: str | None = None, *, by: str, note: str = "") -> None:
         """Return a dialog to the assistant; `note` is for its services to read."""
         checked_input(note, None, self._max_text)
         text = self._settings.given.replace("{by}", by)
         act = OperatorAct(state="given", by=by, text=text, note=note)
-        await self._act(user, dialog, act, None, self._must_have)
+        await self._act(user, dialog, act, None)
 
     async def handover(self, user: str, dialog: str | None = None) -> Handover | None:
         """Return who has a dialog, or that a person is wanted; None where neither is so."""
@@ -127,15 +128,12 @@ class OperatorDesk:
         dialog: str | None,
         act: OperatorAct,
         request_id: str | None,
-        check: Callable[[Handover | None, str], None],
     ) -> TurnResult:
         check_name(act.by, "an operator's name", "by")
         if request_id is not None:
             check_name(request_id, "a request id", "request_id")
         name = checked_dialog(dialog)
-        return await self._enqueue(
-            user, partial(self._act_in_turn, user, name, act, request_id, check)
-        )
+        return await self._enqueue(user, partial(self._act_in_turn, user, name, act, request_id))
 
     async def _act_in_turn(
         self,
@@ -143,12 +141,11 @@ class OperatorDesk:
         dialog: str,
         act: OperatorAct,
         request_id: str | None,
-        check: Callable[[Handover | None, str], None],
         place: Place | None = None,
     ) -> TurnResult:
         if await self._store.active_dialog_id(user, dialog) is None:
             raise NotFound(f"this person has no dialog '{dialog:.80}'", field="dialog")
-        check(await self.handover(user, dialog), act.by)
+        check_act(await self._store.round(user, dialog), act)
         input = Input(text="", operator=act)
         return await self._turns.run(input, user, dialog, request_id, "operator", place=place)
 
@@ -168,15 +165,3 @@ class OperatorDesk:
                     return row.dialog_name if active == dialog_id else None
             end = after
         return None
-
-    @staticmethod
-    def _may_take(now: Handover | None, by: str) -> None:
-        if now is not None and now.by not in ("", by):
-            raise HandoverConflict(f"{now.by} has this dialog", field="dialog")
-
-    @staticmethod
-    def _must_have(now: Handover | None, by: str) -> None:
-        if now is None or not now.by:
-            raise HandoverConflict("take the dialog over first", field="dialog")
-        if now.by != by:
-            raise HandoverConflict(f"{now.by} has this dialog", field="dialog")

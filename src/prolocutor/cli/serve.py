@@ -183,7 +183,8 @@ async def _serve(plan: ServePlan) -> None:
     observers: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans()]
     if stop is not None:
         observers.append(_Once(stop))
-    async with assistant_from(plan.settings, store=plan.store, observers=observers) as assistant:
+    starting = assistant_from(plan.settings, store=plan.store, observers=observers, patient=True)
+    async with starting as assistant:
         assistant.watchdog.arm()
         lost: list[StoreLost] = []
         assistant.store_health.on_lost = partial(_end, lost)

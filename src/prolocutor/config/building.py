@@ -26,13 +26,17 @@ from prolocutor.stores.store_catalog import open_store
 
 @asynccontextmanager
 async def assistant_from(
-    settings: Settings, *, store: str | Store | None = None, observers: Sequence[Observer] = ()
+    settings: Settings,
+    *,
+    store: str | Store | None = None,
+    observers: Sequence[Observer] = (),
+    patient: bool = False,
 ) -> AsyncIterator[Assistant]:
     """Start the processes, then the assistant; close the assistant, then the processes.
 
     While the processes start, what the assistant needs is imported in a thread; but agents that say
-    what they do are asked first. `store` takes the
-    place of the one in the settings. The folder of the settings stays on the search path for
+    what they do are asked first. `store` takes the place of the one in the settings; with `patient`
+    a database that is away is waited for. The folder of the settings stays on the search path for
     modules, as functions may import others later.
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
@@ -45,8 +49,11 @@ async def assistant_from(
         else:
             building = asyncio.to_thread(make, pipeline)
             _, assistant = await asyncio.gather(supervisor.start(), building)
-        async with assistant:
+        await assistant.start(patient=patient)
+        try:
             yield assistant
+        finally:
+            await assistant.aclose()
 
 
 def assistant_of_file(

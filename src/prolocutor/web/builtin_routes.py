@@ -11,7 +11,7 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.succession import Succession
 from prolocutor.contracts.channel import Channel, Route
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.errors import NotFound, Stopping
+from prolocutor.errors import NotFound, Stopping, StoreAway
 from prolocutor.observe.metrics import CONTENT_TYPE, TurnMetrics
 from prolocutor.web.error_table import ErrorResponse
 from prolocutor.web.icons import Icons
@@ -40,6 +40,7 @@ class BuiltinRoutes:
         is_ready: Callable[[], Awaitable[bool]],
     ) -> None:
         self._is_ready = is_ready
+        self._assistant = assistant
         self._metrics = metrics
         icons = Icons(assistant.services())
         show_icon = Operation(
@@ -69,8 +70,10 @@ class BuiltinRoutes:
         """Return whether turns are taken and can be stored."""
         if await self._is_ready():
             return HealthStatus("ready")
-        what = "the assistant is starting or shutting down, or cannot store turns"
-        return ErrorResponse(503, what, "not_ready", headers={"Retry-After": "1"}).response()
+        what, code = "the assistant is starting or shutting down, or cannot store turns", "not_ready"
+        if self._assistant.is_cut_off:
+            what, code = "the store cannot be reached", StoreAway.code
+        return ErrorResponse(503, what, code, headers={"Retry-After": "1"}).response()
 
     async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any]:
         """Return this document."""

@@ -30,6 +30,7 @@ from prolocutor.errors import (
     NotFound,
     Overloaded,
     Stopping,
+    StoreAway,
     StoreCorrupt,
     StoreError,
     StoreFull,
@@ -107,7 +108,8 @@ def error_response(error: Exception) -> ErrorResponse:
             status, headers = _STATUS[kind]
             if kind is StoreError:
                 log.warning("the store cannot be used: %s", error)
-                return ErrorResponse(status, _STORE_AWAY, kind.code, None, headers)
+                code = StoreAway.code if isinstance(error, StoreAway) else kind.code
+                return ErrorResponse(status, _STORE_AWAY, code, None, headers)
             if status == 500:
                 break
             field, code = getattr(error, "field", None), getattr(error, "code", "error")

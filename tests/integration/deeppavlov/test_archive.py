@@ -1,9 +1,14 @@
 """Dialogs and ratings through the DeepPavlov door."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from prolocutor.deeppavlov.door.api import DeepPavlov
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.errors import StoreAway
 from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.stores.memory import MemoryStore
 from prolocutor.testing.channel_kit import Door, at_the_door
 from tests.integration.channels.fakes import deeppavlov, get, post
 
@@ -28,6 +33,20 @@ async def test_an_id_of_no_dialog_is_told_apart_from_what_is_no_id(id_: str, sta
         found, answer = await get(door, f"/api/dialogs/{id_}")
 
     assert (found, answer["field"]) == (status, "dialog_id")
+
+
+async def test_dialogs_that_cannot_be_read_are_an_error_and_no_half_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def away(self: MemoryStore, **_: object) -> AsyncIterator[Dialog]:
+        raise StoreAway("the database does not answer")
+        yield
+
+    monkeypatch.setattr(MemoryStore, "export", away)
+    async with deeppavlov() as door:
+        status, answer = await get(door, "/api/user/ann")
+
+    assert (status, answer["code"]) == (503, "store_away")
 
 
 async def test_dialogs_are_listed_page_by_page() -> None:

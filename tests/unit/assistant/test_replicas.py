@@ -15,13 +15,20 @@ from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.contracts.observer import Rated, TurnRecord
 from prolocutor.contracts.store import TurnClosing
 from prolocutor.dialog import plain
-from prolocutor.errors import ConfigError, Overloaded, StoreError, StoreFull
+from prolocutor.errors import (
+    ConfigError,
+    HandoverConflict,
+    Overloaded,
+    StoreAway,
+    StoreError,
+    StoreFull,
+)
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.fake_service import FakeService
 from prolocutor.testing.sample_turns import an_entry
 from prolocutor.testing.shared_memory import SharedMemory
 from prolocutor.testing.shared_memory_store import SharedMemoryStore
-from tests.unit.assistant.talks import assistant, last_text
+from tests.unit.assistant.talks import assistant, echo, last_text
 from tests.unit.pipeline.talk import Gate, hypothesis
 
 LEASE = 0.2
@@ -448,6 +455,71 @@ async def test_the_database_away_is_said_and_coming_back_too() -> None:
         await until(lambda: one.ready)
 
         assert (await say(it, 0, "b")).reply.text == "0: b"
+
+
+async def test_a_database_that_is_away_at_the_start_is_waited_for() -> None:
+    store = AwayAtFirst(SharedMemory())
+    it = patient(store)
+    with pytest.raises(StoreAway):
+        await it.start()
+    await it.start(patient=True)
+    with pytest.raises(StoreAway):
+        await it.turn("a", user="ann")
+    assert (it.started, it.ready, it.is_cut_off) == (True, False, True)
+    store.is_there = True
+    await until(lambda: it.ready)
+    assert (await it.reply("a", user="ann")).text == "re: a"
+    await it.aclose()
+
+
+async def test_an_assistant_that_waits_for_its_database_can_be_closed() -> None:
+    it = patient(AwayAtFirst(SharedMemory()))
+    await it.start(patient=True)
+    await it.aclose()
+    assert not it.ready
+
+
+class AwayAtFirst(SharedMemoryStore):
+    """A database that does not answer until `is_there`."""
+
+    is_there = False
+
+    async def open(self) -> None:
+        if not self.is_there:
+            raise StoreAway("nobody answers")
+        await super().open()
+
+
+def patient(store: SharedMemoryStore) -> Assistant:
+    """Make a replica that is not started."""
+    pipeline = Pipeline(skills=[echo()])
+    return Assistant(pipeline, store=store, replica=ReplicaSettings(lease=LEASE))
+
+
+async def test_two_operators_at_two_replicas_exclude_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with fleet() as it:
+        await say(it, 0, "hi")
+        looked, taken = asyncio.Event(), asyncio.Event()
+        look = it.stores[1].round
+
+        async def look_early(user: str, dialog_name: str) -> bytes:
+            found = await look(user, dialog_name)
+            looked.set()
+            await taken.wait()
+            return found
+
+        monkeypatch.setattr(it.stores[1], "round", look_early)
+        late = asyncio.create_task(it.assistants[1].desk.take("ann", by="bob"))
+        await looked.wait()
+        await it.assistants[0].desk.take("ann", by="eve")
+        taken.set()
+        with pytest.raises(HandoverConflict, match="eve has this dialog"):
+            await late
+
+        assert (await say(it, 1, "anybody?")).reply.text == ""
+        assert not it.database.waiting.get("ann")
 
 
 async def test_a_caller_that_goes_away_leaves_its_turn_in_line() -> None:

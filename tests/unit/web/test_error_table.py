@@ -57,12 +57,19 @@ def test_anything_else_is_logged_under_the_id_that_is_shown(
     assert "secret" in record.getMessage()
 
 
-@pytest.mark.parametrize("error", [errors.StoreError("secret"), errors.TakenOver("secret")])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.StoreError("secret"), "store"),
+        (errors.TakenOver("secret"), "store"),
+        (errors.StoreAway("secret"), "store_away"),
+    ],
+)
 def test_a_store_that_is_away_is_said_without_its_own_words(
-    error: Exception, caplog: pytest.LogCaptureFixture
+    error: Exception, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     refusal = error_response(error)
 
-    assert (refusal.status, refusal.code, refusal.headers) == (503, "store", {"Retry-After": "1"})
+    assert (refusal.status, refusal.code, refusal.headers) == (503, code, {"Retry-After": "1"})
     assert "secret" not in refusal.error
     assert "secret" in caplog.text

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from prolocutor.a2a.door.archive import TaskArchive
@@ -23,7 +24,7 @@ from prolocutor.contracts.store import FeedRow
 from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
-from prolocutor.errors import ProlocutorError, ServiceError
+from prolocutor.errors import ProlocutorError, ServiceError, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +49,26 @@ class PushDelivery:
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._posts = asyncio.Semaphore(AT_ONCE)
         self._is_open = False
+        self._opening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Watch for everyone who has webhooks."""
         self._is_open = True
         self._webhooks.changed = self.watch
+        try:
+            await self._watch_all()
+        except StoreError:  # a shared store may answer later
+            self._opening = asyncio.create_task(self._watch_all_later())
+
+    async def _watch_all(self) -> None:
         for user in await self._webhooks.users():
             self.watch(user)
+
+    async def _watch_all_later(self) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            with suppress(StoreError):
+                return await self._watch_all()
 
     def watch(self, user: str) -> None:
         """Watch the feed of a person, unless it is being watched."""
@@ -66,9 +80,12 @@ class PushDelivery:
     async def aclose(self) -> None:
         """Stop watching; what was not posted is posted after the next start."""
         self._is_open = False
-        for task in self._watching.values():
+        tasks = [*self._watching.values()]
+        if self._opening is not None:
+            tasks.append(self._opening)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._watching.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ended(self, user: str, task: asyncio.Task[None]) -> None:
         self._watching.pop(user, None)
@@ -79,11 +96,11 @@ class PushDelivery:
         with self._assistant.listening(user) as news:
             while True:
                 news.clear()
-                webhooks = await self._webhooks.of_person(user)
-                if not webhooks:
-                    await self._webhooks.forget(user)
-                    return
                 try:
+                    webhooks = await self._webhooks.of_person(user)
+                    if not webhooks:
+                        await self._webhooks.forget(user)
+                        return
                     await asyncio.gather(*map(self._tell, webhooks))
                 except ProlocutorError as error:
                     log.error("a person's feed cannot be read: %s", error)

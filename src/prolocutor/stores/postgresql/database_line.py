@@ -104,7 +104,8 @@ class DatabaseLine:
         """Called when the line is back after it was lost."""
 
     async def open(self) -> None:
-        """Connect; raise `ConfigError` or `StoreError` that says what to do."""
+        """Connect, also after `aclose`; raise an error that says what to do."""
+        self._closed = False
         await self._connect()
 
     async def aclose(self) -> None:
@@ -112,6 +113,7 @@ class DatabaseLine:
         self._closed = True
         if self._making is not None:
             self._making.cancel()
+            self._making = None
         connection, self._connection = self._connection, None
         if connection is not None and not connection.is_closed():
             try:
