@@ -70,9 +70,8 @@ class BuiltinRoutes:
         """Return whether turns are taken and can be stored."""
         if await self._is_ready():
             return HealthStatus("ready")
-        what, code = "the assistant is starting or shutting down, or cannot store turns", "not_ready"
-        if self._assistant.is_cut_off:
-            what, code = "the store cannot be reached", StoreAway.code
+        what = "the assistant is starting or shutting down, or cannot store turns"
+        code = StoreAway.code if self._assistant.is_cut_off else "not_ready"
         return ErrorResponse(503, what, code, headers={"Retry-After": "1"}).response()
 
     async def openapi(self, _: TypedRequest[None, None]) -> dict[str, Any]:

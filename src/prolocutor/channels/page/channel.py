@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -20,9 +21,11 @@ from prolocutor.channels.page.static_files import StaticFiles
 from prolocutor.channels.page.uploads import Pictures, Uploads
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.errors import NotFound
+from prolocutor.errors import NotFound, StoreError
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.operations import Operation, TypedRequest
+
+log = logging.getLogger(__name__)
 
 PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -122,7 +125,10 @@ class Page:
 
     async def open(self) -> None:
         """Remove the pictures of persons who have been deleted."""
-        await self._uploads.sweep()
+        try:
+            await self._uploads.sweep()
+        except StoreError as error:  # a shared store may answer later
+            log.warning("pictures of deleted persons are removed at the next start: %s", error)
 
     async def close(self) -> None:
         """Remove the pictures that were stored for this run alone."""
