@@ -33,7 +33,7 @@ class LateStart:
         self._trying = asyncio.create_task(self._try(str(error)), name="late start")
 
     async def aclose(self) -> None:
-        """Give up."""
+        """Stop trying."""
         if self._trying is not None:
             self._trying.cancel()
             with suppress(asyncio.CancelledError):

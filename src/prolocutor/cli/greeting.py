@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from prolocutor.config.store_location import sqlite_file
+from prolocutor.config.store_location import sqlite_file, without_password
 
 DEMO: Final = ("what is 15% of 80 and what time is it in Tokyo?", "how long is 5 miles in km?")
 OTHERS: Final = ("hello", "what can you do?")
@@ -32,10 +32,11 @@ def greeting(
         beside = f" --store {shlex.quote(store)}" if store else ""
         tries = [f"prolocutor chat{where}{beside}"]
         tries += [f'prolocutor ask "{first}"{which}{beside}', post]
+    where_kept = path or without_password(kept)
     return "\n".join(
         (
             f"{name} listens on {url} (Ctrl-C ends it).",
-            f"Dialogs are kept in {path or kept}. Three things to try in another terminal:",
+            f"Dialogs are kept in {where_kept}. Three things to try in another terminal:",
             *(f"  {one}" for one in tries),
             *([f"Or talk to it in a browser: {url}"] if page else []),
         )

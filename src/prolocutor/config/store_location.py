@@ -15,6 +15,8 @@ STORE_NAME: Final = "prolocutor.db"
 
 _URL: Final = re.compile(r"memory$|[a-z][a-z0-9+.-]+:")
 
+_PASSWORD: Final = re.compile(r"(?<=://)([^:/@?#]*):[^@]*@|(?<=[?&])(?:ssl)?password=[^&#]*&?")
+
 
 def data_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """Return the user's folder for dialogs and history; it need not exist yet."""
@@ -62,3 +64,9 @@ def sqlite_file(url: str) -> Path | None:
     """Return the file of a SQLite store; None for stores of another kind."""
     scheme, _, rest = url.partition(":")
     return Path(rest.removeprefix("//").removeprefix("/")) if scheme == "sqlite" else None
+
+
+def without_password(url: str) -> str:
+    """Return the URL of a store as it may be shown and logged."""
+    shown = _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", url)
+    return shown.rstrip("?&")

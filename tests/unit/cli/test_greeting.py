@@ -31,6 +31,14 @@ def test_a_store_that_others_cannot_find_is_reached_over_http_alone() -> None:
     assert len(lines) == 5
 
 
+def test_passwords_are_not_shown() -> None:
+    url = "postgresql://ann:secret@db1,db2/d?sslpassword=secret&sslmode=require"
+    said = greeting("Demo", URL, url, file=None, store=url)
+
+    assert "secret" not in said
+    assert "postgresql://ann@db1,db2/d?sslmode=require." in said
+
+
 def test_a_page_is_named_where_there_is_one() -> None:
     said = greeting("Demo", URL, "memory:", file=None, store=None, page=True)
 

@@ -275,12 +275,12 @@ def _translated(error: Exception, url: StoreUrl) -> Exception:
         return StoreFull(f"{shown}: the database's disk is full; free some space, send it again")
     if code is not None and code.startswith("XX"):
         return StoreCorrupt(f"{shown}: {error}; put back a copy of the database")
+    if isinstance(error, asyncpg.ClientConfigurationError):
+        return ConfigError(f"{shown}: {error}", key="store")
     if isinstance(error, ValueError):
         return StoreError(f"{shown}: cannot store this: {error}")
     if isinstance(error, TimeoutError):
         return StoreAway(f"{shown}: no answer in time")
-    if isinstance(error, asyncpg.ClientConfigurationError):
-        return ConfigError(f"{shown}: {error}", key="store")
     if isinstance(error, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
         what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return StoreAway(f"{shown}: {what or 'the connection was lost'}")
