@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast, get_type_hints
 
 import msgspec
 
 from prolocutor.errors import BadInput, ConfigError, MissingExtra, ProlocutorError
-from prolocutor.names import suggest
+from prolocutor.names import did_you_mean, suggest
 
 T = TypeVar("T")
 Made = TypeVar("Made")
+
+_EXPECTED: Final = re.compile(r"Expected `(.+?)`")
+_KINDS: Final = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a map",
+}
 
 
 class CatalogEntry(msgspec.Struct, frozen=True):
@@ -73,10 +84,15 @@ class Catalog(Generic[T]):
     def checked(self, name: str, /, *args: Any, **options: Any) -> T:
         """Import what has this name; raise the catalog's error if it does not take these."""
         found = self.load(name)
+        signature = inspect.signature(cast(Callable[..., Any], found))
+        what = f"the {self._what} {name!r} cannot be made: "
         try:
-            inspect.signature(cast(Callable[..., Any], found)).bind(*args, **options)
+            signature.bind(*args, **options)
         except TypeError as error:
-            raise self._fault(f"the {self._what} {name!r} cannot be made: {error}") from None
+            raise self._fault(f"{what}{error}{_meant(options, signature)}") from None
+        for option, value in options.items():
+            if wrong := _mismatch(found, option, value):
+                raise self._fault(f"{what}{option} should be {wrong}")
         return found
 
     def make(self: Catalog[Callable[..., Made]], name: str, /, *args: Any, **options: Any) -> Made:
@@ -103,3 +119,31 @@ class Catalog(Generic[T]):
         if issubclass(self._error, BadInput):
             return self._error(what, field=self._key)
         return self._error(what, key=self._key)
+
+
+def _meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
+    """Return the known option that an unknown one was probably meant to be."""
+    unknown = [one for one in options if one not in signature.parameters]
+    hint = did_you_mean(unknown[0], signature.parameters) if unknown else None
+    return f"; {hint}" if hint else ""
+
+
+def _mismatch(made: object, option: str, value: object) -> str | None:
+    """Return the type that an option should have, None if its value may be of that type.
+
+    Numbers may stand for texts, and texts for numbers: variables of the environment are texts.
+    """
+    maker = cast(Any, made).__init__ if isinstance(made, type) else made
+    try:
+        hint = get_type_hints(maker).get(option, Any)
+        msgspec.convert(value, hint, strict=False)
+    except msgspec.ValidationError as error:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        expected = _EXPECTED.match(str(error))
+        if expected is None or (is_number and "str" in expected[1]):
+            return None  # values that are none of several are the business of what is made
+        kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
+        return f"{' or '.join(kinds)}, not {value!r:.40}"
+    except (TypeError, NameError):
+        return None  # a type that is no JSON, such as a path
+    return None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.config.agent_cards import card_of
+from prolocutor.config.call_hints import call_hint
 from prolocutor.config.endpoints import connector_of
 from prolocutor.config.fields import Findings
 from prolocutor.config.selector_settings import SelectorSettings, check_method
@@ -46,10 +49,16 @@ def _check_connector(written: ServiceEntry, loaded: Survey, findings: Findings) 
     if service.connector is None:
         return
     try:
-        CONNECTORS.load(service.connector)
+        made = CONNECTORS.load(service.connector)
     except ConfigError as error:
         findings.add(loaded.find(f"{written.path}.connector"), error.what)
         return
+    takes_url = "url" in inspect.signature(made).parameters
+    if isinstance(service.target, str) and service.target and takes_url:
+        try:
+            CONNECTORS.make(service.connector, service.target, name=service.name)
+        except ConfigError as error:
+            findings.add(written.call, error.what, call_hint(service.target))
     if isinstance(service.target, Addressed):
         try:
             CONNECTORS.checked(

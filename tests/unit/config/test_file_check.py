@@ -167,9 +167,40 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
                 "skills.a.call",
                 (
                     "the connector 'openai_chat' cannot be made: got an unexpected keyword "
-                    "argument 'modle'"
+                    "argument 'modle'; did you mean 'model'?"
                 ),
             ),
+        ),
+        (
+            "skills:\n  a: {connector: rasa, call: {url: 'http://h', confidence: high}}\n",
+            (
+                2,
+                "skills.a.call",
+                "the connector 'rasa' cannot be made: confidence should be a number, not 'high'",
+            ),
+        ),
+        (
+            "skills:\n  a: {connector: a2a, call: {url: 'http://h', versoin: '1.0'}}\n",
+            (
+                2,
+                "skills.a.call",
+                (
+                    "the connector 'a2a' cannot be made: got an unexpected keyword argument "
+                    "'versoin'; did you mean 'version'?"
+                ),
+            ),
+        ),
+        (
+            "skills:\n  a: {connector: rasa, call: 'localhost:5005'}\n",
+            (2, "skills.a.call", "'localhost:5005' is no URL; write it as http://host:port/path"),
+        ),
+        (
+            "skills:\n  a: {connector: openai_chat, call: 'openai:gpt-4o'}\n",
+            (2, "skills.a.call", "'openai:gpt-4o' is no URL; write it as http://host:port/path"),
+        ),
+        (
+            "skills: {a: http://h}\ndoors: {mcp: {origins: 5}}\n",
+            (2, "doors", "the door 'mcp' cannot be made: origins should be a list, not 5"),
         ),
         (
             "skills:\n  a: {connector: openai_chat, call: {model: m}}\n",
