@@ -195,6 +195,8 @@ CONNECTORS = [
     ConnectorCall("openai_chat", "openai_chat, responses", "/v1/responses", {"model": "any"}),
     ConnectorCall("rasa", "rasa", "/webhooks/rest/webhook"),
     ConnectorCall("websocket", "websocket", "ws/lines"),
+    ConnectorCall("almond", "almond", "ws/api/conversation?id=one"),
+    ConnectorCall("prolocutor", "prolocutor", "/assistant"),
     ConnectorCall("command", "command", "", {"run": [sys.executable, "-c", LINES]}),
 ]
 

@@ -61,7 +61,11 @@ def a2a_answer(result: object) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()
 
 
+ASSISTANT = b'"prolocutor":{"skill":"a","confidence":0.9,"utt_id":"u","by":"only","asked":["a"]}}'
+
 ANSWERS = {
+    b"/assistant/v1/models": b'{"data":[{"id":"any","owned_by":"prolocutor"}]}',
+    b"/assistant/v1/chat/completions": CHAT[:-1] + b"," + ASSISTANT,
     b"/native": NATIVE,
     b"/v1/chat/completions": CHAT,
     b"/v1/responses": RESPONSE,

@@ -258,6 +258,10 @@ class Assistant:
         """What this replica does among others; None where the store is this process's alone."""
         return self._succession
 
+    def is_running(self, turn_id: str) -> bool:
+        """Return whether this turn runs now, in this process."""
+        return turn_id in self._turns.running
+
     @property
     def busy(self) -> int:
         """The number of persons whose turns are running or waiting."""

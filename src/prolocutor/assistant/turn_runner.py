@@ -83,6 +83,8 @@ class TurnRunner:
         """Turns that were cut off and taken up here."""
         self.refused = 0
         """Turns that were run here and stored by another replica."""
+        self.running: set[str] = set()
+        """The ids of the turns that run now."""
         self._engine = engine
         self._journal = journal
         self._interpreter = interpreter
@@ -175,6 +177,20 @@ class TurnRunner:
         input: Input,
         started: float,
         listener: TurnListener | None = None,
+    ) -> TurnResult:
+        turn_id = opened.opening.turn_id
+        self.running.add(turn_id)
+        try:
+            return await self._run_to_end(opened, input, started, listener)
+        finally:
+            self.running.discard(turn_id)
+
+    async def _run_to_end(
+        self,
+        opened: OpenedTurn,
+        input: Input,
+        started: float,
+        listener: TurnListener | None,
     ) -> TurnResult:
         if (unasked := self._handovers.turn_of(opened, input)) is not None:
             return await self._close(*unasked, started)

@@ -26,6 +26,8 @@ CONNECTORS: Final = Catalog[Callable[..., Connector]](
         "a2a": "prolocutor.a2a.connector.connector:A2aConnector",
         "mcp": "prolocutor.mcp.connector.connector:McpConnector",
         "command": "prolocutor.peers.command:CommandConnector",
+        "prolocutor": "prolocutor.peers.assistant:AssistantConnector",
+        "almond": "prolocutor.peers.almond:AlmondConnector",
         "websocket": "prolocutor.peers.websocket:WebSocketConnector",
         "nats": CatalogEntry("prolocutor.connectors.nats:NatsConnector", extra="nats"),
         "dream": "prolocutor.deeppavlov.dream:make_connector",

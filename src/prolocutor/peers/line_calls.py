@@ -54,6 +54,11 @@ class LineCalls:
         """Whether nobody waits for any answer."""
         return all(call.answer.cancelled() for call in self._waiting)
 
+    @property
+    def has_abandoned(self) -> bool:
+        """Whether nobody waits for one of the answers."""
+        return any(call.answer.cancelled() for call in self._waiting)
+
     def add(self, deltas: DeltaSink | None) -> LineCall:
         """Add a call whose request is written next."""
         call = LineCall(deltas)

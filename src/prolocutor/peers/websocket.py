@@ -28,11 +28,11 @@ BACKOFF: Final = (0.5, 15.0)
 class WebSocketConnector:
     """The way to `ws://host/path` (or wss), over one connection that is kept.
 
-    Many calls may be under way; answers come in their order. After a call that timed out the
-    connection takes no more calls, and the next one opens another. A connection that breaks fails
-    its calls; the next call opens a new one, after pauses that grow where that fails. `key` is
-    sent as a bearer token, `headers` when a connection is opened. `ping`: seconds between pings, 0
-    for none. `greetings`: how many messages the server sends by itself when it is opened.
+    Many calls may be under way; answers come in their order. While an answer is to come that
+    nobody waits for, the next call opens another connection. A connection that breaks fails its
+    calls; the next call opens a new one, after pauses that grow where that fails. `key` is sent as
+    a bearer token, `headers` when a connection is opened. `ping`: seconds between pings, 0 for
+    none. `greetings`: how many messages the server sends by itself when it is opened.
     """
 
     def __init__(
@@ -62,6 +62,8 @@ class WebSocketConnector:
         timeout = requests[0].timeout
         until = asyncio.get_running_loop().time() + timeout
         line = self._line
+        if line is not None and line.is_held:
+            line.retire()
         if line is None or not line.is_open:
             line = await self._opened(until)
         calls: list[LineCall] = []
@@ -157,6 +159,11 @@ class _SocketLine:
         self._greetings = greetings
         self._calls = LineCalls()
         self.reading: Final = asyncio.get_running_loop().create_task(self._read())
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an answer that nobody waits for is still to come."""
+        return self._calls.has_abandoned
 
     async def write(self, requests: Sequence[Request], calls: list[LineCall]) -> bool:
         """Send requests and add their calls; return False if it is closed and nothing was sent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,23 +16,25 @@ Act = Callable[[Any, web.WebSocketResponse], Awaitable[None]]
 class SocketPeer:
     """Counts its connections and keeps what it was asked; `act` answers one message."""
 
-    def __init__(self, act: Act, greeting: str | None = None) -> None:
+    def __init__(self, act: Act, opening: Sequence[Any]) -> None:
+        self.queries: list[dict[str, str]] = []
         self.asked: list[Any] = []
         self.headers: list[dict[str, str]] = []
         self.sockets: set[web.WebSocketResponse] = set()
         self.url = ""
         self._act = act
-        self._greeting = greeting
+        self._opening = opening
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer the messages of one connection."""
         self.headers.append(dict(request.headers))
+        self.queries.append(dict(request.query))
         if request.headers.get("Authorization", "Bearer right") != "Bearer right":
             raise web.HTTPUnauthorized
         socket = web.WebSocketResponse(max_msg_size=0)
         await socket.prepare(request)
-        if self._greeting is not None:
-            await socket.send_str(self._greeting)
+        for frame in self._opening:
+            await socket.send_str(json.dumps(frame))
         self.sockets.add(socket)
         async for message in socket:
             if message.type is WSMsgType.TEXT:
@@ -49,9 +51,9 @@ class SocketPeer:
 
 @asynccontextmanager
 async def socket_peer(
-    act: Act, *, port: int = 0, greeting: str | None = None
+    act: Act, *, port: int = 0, opening: Sequence[Any] = ()
 ) -> AsyncIterator[SocketPeer]:
-    peer = SocketPeer(act, greeting)
+    peer = SocketPeer(act, opening)
     app = web.Application()
     app.router.add_get("/bot", peer.serve)
     runner = web.AppRunner(app, shutdown_timeout=0.1)

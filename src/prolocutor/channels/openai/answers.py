@@ -17,7 +17,7 @@ from prolocutor.dialog.rendering import said_as_text
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import Delta, Replaced, ReplyGiven, ServiceAsked, TurnStarted
 from prolocutor.dialog.utterances import BotUtterance
-from prolocutor.errors import BadInput
+from prolocutor.errors import BadInput, Forbidden
 from prolocutor.observe.reasons import without_quotes
 from prolocutor.observe.recent_turns import RecentTurns
 
@@ -31,7 +31,8 @@ class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     `ask` is the kind of value that is asked for, `choices` the titles to choose from; `messages`
     are the rich messages. `by` says which way the reply came about, `asked` who was asked,
     `reasons` why. `handover` is there where a person has the dialog, and says who.
-    `replaced`: the last words replace the provisional ones before the blank line.
+    `replaced`: the last words replace the provisional ones before the blank line; `text` is then
+    what counts. `attributes` are the others of the reply.
     """
 
     conversation_id: str
@@ -47,6 +48,8 @@ class AnswerDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     messages: Sequence[dict[str, Any]] = ()
     handover: dict[str, Any] | None = None
     replaced: bool = False
+    text: str | None = None
+    attributes: dict[str, Any] = {}
 
 
 class Usage(msgspec.Struct):
@@ -141,6 +144,13 @@ class Answering:
         self._finder = finder
         self._recent = recent
 
+    def check_loop(self, turns: str | None) -> None:
+        """Raise `Forbidden` where an assistant asks itself, within a turn that is running."""
+        for turn_id in (turns or "").split(","):
+            if turn_id and self._assistant.is_running(turn_id.strip()):
+                what = f"the assistant asks itself: turn {turn_id.strip()} waits for this one"
+                raise Forbidden(what)
+
     async def whole(
         self, found: FoundDialog, given: ChatInput, skill: str | None, *, operator: bool
     ) -> ChatAnswer:
@@ -153,6 +163,7 @@ class Answering:
                 dialog=found.dialog,
                 attributes=given.attributes,
                 request_id=found.key,
+                parsed=given.parsed,
                 channel="openai",
                 skill=skill,
             )
@@ -196,6 +207,7 @@ class Answering:
                 found.dialog,
                 given.attributes,
                 found.key,
+                parsed=given.parsed,
                 channel="openai",
                 skill=skill,
             )
@@ -261,11 +273,13 @@ class Answering:
     ) -> ChatAnswer:
         """Return a reply that was streamed, after what a client will resend was noted."""
         reply = event.utterance
-        rest = sent.finish(said_as_text({"text": reply.text, "attributes": reply.attributes}))
+        said = said_as_text({"text": reply.text, "attributes": reply.attributes})
+        rest = sent.finish(said)
         await self._finder.note(found, given, sent.text, reply.utt_id, repeated=event.repeated)
         record = self._recent.of_reply(reply.utt_id) if self._recent is not None else None
         details = _details(found, reply, event.dialog_id, event.waiting, record, operator)
         details.replaced = sent.was_replaced
+        details.text = said if sent.was_replaced else None
         return ChatAnswer(
             text=sent.text,
             rest=rest,
@@ -298,6 +312,9 @@ def _details(
         choices=[one.title for one in waiting.choices] if waiting is not None else (),
         messages=messages if isinstance(messages, list) else [],
         handover=reply.attributes.get("handover"),
+        attributes={
+            key: value for key, value in reply.attributes.items() if key not in _SAID_ALREADY
+        },
     )
 
 
@@ -310,4 +327,5 @@ def tokens(text: str) -> int:
     return (len(text) + 3) // 4
 
 
+_SAID_ALREADY: Final = frozenset({"messages", "ask", "handover"})
 _SPOKEN: Final = msgspec.json.Decoder(ShownUtterance)

@@ -80,6 +80,8 @@ class Completions:
             metadata=body.metadata,
             attributes=body.attributes,
         )
+        given.parsed = body.parsed
+        self._answering.check_loop(request.params.turns)
         found = await self._finder.find(
             visitor,
             request.params,

@@ -93,6 +93,7 @@ class DialogFinder:
         key = headers.idempotency_key
         if id_ is not None:
             found = named(visitor, person, id_)
+            found.key = key
             if given.history:
                 found.earlier = retold(given.history)
             return found

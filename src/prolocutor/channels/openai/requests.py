@@ -39,6 +39,9 @@ class CallerHeaders(msgspec.Struct, frozen=True, kw_only=True):
     conversation: Annotated[
         str | None, Meta(description="The conversation's id.", extra=_HEADER)
     ] = msgspec.field(default=None, name="X-Conversation-Id")
+    turns: Annotated[
+        str | None, Meta(description="The turns within which this is asked.", extra=_HEADER)
+    ] = msgspec.field(default=None, name="X-Prolocutor-Turns")
     web_user: Annotated[
         str | None, Meta(description="The user, as Open WebUI forwards it.", extra=_HEADER)
     ] = msgspec.field(default=None, name="X-OpenWebUI-User-Id")
@@ -74,6 +77,12 @@ class CompletionRequest(msgspec.Struct, kw_only=True):
     response_format: Any = None
     modalities: list[str] | None = None
     attributes: Attributes = None
+    parsed: Annotated[
+        dict[str, Any] | None,
+        Meta(
+            description="What the last message means, as Almond's clients send it (an extension)."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""
@@ -153,6 +162,7 @@ class ChatInput(msgspec.Struct, kw_only=True):
     history: list[Said]
     own_attributes: dict[str, Any]
     extra: dict[str, Any]
+    parsed: dict[str, Any] | None = None
 
     @property
     def attributes(self) -> dict[str, Any]:

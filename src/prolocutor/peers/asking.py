@@ -1,0 +1,131 @@
+"""What another assistant is asked: the person's words, or their answer in a form it can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.connector import Request
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import BadReply
+
+CHAIN: Final = "asked_by"
+"""The attribute that names the turns within which this one was asked, the first one first."""
+
+NEVER_MIND: Final[JsonObject] = {
+    "code": ["bookkeeping", "special", "special:nevermind"],
+    "entities": {},
+}
+
+
+class PeerQuestion(msgspec.Struct):
+    """What a person said: a text, or with it `parsed`, what it means.
+
+    `dialog_id` is that of the dialog, or of the turn where there is none. `kept` are the bot's
+    attributes, `chain` the turns within which this one runs.
+    """
+
+    dialog_id: str
+    text: str
+    user: str = ""
+    parsed: JsonObject | None = None
+    attributes: JsonObject = {}
+    kept: JsonObject = {}
+    chain: list[str] = []
+
+
+def question_of(request: Request) -> PeerQuestion:
+    """Read a request: the agent state, a text, or `{text, parsed?, attributes?, dialog_id?}`.
+
+    `BadReply` for anything else.
+    """
+    value = request.value()
+    if isinstance(value, str):
+        return PeerQuestion(request.turn_id, value)
+    try:
+        if "utterances" not in value and isinstance(value["text"], str):
+            return _formatted(value, request.turn_id)
+        return _of_state(value)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise BadReply(f"an assistant needs the agent state, or a text ({error!r})") from None
+
+
+def _formatted(value: Mapping[str, Any], turn_id: str) -> PeerQuestion:
+    asked = PeerQuestion(str(value.get("dialog_id") or turn_id), value["text"])
+    if isinstance(value.get("parsed"), dict):
+        asked.parsed = value["parsed"]
+    if isinstance(value.get("attributes"), dict):
+        asked.attributes = value["attributes"]
+    return asked
+
+
+def _of_state(state: Mapping[str, Any]) -> PeerQuestion:
+    said = state["utterances"][-1]
+    attributes = dict(said.get("attributes") or {})
+    chain = attributes.pop(CHAIN, None)
+    asked = PeerQuestion(
+        dialog_id=state["dialog_id"],
+        text=said["text"],
+        user=str((state.get("human") or {}).get("user_external_id") or ""),
+        attributes=attributes,
+        kept=(state.get("bot") or {}).get("attributes") or {},
+        chain=[str(one) for one in chain] if isinstance(chain, list) else [],
+    )
+    if isinstance(answer := state.get("answer"), dict):
+        _take_answer(asked, answer)
+    return asked
+
+
+def _take_answer(asked: PeerQuestion, answer: Mapping[str, Any]) -> None:
+    kind, value, raw = answer.get("kind"), answer.get("value"), answer.get("raw")
+    if isinstance(raw, str) and raw:
+        asked.text = raw
+    if kind in ("raw_string", "password"):
+        asked.text = value if isinstance(value, str) else asked.text
+    elif kind in ("button", "command") and isinstance(value, dict):
+        asked.parsed = value
+    elif kind == "button":
+        asked.text = str(value)
+    else:
+        asked.parsed = _parsed(kind, value)
+        if asked.parsed is None and isinstance(value, str) and not asked.text:
+            asked.text = value
+
+
+def _parsed(kind: Any, value: Any) -> JsonObject | None:
+    """Return an answer as Almond's clients send it; None for one that is best said in words."""
+    if kind == "cancelled":
+        return NEVER_MIND
+    if kind == "yesno":
+        return _code("special", f"special:{'yes' if value else 'no'}")
+    if kind == "choice" and isinstance(value, dict):
+        return _code("choice", str(value.get("idx", 0)))
+    found = _entity(kind, value)
+    return _code("answer", found[0], **{found[0]: found[1]}) if found is not None else None
+
+
+def _entity(kind: Any, value: Any) -> tuple[str, Any] | None:
+    if kind == "number" and isinstance(value, int | float):
+        return "NUMBER_0", value
+    if kind == "location" and isinstance(value, dict) and value.get("latitude") is not None:
+        return "LOCATION_0", value
+    if kind == "generic" and isinstance(value, dict) and value.keys() == {"value", "unit"}:
+        return f"MEASURE_{value['unit']}_0", value
+    if not isinstance(value, str):
+        return None
+    if kind in ("date", "time"):
+        names = ("year", "month", "day") if kind == "date" else ("hour", "minute", "second")
+        parts = value.split("-" if kind == "date" else ":")
+        if len(parts) == 3 and all(part.isdigit() for part in parts):
+            return f"{kind.upper()}_0", dict(zip(names, map(int, parts), strict=True))
+    if kind == "phone_number" or (kind == "contact" and value[:1] == "+"):
+        return "PHONE_NUMBER_0", value
+    if kind == "email_address" or (kind == "contact" and "@" in value):
+        return "EMAIL_ADDRESS_0", value
+    return ("PICTURE_0", value) if kind == "picture" else None
+
+
+def _code(*words: str, **entities: Any) -> JsonObject:
+    return {"code": ["bookkeeping", *words], "entities": entities}
