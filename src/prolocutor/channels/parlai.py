@@ -20,9 +20,10 @@ from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.rendering import said_as_text
-from prolocutor.errors import BadInput, Forbidden
+from prolocutor.errors import BadInput
 from prolocutor.web.decoding import JsonReader
 from prolocutor.web.error_table import error_response
+from prolocutor.web.visitors import speaks_for
 
 EXIT: Final = "EXIT"
 ENDINGS: Final = {
@@ -111,13 +112,9 @@ class Parlai:
 
 def speaker(visitor: Visitor, given: str | None) -> str:
     """Return the user of a socket; raise `Forbidden` for another user than the visitor may be."""
-    if visitor.kind == "person" and visitor.user is not None:
-        if given not in (None, visitor.user):
-            raise Forbidden("this token is for another user; leave it out", field="user")
-        return visitor.user
-    if visitor.kind == "anonymous" and given is not None and not _SESSION.fullmatch(given):
-        raise Forbidden("without a token leave user out at first", field="user")
-    return given or f"session-{new_id()}"
+    if visitor.kind == "anonymous" and given is not None and _SESSION.fullmatch(given):
+        return given
+    return speaks_for(visitor, given) or f"session-{new_id()}"
 
 
 def quick_replies(state: dict[str, Any]) -> list[str] | None:

@@ -18,7 +18,7 @@ import msgspec
 from prolocutor.a2a.wire.faults import INVALID_PARAMS, A2aFault, not_found
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import Forbidden
+from prolocutor.web.visitors import speaks_for
 
 PREFIX: Final = "a2a:"
 LOCAL: Final = "local"
@@ -48,13 +48,9 @@ def user_of(visitor: Visitor, named: str | None) -> str | None:
 
     `named` is the user whom the request names; `Forbidden` unless the visitor may speak for them.
     """
-    if visitor.kind == "person" and visitor.user is not None:
-        if named not in (None, "", visitor.user):
-            raise Forbidden("this token is for another user; leave it out", field="user")
-        return PREFIX + visitor.user
     if visitor.kind == "anonymous":
         return None
-    return PREFIX + (named or LOCAL)
+    return PREFIX + (speaks_for(visitor, named) or LOCAL)
 
 
 def place_of(user: str | None, context: str, seed: str) -> A2aPlace:

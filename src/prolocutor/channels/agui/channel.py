@@ -21,6 +21,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import Conflict, Forbidden, NotFound
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
+from prolocutor.web.visitors import speaks_for
 
 LOCAL_USER: Final = "local"
 """The user of an operator who names none."""
@@ -116,18 +117,13 @@ class AgUi:
 
 def speaker(visitor: Visitor, given: str | None, thread_id: str) -> str:
     """Return the user that a visitor speaks for; raise `Forbidden` for another than they may be."""
-    if visitor.kind == "person" and visitor.user is not None:
-        if given not in (None, "", visitor.user):
-            raise Forbidden("this token is for another user; leave it out", field="user")
-        return visitor.user
+    user = speaks_for(visitor, given)
     if visitor.kind == "anonymous":
-        if given:
-            raise Forbidden("without a token leave the user out", field="user")
         if not _UNGUESSABLE.fullmatch(thread_id):
             what = "without a token the threadId says who you are: give one like a UUID"
             raise Forbidden(what, field="threadId")
         return f"anonymous-{thread_id}"
-    return given or LOCAL_USER
+    return user or LOCAL_USER
 
 
 async def _written(events: RunEvents, first: TurnEvent, stream: TurnStream) -> AsyncIterator[bytes]:

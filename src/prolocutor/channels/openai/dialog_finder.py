@@ -41,6 +41,7 @@ from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import EarlierTurn
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.errors import BadInput, Forbidden
+from prolocutor.web.visitors import speaks_for
 
 PREFIX: Final = "openai:"
 RESPONSE: Final = "openai-response:"
@@ -265,13 +266,8 @@ def person_of(visitor: Visitor, user: str | None) -> str | None:
 
     Raise `Forbidden` for another person than the visitor may be.
     """
-    if visitor.kind == "person" and visitor.user is not None:
-        if user not in (None, "", visitor.user):
-            raise Forbidden("this token is for another user; leave user out", field="user")
-        return PREFIX + visitor.user
-    if visitor.kind == "anonymous" and user:
-        raise Forbidden("without a token leave user out", field="user")
-    return PREFIX + user if user else None
+    found = speaks_for(visitor, user)
+    return PREFIX + found if found else None
 
 
 def _caller(visitor: Visitor, headers: CallerHeaders, given: ChatInput) -> str:

@@ -8,7 +8,8 @@ from typing import Final, TypeAlias
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import new_id
-from prolocutor.errors import BadInput, Forbidden
+from prolocutor.errors import BadInput
+from prolocutor.web.visitors import speaks_for
 
 UserName: TypeAlias = str | int | float | None
 """A `user_id` as a client writes it."""
@@ -24,17 +25,14 @@ def speaker(visitor: Visitor, user_id: UserName) -> str:
     `BadInput` where the `user_id` is missing, `Forbidden` where it is another person's.
     """
     name = _name(user_id)
-    if visitor.kind == "person" and visitor.user is not None:
-        if name not in ("", visitor.user):
-            raise Forbidden("this token is for another user_id; leave it out", field="user_id")
-        return visitor.user
+    if visitor.kind == "anonymous" and _ANONYMOUS.fullmatch(name):
+        return name
+    user = speaks_for(visitor, name, field="user_id")
     if visitor.kind == "anonymous":
-        if name and not _ANONYMOUS.fullmatch(name):
-            raise Forbidden("without a token leave user_id out at first", field="user_id")
-        return name or f"anonymous-{new_id()}"
-    if not name:
+        return f"anonymous-{new_id()}"
+    if user is None:
         raise BadInput("user_id is needed: it says whose words these are", field="user_id")
-    return name
+    return user
 
 
 def rater(visitor: Visitor, user_id: UserName) -> str | None:

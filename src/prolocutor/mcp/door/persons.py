@@ -11,6 +11,7 @@ import msgspec
 from prolocutor.contracts.http import Visitor
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import Forbidden
+from prolocutor.web.visitors import speaks_for
 
 PREFIX: Final = "mcp:"
 LOCAL_USER: Final = "local"
@@ -31,15 +32,8 @@ def named_user(visitor: Visitor, given: str | None) -> str | None:
 
     Raise `Forbidden` for another person than the visitor may be.
     """
-    if visitor.kind == "person" and visitor.user is not None:
-        if given not in (None, "", visitor.user):
-            raise Forbidden("this token is for another user; leave it out", field="user")
-        return PREFIX + visitor.user
-    if visitor.kind == "anonymous":
-        if given:
-            raise Forbidden("without a token leave the user out", field="user")
-        return None
-    return PREFIX + (given or LOCAL_USER)
+    user = speaks_for(visitor, given)
+    return None if visitor.kind == "anonymous" else PREFIX + (user or LOCAL_USER)
 
 
 def conversation_of(user: str | None, given: str | None) -> PersonDialog:
