@@ -9,13 +9,13 @@ key), a list comes back, element i for request i; a request on its own takes ele
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.http_client import MAX_CONNECTIONS, HttpClient
 from prolocutor.connectors.parts.streamed_reply import ACCEPT, StreamedReply
 from prolocutor.contracts.connector import Replies, Request
@@ -61,7 +61,7 @@ class HttpConnector:
                 return (parse(bytes(elements[0])),)
             merged = _merge(requests)
             if merged is None:
-                return await asyncio.gather(*map(self._send_alone, requests))
+                return await each_alone(self._send_one, requests)
             return _items(_elements(await self._post(merged, requests), len(requests)))
         if self._batched:
             body = b'{"batch":[%b]}' % b",".join([request.body() for request in requests])
@@ -78,11 +78,8 @@ class HttpConnector:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _send_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return (await self.send((request,)))[0]
-        except ServiceError as error:
-            return error
+    async def _send_one(self, request: Request) -> Plain | ServiceError:
+        return (await self.send((request,)))[0]
 
     async def _post(self, body: bytes, requests: Sequence[Request]) -> bytes:
         most = MAX_BYTES * len(requests)

@@ -6,7 +6,6 @@ One request, one message; workers gather what waits into batches. The wire is de
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 from nats.aio.msg import Msg
 
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Connector, Replies, Request
 from prolocutor.dialog.plain import Plain, parse
 from prolocutor.errors import (
@@ -76,11 +76,7 @@ class NatsConnector:
             self._connection.open()
         if not self._connection.was_tried:
             await self._connection.tried()
-        if len(requests) == 1:
-            if self._instead is None:
-                return (await self._ask(requests[0]),)
-            return (await self._send(requests[0], self._instead),)
-        return await asyncio.gather(*map(self._send_alone, requests))
+        return await each_alone(self._send, requests)
 
     async def aclose(self) -> None:
         """Let go of the connection."""
@@ -90,21 +86,16 @@ class NatsConnector:
         if self._instead is not None:
             await self._instead.aclose()
 
-    async def _send_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return (await self.send((request,)))[0]
-        except ServiceError as error:
-            return error
-
-    async def _send(self, request: Request, instead: Connector) -> Plain | ServiceError:
+    async def _send(self, request: Request) -> Plain | ServiceError:
         try:
             return await self._ask(request)
         except ServiceUnreachable:
-            pass
-        except ServiceRefused as error:
-            if error.status != TOO_LARGE:
+            if self._instead is None:
                 raise
-        return (await instead.send((request,)))[0]
+        except ServiceRefused as error:
+            if self._instead is None or error.status != TOO_LARGE:
+                raise
+        return (await self._instead.send((request,)))[0]
 
     async def _ask(self, request: Request) -> Plain:
         body = request.body()

@@ -7,7 +7,6 @@ whole text.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -19,12 +18,13 @@ from prolocutor.connectors.parts.chat_replies import (
     read_completion,
     read_response,
 )
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.openai_endpoint import OpenAiEndpoint
 from prolocutor.connectors.parts.stripped_words import StrippedWords
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
-from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
+from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
 
 PATH: Final = "/chat/completions"
 CONFIDENCE: Final = 0.5
@@ -83,9 +83,7 @@ class OpenAiChatConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the model once for each request."""
-        if len(requests) == 1:
-            return (await self._ask(requests[0]),)
-        return await asyncio.gather(*map(self._ask_alone, requests))
+        return await each_alone(self._ask, requests)
 
     async def complete(self, request: Request) -> str:
         """Return the text of the model's reply; "" where it has none."""
@@ -131,12 +129,6 @@ class OpenAiChatConnector:
             each = self._price
             hypothesis["cost"] = (read * each[0] + written * each[1]) / MILLION
         return check([hypothesis])
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
 
 def _number(given: float | None, written: str | None) -> float:

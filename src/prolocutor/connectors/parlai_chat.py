@@ -16,6 +16,7 @@ from urllib.parse import urldefrag
 import aiohttp
 import msgspec
 
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
 from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
@@ -46,13 +47,13 @@ class ParlaiChatConnector:
         confidence: float = CONFIDENCE,
         quiet: float = QUIET,
     ) -> None:
+        del batched  # several requests are several calls
         address, fragment = urldefrag(str(url))
         if not address.startswith(("ws://", "wss://", "http://", "https://")):
             raise ConfigError(f"{url!r} is no address of a chat service, ws://host:port/websocket")
         self.name = name
         self._url = address
         self._opening = [text for text in fragment.split(",") if text]
-        self._batched = batched
         self._most = max_dialogs
         self._confidence = confidence
         self._quiet = quiet
@@ -60,22 +61,13 @@ class ParlaiChatConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Send the last utterance of each dialog and return the replies."""
-        if not self._batched:
-            return [await self._ask(requests[0])]
-        asked = [self._ask_alone(request) for request in requests]
-        return await asyncio.gather(*asked)
+        return await each_alone(self._ask, requests)
 
     async def aclose(self) -> None:
         """Close all sessions."""
         sessions, self._sessions = self._sessions, OrderedDict()
         for session in sessions.values():
             await session.aclose()
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
     async def _ask(self, request: Request) -> Plain:
         dialog, text = _last_text(request.value())

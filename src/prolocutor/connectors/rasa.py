@@ -6,7 +6,6 @@ of its HTTP API.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ import msgspec
 from yarl import URL
 
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.connectors.parts.event_stream import EventStream
 from prolocutor.connectors.parts.http_address import http_url
 from prolocutor.connectors.parts.http_client import HttpClient
@@ -25,7 +25,7 @@ from prolocutor.connectors.parts.rasa_messages import (
 )
 from prolocutor.contracts.connector import DeltaSink, Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode, parse
-from prolocutor.errors import BadReply, ServiceError
+from prolocutor.errors import BadReply
 
 WEBHOOK: Final = "/webhooks/rest/webhook"
 PARSE: Final = "/model/parse"
@@ -80,20 +80,12 @@ class RasaConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Ask the bot, or its model, once for each request."""
-        if len(requests) == 1:
-            return (await self._ask(requests[0]),)
-        return await asyncio.gather(*map(self._ask_alone, requests))
+        return await each_alone(self._ask, requests)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._plain.aclose()
         await self._streamed.aclose()
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
     async def _ask(self, request: Request) -> Plain:
         if self._parses:

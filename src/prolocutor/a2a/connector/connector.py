@@ -19,6 +19,7 @@ from prolocutor.a2a.connector.gathering import GatheredAnswer
 from prolocutor.a2a.connector.peer import MAX_AGE, A2aPeer, Binding, ProtocolVersion
 from prolocutor.a2a.wire.core import RUNNING
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import JsonObject, Plain, check
 from prolocutor.errors import (
@@ -83,9 +84,7 @@ class A2aConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Send one message for each request."""
-        if len(requests) == 1:
-            return (await self._ask(requests[0]),)
-        return await asyncio.gather(*map(self._ask_alone, requests))
+        return await each_alone(self._ask, requests)
 
     async def describe(self) -> JsonObject:
         """Return what the agent's card says of it: a `description`, `examples` of all skills."""
@@ -96,12 +95,6 @@ class A2aConnector:
         if self._leaving:
             await asyncio.wait(self._leaving, timeout=CANCELLING)
         await self._peer.aclose()
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
     async def _ask(self, request: Request) -> Plain:
         asked = question_of(request.value(), self.name)

@@ -10,9 +10,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from prolocutor.connectors.parts.call_headers import call_headers
+from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import JsonObject, Plain, check
-from prolocutor.errors import BadReply, ConfigError, ServiceError
+from prolocutor.errors import BadReply, ConfigError
 from prolocutor.mcp.connector.answers import hypotheses_of, reply_of, value_of
 from prolocutor.mcp.connector.arguments import (
     MissingArgument,
@@ -106,9 +107,7 @@ class McpConnector:
 
     async def send(self, requests: Sequence[Request]) -> Replies:
         """Call the tool once for each request."""
-        if len(requests) == 1:
-            return (await self._ask(requests[0]),)
-        return await asyncio.gather(*map(self._ask_alone, requests))
+        return await each_alone(self._ask, requests)
 
     async def describe(self) -> JsonObject:
         """Return the card of the tool: what the server says of it.
@@ -127,12 +126,6 @@ class McpConnector:
         """Cancel calls that wait for an answer, and end the session."""
         await self._calls.aclose()
         await self._session.aclose()
-
-    async def _ask_alone(self, request: Request) -> Plain | ServiceError:
-        try:
-            return await self._ask(request)
-        except ServiceError as error:
-            return error
 
     async def _ask(self, request: Request) -> Plain:
         body = request.body()
