@@ -12,6 +12,7 @@ ProlocutorError                 anything this package raises on purpose
 │   └── Forbidden               the caller may not do this
 │       └── Unauthenticated     the caller is not authenticated
 ├── Overloaded                  the queue of a person is full, or waiting took too long
+│   └── QuotaExceeded           a visitor asks for more than is allowed: retry_after
 ├── Stopping                    the assistant takes no new turns
 ├── StoreError                  the store cannot do its work
 │   ├── StoreLocked             another process owns it
@@ -139,6 +140,16 @@ class Overloaded(ProlocutorError):
     """The queue of a person is full, or waiting in it took too long."""
 
     code = "overloaded"
+
+
+class QuotaExceeded(Overloaded):
+    """A visitor asks for more than is allowed now; there is room after `retry_after` seconds."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, what: str, retry_after: int = 1) -> None:
+        self.retry_after = retry_after
+        super().__init__(what)
 
 
 class Stopping(ProlocutorError):

@@ -40,6 +40,7 @@ from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
+from prolocutor.contracts.quota import spend
 from prolocutor.contracts.shared_store import Broker
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
@@ -297,6 +298,7 @@ class Assistant:
         skill alone is asked; `NotFound` names the skills where there is none of this name.
         """
         input = checked_input(text, attributes, self._max_text, parsed, program)
+        spend("turns", user)
         return (await self._begin(input, user, dialog, request_id, "python", skill)).reply
 
     async def turn(
@@ -314,6 +316,7 @@ class Assistant:
     ) -> TurnResult:
         """Do as `reply` does, and return all that is known of the turn."""
         input = checked_input(text, attributes, self._max_text, parsed, program)
+        spend("turns", user)
         return await self._begin(input, user, dialog, request_id, channel, skill)
 
     def stream(
@@ -335,6 +338,7 @@ class Assistant:
         iterator raises. The `request_id` of a turn that was stored gets `ReplyGiven` alone.
         """
         input = checked_input(text, attributes, self._max_text, parsed, program)
+        spend("turns", user)
         stream = TurnStream()
         return stream.follow(
             self._begin(input, user, dialog, request_id, channel, skill, stream.take)
@@ -354,6 +358,7 @@ class Assistant:
         """
         if await self.store.active_dialog_id(user, checked_dialog(dialog)) is not None:
             return False
+        spend("turns", user)
         for one in turns:
             checked_input(one.reply, None, self._max_text)
             input = replace(checked_input(one.text, None, self._max_text), retold=one)
@@ -398,6 +403,7 @@ class Assistant:
         self, user: str, code: str, info: ProgramInfo | None = None
     ) -> CreatedProgram:
         """Run a program, or start it if it goes on, outside of dialogs (`programs.create`)."""
+        spend("programs", user)
         info = info or ProgramInfo()
         created = await self._enqueue_alone(user, partial(self.programs.create, user, code, info))
         for entry in created.entries:

@@ -236,6 +236,7 @@ def _app(
             settings.auth.anonymous,
             settings.auth.loopback,
             own_key=plan.own_key,
+            trusted_proxies=settings.trusted_proxies,
         ),
         limits=settings.limits,
         metrics=metrics,

@@ -5,14 +5,17 @@ Bounds are those of the Structs that the values become."""
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.bounds import bounds_of, words_of
+from prolocutor.config.access_fields import AUTH, ProxiesField
 from prolocutor.config.fields import (
     ChoiceField,
     FieldKind,
@@ -26,7 +29,7 @@ from prolocutor.config.fields import (
     TextListField,
 )
 from prolocutor.config.selector_settings import BudgetSettings
-from prolocutor.config.settings import AuthSettings, Settings
+from prolocutor.config.settings import Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
 from prolocutor.messaging.nats_address import read_servers
@@ -35,6 +38,7 @@ from prolocutor.pipeline import graph
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.quotas import QUOTA_WORDS, VisitorQuotas
 
 
 def _number(struct: type[msgspec.Struct], name: str, what: str, **words: Any) -> NumberField:
@@ -175,38 +179,15 @@ UNSURE: Final = TableField(
 )
 
 
-class KeysField(msgspec.Struct, frozen=True):
-    """The keys of operators: a list, or a map from the operators' names to their keys.
+def _quotas(scope: str) -> TableField:
+    """Return the kind of a map of quotas; what it does not name stays as it is by default."""
+    usual: VisitorQuotas = getattr(ListenerLimits(), scope)
+    keys = {
+        name: _number(VisitorQuotas, name, words, unlimited=None)
+        for name, words in QUOTA_WORDS.items()
+    }
+    return TableField(what="a map of quotas", keys=keys, make=partial(replace, usual))
 
-    Read as a map from key to name, "" in a list.
-    """
-
-    def read(self, node: YamlNode, findings: Findings) -> Any:
-        key = TextField(what="a key", secret=True)
-        if isinstance(node.value, dict):
-            names = TextField(
-                what="an operator's name of at most 100 characters", pattern=r".{1,100}"
-            )
-            read = MapField(item=key, name=names).read(node, findings)
-            return {secret: name for name, secret in read.items()}
-        what = "a list of keys, or a map from operators to their keys"
-        keys = TextListField(item=key, what=what).read(node, findings)
-        return keys if keys is UNREAD else dict.fromkeys(keys, "")
-
-
-AUTH: Final = TableField(
-    keys={
-        "keys": KeysField(),
-        "tokens": MapField(
-            item=TextField(what="a user's name"),
-            name=TextField(what="a token", secret=True),
-            what="a map from tokens to users",
-        ),
-        "anonymous": FlagField(),
-        "loopback": FlagField(),
-    },
-    make=AuthSettings,
-)
 
 LIMITS: Final = TableField(
     keys={
@@ -214,6 +195,11 @@ LIMITS: Final = TableField(
         "text": _number(Settings, "max_text", "characters"),
         "queue": _number(Settings, "queue_limit", "inputs"),
         "connections": _number(ListenerLimits, "connections", "connections"),
+        "person": _quotas("person"),
+        "token": _quotas("token"),
+        "address": _quotas("address"),
+        "anonymous": _quotas("anonymous"),
+        "wrong_keys": _number(ListenerLimits, "wrong_keys", "keys"),
     },
 )
 """Of the assistant (`text`, `queue`) and of the listener."""
@@ -300,6 +286,7 @@ TOP: Final[dict[str, FieldKind]] = {
     "port": PORT,
     "auth": AUTH,
     "limits": LIMITS,
+    "trusted_proxies": ProxiesField(),
     "processes": MapField(
         item=PROCESS,
         what="a map from names to processes",

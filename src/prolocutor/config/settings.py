@@ -51,7 +51,8 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
 
     `store`: None for the usual place. `replica` counts where several processes share the store.
     `doors`: options by name of those to open; None for the usual ones. `folder`: where the file
-    lies, and so where its modules are looked for.
+    lies, and so where its modules are looked for. `trusted_proxies`: addresses and networks of
+    proxies whose word for a client's address counts.
     """
 
     store: str | None = None
@@ -60,6 +61,7 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
     port: Annotated[int, Meta(ge=0, le=65_535)] = 4242
     auth: AuthSettings = AuthSettings()
     limits: ListenerLimits = ListenerLimits()
+    trusted_proxies: tuple[str, ...] = ()
     processes: dict[str, ProcessCommand] = msgspec.field(default_factory=dict)
     doors: dict[str, dict[str, Any]] | None = None
     pipeline: Pipeline = Pipeline()

@@ -6,7 +6,9 @@ import functools
 import hashlib
 import hmac
 import ipaddress
+import math
 import os
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
@@ -14,7 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from prolocutor.contracts.http import Access, Visitor
-from prolocutor.errors import ConfigError, Forbidden, Unauthenticated
+from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, Unauthenticated
+from prolocutor.web.client_address import ClientAddresses, client_name
+from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
 
 OPERATOR: Final = Visitor("operator", name="operator")
 LOCAL: Final = Visitor("operator", name="local")
@@ -38,7 +42,8 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     `anonymous`: whether a visitor with neither becomes a new person. `loopback`: whether a visitor
     on this machine is an operator without a key, never through a proxy; None for as long as there
     are neither keys nor tokens. `own_key`: the key of this process for the commands of its user,
-    which does not count as one.
+    which does not count as one. `trusted_proxies`: addresses and networks of proxies whose word
+    for a client's address counts; none of them is on this machine, wherever it is.
     """
 
     keys: Sequence[str] | Mapping[str, str] = ()
@@ -46,6 +51,7 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     anonymous: bool = False
     loopback: bool | None = None
     own_key: str | None = None
+    trusted_proxies: Sequence[str] = ()
 
     @property
     def trusts_loopback(self) -> bool:
@@ -69,9 +75,16 @@ class Authenticator:
     """
 
     def __init__(
-        self, auth: AccessPolicy, origins: Collection[str] = (), prefixes: Collection[str] = ("",)
+        self,
+        auth: AccessPolicy,
+        origins: Collection[str] = (),
+        prefixes: Collection[str] = ("",),
+        wrong_keys: int = 10,
     ) -> None:
         self.auth = auth
+        self.addresses = ClientAddresses(auth.trusted_proxies)
+        self._wrong = RateCounters(wrong_keys, MINUTE)
+        self._used: OrderedDict[tuple[str, bytes], None] = OrderedDict()
         self._origins = frozenset(origins)
         self._salt = os.urandom(32)
         visitors = {
@@ -97,23 +110,33 @@ class Authenticator:
         access: Access = "known",
         *,
         any_secret: bool = False,
+        address: str | None = None,
     ) -> Visitor:
         """Return who the visitor is; raise `Unauthenticated` or `Forbidden` to refuse them.
 
-        `any_secret`: a key or token is ignored where there is none to be known.
+        `client` is the other end of the connection, `address` the client's behind trusted proxies.
+        `any_secret`: a key or token is ignored where there is none to be known. Raise
+        `QuotaExceeded` for any but a secret that was used there before while too many wrong ones
+        come from an address.
         """
-        visitor = self._identify(headers, query, client, any_secret)
+        visitor = self._identify(headers, query, client, any_secret, address or client or "")
         if access == "operators" and visitor.kind != "operator":
             raise Forbidden("only operators may do this")
         return visitor
 
     def admit_socket(
-        self, headers: Headers, query: bytes, client: str | None, access: Access = "known"
+        self,
+        headers: Headers,
+        query: bytes,
+        client: str | None,
+        access: Access = "known",
+        *,
+        address: str | None = None,
     ) -> Visitor:
         """Do the same for a WebSocket, whose origin browsers leave to the server to check."""
         if not self._own_page(headers) and "*" not in self._origins:
             raise Forbidden("pages of other sites may not open sockets here")
-        return self.admit(headers, query, client, access)
+        return self.admit(headers, query, client, access, address=address)
 
     def check_may_listen(self, addresses: Collection[str]) -> None:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
@@ -127,13 +150,19 @@ class Authenticator:
             )
 
     def _identify(
-        self, headers: Headers, query: bytes, client: str | None, any_secret: bool
+        self,
+        headers: Headers,
+        query: bytes,
+        client: str | None,
+        any_secret: bool,
+        address: str,
     ) -> Visitor:
         any_secret = any_secret and not self._has_secrets
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
-            return self._look_up(secret)
-        if self.auth.trusts_loopback and _is_local(headers, client):
+            return self._look_up(secret, client_name(address))
+        local = self.auth.trusts_loopback and _is_local(headers, client)
+        if local and not self.addresses.trusts(client):
             if self._own_page(headers):
                 return LOCAL
             raise Forbidden("pages of other sites need a key or a token")
@@ -141,11 +170,21 @@ class Authenticator:
             return ANONYMOUS
         raise Unauthenticated("a key or a token is needed, as Authorization: Bearer ...")
 
-    def _look_up(self, secret: str) -> Visitor:
+    def _look_up(self, secret: str, address: str) -> Visitor:
         digest = self._digest(secret)
+        used = address, digest
+        if used not in self._used and (wait := self._wrong.wait(address)):
+            seconds = math.ceil(wait)
+            what = f"too many wrong keys came from your address; try again in {seconds} s"
+            raise QuotaExceeded(what, seconds)
         known, visitor = self._known.get(digest[:16], (b"", OPERATOR))
         if not hmac.compare_digest(known, digest):
+            self._wrong.count(address)
             raise Unauthenticated("this key or token is not known")
+        if used not in self._used:
+            self._used[used] = None
+            if len(self._used) > MAX_COUNTERS:
+                self._used.popitem(last=False)
         return visitor
 
     def _own_page(self, headers: Headers) -> bool:

@@ -29,6 +29,7 @@ from prolocutor.errors import (
     HandoverConflict,
     NotFound,
     Overloaded,
+    QuotaExceeded,
     Stopping,
     StoreAway,
     StoreCorrupt,
@@ -112,6 +113,8 @@ def error_response(error: Exception) -> ErrorResponse:
                 return ErrorResponse(status, _STORE_AWAY, code, None, headers)
             if status == 500:
                 break
+            if isinstance(error, QuotaExceeded):
+                headers = {"Retry-After": str(error.retry_after)}
             field, code = getattr(error, "field", None), getattr(error, "code", "error")
             return ErrorResponse(status, str(error), code, field, headers)
     id_ = new_id()

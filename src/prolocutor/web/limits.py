@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from prolocutor.bounds import Count
+from prolocutor.web.quotas import ADDRESS, ANONYMOUS, PERSON, TOKEN, VisitorQuotas
 
 
 class ListenerLimits(msgspec.Struct, frozen=True):
@@ -14,6 +15,8 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     the part of the address after `?`; `patience`: how long a head or a body may take to arrive;
     `requests`: in flight, WebSockets with a message in hand included; `connections`: open ones;
     `outbox`: queued for a WebSocket whose client reads slowly, before it is disconnected.
+    `person`, `token`, `address` and `anonymous` bound what one of each, or all anonymous visitors
+    together, ask for. `wrong_keys`: unknown keys and tokens from one address in a minute.
     """
 
     body: Count = 1_000_000
@@ -23,3 +26,8 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     requests: int = 2_000
     connections: Count = 10_000
     outbox: int = 1_000_000
+    person: VisitorQuotas = PERSON
+    token: VisitorQuotas = TOKEN
+    address: VisitorQuotas = ADDRESS
+    anonymous: VisitorQuotas = ANONYMOUS
+    wrong_keys: Count = 10

@@ -7,25 +7,42 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from http import HTTPStatus
+from typing import Protocol
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.http import Access, HttpResponse, Visitor
+from prolocutor.contracts.quota import REQUEST_QUOTA
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Overloaded, Stopping
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
 from prolocutor.web.builtin_routes import BuiltinRoutes
+from prolocutor.web.client_address import client_name
 from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiRequest, send_response
 from prolocutor.web.routing import RouteTable
+from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket
 
-Admit = Callable[[Headers, bytes, str | None, Access], Visitor]
+
+class Admit(Protocol):
+    """How a visitor is identified (`Authenticator.admit`)."""
+
+    def __call__(
+        self,
+        headers: Headers,
+        query: bytes,
+        client: str | None,
+        access: Access,
+        *,
+        address: str | None,
+    ) -> Visitor:
+        """Return who the visitor is, or raise to refuse them."""
 
 
 def make_app(
@@ -64,7 +81,9 @@ class Listener:
     ) -> None:
         _check_prefixes(channels)
         self.limits = limits
-        self.authenticator = Authenticator(auth, origins, [channel.prefix for channel in channels])
+        prefixes = [channel.prefix for channel in channels]
+        self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys)
+        self._quotas = VisitorQuotaTable(limits)
         self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
         self.stopping = False
         self._assistant = assistant
@@ -137,13 +156,14 @@ class Listener:
         try:
             route, params = self._routes.find_socket(scope["path"])
             socket = AsgiWebSocket(scope, receive, send, params, self.limits, self._in_flight)
-            self._admit(self.authenticator.admit_socket, scope, socket, route.access)
+            quota = self._admit(self.authenticator.admit_socket, scope, socket, route.access)
+            opened = quota.open_socket()
         except Exception as error:
             await _refuse(scope, send, error_response(error))
             return
-        await send({"type": "websocket.accept"})
         self._sockets.add(socket)
         try:
+            await send({"type": "websocket.accept"})
             async with asyncio.TaskGroup() as group:
                 writer = group.create_task(socket.write())
                 await _converse(route.answer, socket)
@@ -151,21 +171,27 @@ class Listener:
                     writer.cancel()
         finally:
             self._sockets.discard(socket)
+            opened.close()
 
     # -- both -------------------------------------------------------------------------------
 
     def _admit(
         self, admit: Admit, scope: Scope, request: AsgiRequest | AsgiWebSocket, access: Access
-    ) -> None:
-        """Set the visitor of a request; raise an error for one that is not taken."""
+    ) -> VisitorQuota:
+        """Set the visitor and the quota of a request; raise an error for one that is not taken."""
         query, client = scope["query_string"], scope.get("client")
         if len(query) > self.limits.query:
             raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
-        request.visitor = admit(request.headers, query, client[0] if client else None, access)
+        peer = client[0] if client else None
+        address = self.authenticator.addresses.find(scope["headers"], peer)
+        request.visitor = admit(request.headers, query, peer, access, address=address)
         if self.stopping:
             raise Stopping("the assistant is shutting down")
         if len(self._in_flight) > self.limits.requests:
             raise Overloaded("too many requests are being answered already")
+        quota = self._quotas.of(request.visitor, client_name(address))
+        REQUEST_QUOTA.set(quota)
+        return quota
 
     async def _is_ready(self) -> bool:
         if not self._assistant.ready or self.stopping:

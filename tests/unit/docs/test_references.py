@@ -37,6 +37,7 @@ from prolocutor.pipeline.prepared import StageDeadlines
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.quotas import QUOTA_WORDS
 from prolocutor_demo.demonstration import WORDS
 from tests.pages import ROOT, blocks, table
 
@@ -145,12 +146,22 @@ def test_a_budget_and_the_limits_have_the_defaults_that_are_told() -> None:
         "per_call": f"`{gain.per_call:g}`",
         "per_second": f"`{gain.per_second:g}`",
     }
-    assert {key: row[1] for key, row in limits.items()} == {
+    scopes = [ListenerLimits().person, ListenerLimits().token]
+    scopes += [ListenerLimits().address, ListenerLimits().anonymous]
+    assert {key: row[:4] for key, row in table(YAML, "Quotas").items()} == {
+        key: [_quota(getattr(scope, key)) for scope in scopes] for key in QUOTA_WORDS
+    }
+    assert {key: row[1] for key, row in limits.items() if row[0] != "map"} == {
+        "wrong_keys": f"{ListenerLimits().wrong_keys:,}",
         "body": f"{ListenerLimits().body:,}",
         "text": f"{Settings().max_text:,}",
         "queue": f"{Settings().queue_limit:,}",
         "connections": f"{ListenerLimits().connections:,}",
     }
+
+
+def _quota(number: int | None) -> str:
+    return "unlimited" if number is None else f"{number:,}"
 
 
 def test_every_attribute_of_a_turn_request_is_told() -> None:

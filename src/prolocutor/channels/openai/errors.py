@@ -15,6 +15,7 @@ from prolocutor.web.error_table import ErrorResponse, error_response
 _CODES: Final = {
     "unauthenticated": "invalid_api_key",
     "overloaded": "rate_limit_exceeded",
+    "quota_exceeded": "rate_limit_exceeded",
     "bad_input": None,
 }
 """OpenAI's codes where they differ; every other code is ours."""

@@ -21,7 +21,8 @@ from prolocutor.channels.page.static_files import StaticFiles
 from prolocutor.channels.page.uploads import Pictures, Uploads
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
-from prolocutor.errors import NotFound, StoreError
+from prolocutor.contracts.quota import spend
+from prolocutor.errors import NotFound, Overloaded, StoreError
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -107,7 +108,7 @@ class Page:
         cached = {304: "The browser has it already."}
         page = Operation(files.page, produces="text/html", statuses=cached)
         page_file = Operation(files.page_file, produces="*/*", statuses=cached, errors=[NotFound])
-        upload = Operation(self.upload_picture, status=201, consumes=PICTURES)
+        upload = Operation(self.upload_picture, status=201, consumes=PICTURES, errors=[Overloaded])
         picture = Operation(self.picture, errors=[NotFound], produces="image/*")
         self.routes: list[Route] = [
             Route("GET", "/", page, "all"),
@@ -157,6 +158,7 @@ class Page:
     async def upload_picture(self, request: TypedRequest[PageUser, bytes]) -> UploadedPicture:
         """Store a picture that a person was asked for, and return its address."""
         user = user_of(request.visitor, request.params)
+        spend("uploads", user, len(request.body))
         return UploadedPicture(f"/uploads/{await self._uploads.store(user, request.body)}")
 
     async def picture(self, request: TypedRequest[PicturePath, None]) -> HttpResponse:

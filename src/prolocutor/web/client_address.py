@@ -1,0 +1,112 @@
+"""The address of a client: of the connection, or what trusted proxies say of it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from prolocutor.errors import ConfigError
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+MAX_HOPS: Final = 64
+"""Hops that are looked at, from the right."""
+
+V6_PREFIX: Final = 64
+"""Bits of an IPv6 address that one client has: it may use all addresses that begin so."""
+
+_FOR: Final = re.compile(r'(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^;\s]*))', re.IGNORECASE)
+
+
+class ClientAddresses:
+    """Finds the address of a client.
+
+    Where the connection comes from one of `trusted` (addresses, or networks such as `10.0.0.0/8`),
+    it is the right-most address of `Forwarded` (RFC 7239) or `X-Forwarded-For` that is none of
+    them. What is left of that, anybody may have written.
+    """
+
+    def __init__(self, trusted: Sequence[str] = ()) -> None:
+        self._trusted = [network_of(each) for each in trusted]
+
+    def find(self, headers: Iterable[tuple[bytes, bytes]], peer: str | None) -> str:
+        """Return the client's address; "" where nothing is known of it.
+
+        Where both headers came and do not agree, one of them is the client's own work, and the
+        address is the proxy's.
+        """
+        if not self._trusted:
+            return peer or ""
+        found = read_address(peer or "")
+        if found is None or not self._is_trusted(found):
+            return peer or ""
+        said = {str(self._client(found, hops)) for hops in _hops(headers)}
+        return said.pop() if len(said) == 1 else str(found)
+
+    def _client(self, found: Address, hops: Sequence[str]) -> Address:
+        for hop in reversed(hops[-MAX_HOPS:]):
+            address = read_address(hop)
+            if address is None:
+                break  # `unknown`, or nonsense: nothing left of it can be believed
+            found = address
+            if not self._is_trusted(address):
+                break
+        return found
+
+    def trusts(self, peer: str | None) -> bool:
+        """Return whether a connection comes from a trusted proxy."""
+        found = read_address(peer or "")
+        return found is not None and self._is_trusted(found)
+
+    def _is_trusted(self, address: Address) -> bool:
+        return any(address in network for network in self._trusted)
+
+
+def network_of(text: str) -> Network:
+    """Read an address or a network; raise `ConfigError` for what is neither."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ConfigError(
+            f"{text!r} is no address or network such as 10.0.0.0/8", key="trusted_proxies"
+        ) from None
+
+
+def read_address(text: str) -> Address | None:
+    """Read an address, with or without its port and brackets; None for what is none."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+@lru_cache(maxsize=4096)
+def client_name(address: str) -> str:
+    """Return the name under which a client is counted: its address, of IPv6 the first 64 bits."""
+    found = read_address(address)
+    if not isinstance(found, ipaddress.IPv6Address):
+        return address if found is None else str(found)
+    return str(ipaddress.ip_network((found, V6_PREFIX), strict=False))
+
+
+def _hops(headers: Iterable[tuple[bytes, bytes]]) -> list[list[str]]:
+    """Return what each of the two headers says, the nearest proxy last; lines add up."""
+    forwarded: list[str] = []
+    listed: list[str] = []
+    for name, value in headers:
+        if name == b"x-forwarded-for":
+            listed += value.decode("latin-1").split(",")
+        elif name == b"forwarded":
+            found = [_FOR.search(element) for element in value.decode("latin-1").split(",")]
+            forwarded += [(one[1] or one[2] or "") if one else "" for one in found]
+    return [hops for hops in (forwarded, listed) if hops]

@@ -1,0 +1,175 @@
+"""Quotas: how much a visitor may ask for in a time, by person, secret, address and together.
+
+A counter is one number, the time at which it is empty again (the generic cell rate algorithm of
+ATM), so a flood costs a look-up. Counters are those of one process: replicas count on their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.bounds import MANY
+from prolocutor.errors import QuotaExceeded
+
+MAX_COUNTERS: Final = 100_000
+"""Counters of one kind; beyond that the one that was used longest ago is forgotten."""
+
+MINUTE: Final = 60.0
+HOUR: Final = 3600.0
+
+Quota = Annotated[int, Meta(ge=1, le=MANY)] | None
+"""How many; None for any number."""
+
+
+class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
+    """What one person, one secret, one address, or all anonymous visitors may ask for.
+
+    `turns`, `uploads`, `upload_bytes` and `programs` count by the minute, `new_persons` by the
+    hour; `sockets` are those that are open at once. None stands for any number.
+    """
+
+    turns: Quota = None
+    sockets: Quota = None
+    uploads: Quota = None
+    upload_bytes: Quota = None
+    programs: Quota = None
+    new_persons: Quota = None
+
+
+PERSON: Final = VisitorQuotas(turns=300, uploads=20, upload_bytes=10_000_000, programs=60)
+TOKEN: Final = VisitorQuotas(
+    turns=600, sockets=100, uploads=30, upload_bytes=10_000_000, programs=120
+)
+ADDRESS: Final = VisitorQuotas(
+    turns=1_200,
+    sockets=500,
+    uploads=30,
+    upload_bytes=10_000_000,
+    programs=120,
+    new_persons=500,
+)
+ANONYMOUS: Final = VisitorQuotas(
+    turns=12_000,
+    sockets=5_000,
+    uploads=300,
+    upload_bytes=200_000_000,
+    programs=600,
+    new_persons=20_000,
+)
+
+QUOTA_WORDS: Final = {
+    "turns": "turns a minute",
+    "sockets": "open sockets",
+    "uploads": "uploads a minute",
+    "upload_bytes": "bytes uploaded a minute",
+    "programs": "programs a minute",
+    "new_persons": "new persons an hour",
+}
+
+
+class RateCounters:
+    """Counters of one kind by name: each lets `limit` through in `period` seconds, at once or not.
+
+    `clock` gives seconds.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        period: float,
+        clock: Callable[[], float] = monotonic,
+        at_most: int = MAX_COUNTERS,
+    ) -> None:
+        self.limit = limit
+        self._period = period
+        self._step = period / limit
+        self._clock = clock
+        self._at_most = at_most
+        self._empty_at: OrderedDict[str, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Return the number of counters."""
+        return len(self._empty_at)
+
+    def wait(self, name: str, cost: int = 1) -> float:
+        """Return the seconds until so much is let through, 0.0 for now; nothing is counted.
+
+        What costs more than the whole limit is let through by a counter that is empty.
+        """
+        now = self._clock()
+        empty_at = self._empty_at.get(name, now)
+        if empty_at <= now:
+            return 0.0
+        return max(0.0, empty_at + min(cost, self.limit) * self._step - now - self._period)
+
+    def count(self, name: str, cost: int = 1) -> None:
+        """Count so much."""
+        now = self._clock()
+        self._empty_at[name] = max(self._empty_at.pop(name, now), now) + cost * self._step
+        if len(self._empty_at) > self._at_most:
+            self._empty_at.popitem(last=False)
+
+
+class OpenCounters:
+    """How many of a name are open at once."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._open: dict[str, int] = {}
+
+    def wait(self, name: str) -> float:
+        """Return 0.0 where one more may be opened, else a time after which to try again."""
+        return 1.0 if self._open.get(name, 0) >= self.limit else 0.0
+
+    @contextmanager
+    def counted(self, name: str) -> Iterator[None]:
+        """Return a context in which one more is open."""
+        self._open[name] = self._open.get(name, 0) + 1
+        try:
+            yield
+        finally:
+            self._open[name] -= 1
+            if not self._open[name]:
+                del self._open[name]
+
+
+class ScopeCounters:
+    """All counters of one scope, such as `address`."""
+
+    def __init__(self, scope: str, quotas: VisitorQuotas, clock: Callable[[], float]) -> None:
+        self.scope = scope
+        self._rates = {
+            what: RateCounters(limit, HOUR if what == "new_persons" else MINUTE, clock)
+            for what in ("turns", "uploads", "upload_bytes", "programs", "new_persons")
+            if (limit := getattr(quotas, what)) is not None
+        }
+        self.sockets = None if quotas.sockets is None else OpenCounters(quotas.sockets)
+
+    def check(self, what: str, name: str, cost: int) -> None:
+        """Raise `QuotaExceeded` where so much is more than may be now."""
+        rate = self._rates.get(what)
+        if rate is not None and (wait := rate.wait(name, cost)):
+            raise exceeded(self.scope, what, rate.limit, wait)
+
+    def count(self, what: str, name: str, cost: int) -> None:
+        """Count so much."""
+        rate = self._rates.get(what)
+        if rate is not None:
+            rate.count(name, cost)
+
+
+def exceeded(scope: str, what: str, limit: int, wait: float) -> QuotaExceeded:
+    """Return the error that says which quota is used up, and when to come again."""
+    whose = "all anonymous visitors" if scope == "anonymous" else f"one {scope}"
+    seconds = max(1, math.ceil(wait))
+    return QuotaExceeded(
+        f"{limit:,} {QUOTA_WORDS[what]} are allowed for {whose}; try again in {seconds} s", seconds
+    )

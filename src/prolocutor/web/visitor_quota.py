@@ -1,0 +1,108 @@
+"""VisitorQuota: what is counted for the visitor of one request or socket."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from time import monotonic
+from typing import Final
+
+from prolocutor.contracts.http import Visitor
+from prolocutor.contracts.quota import QuotaKind
+from prolocutor.web.authentication import LOCAL
+from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.quotas import MAX_COUNTERS, ScopeCounters, exceeded
+
+ALL: Final = "all"
+"""The name of the one counter of all anonymous visitors."""
+
+
+class VisitorQuotaTable:
+    """The counters of one listener: by person, secret, address, and of the anonymous together."""
+
+    def __init__(self, limits: ListenerLimits, clock: Callable[[], float] = monotonic) -> None:
+        self.person = ScopeCounters("person", limits.person, clock)
+        self.token = ScopeCounters("token", limits.token, clock)
+        self.address = ScopeCounters("address", limits.address, clock)
+        self.anonymous = ScopeCounters("anonymous", limits.anonymous, clock)
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    def of(self, visitor: Visitor, address: str) -> VisitorQuota:
+        """Return what is counted for a visitor from an address."""
+        shared: list[tuple[ScopeCounters, str]] = []
+        if visitor.kind == "person" and visitor.user is not None:
+            shared.append((self.token, visitor.user))
+        if visitor.kind != "operator":
+            shared.append((self.address, address))
+        if visitor.kind == "anonymous":
+            shared.append((self.anonymous, ALL))
+        return VisitorQuota(self, visitor, shared, address)
+
+    def is_known(self, user: str) -> bool:
+        """Return whether a person was here lately."""
+        return user in self._known
+
+    def note(self, user: str) -> None:
+        """Note that a person was here."""
+        self._known[user] = None
+        self._known.move_to_end(user)
+        if len(self._known) > MAX_COUNTERS:
+            self._known.popitem(last=False)
+
+
+class VisitorQuota:
+    """Counts what one visitor asks for (`contracts.quota.RequestQuota`).
+
+    An operator may speak for any number of persons and is not limited, but for uploads without a
+    key: who is trusted for the address alone may come through a proxy.
+    """
+
+    __slots__ = ("_address", "_shared", "_table", "_visitor")
+
+    def __init__(
+        self,
+        table: VisitorQuotaTable,
+        visitor: Visitor,
+        shared: Sequence[tuple[ScopeCounters, str]],
+        address: str,
+    ) -> None:
+        self._table = table
+        self._visitor = visitor
+        self._shared = shared
+        self._address = address
+
+    def spend(self, kind: QuotaKind, user: str, cost: int = 1) -> None:
+        """Count what is asked for a person; raise `QuotaExceeded`, and count nothing, beyond."""
+        if self._visitor.kind == "operator":
+            if kind != "uploads" or self._visitor is not LOCAL:
+                return
+            counted = [(self._table.person, user), (self._table.address, self._address)]
+        else:
+            counted = [(self._table.person, user), *self._shared]
+        costs: list[tuple[str, int]] = [(kind, 1)]
+        if kind == "uploads":
+            costs.append(("upload_bytes", cost))
+        fresh = self._visitor.kind == "anonymous" and not self._table.is_known(user)
+        if fresh:
+            costs.append(("new_persons", 1))
+        for counters, name in counted:
+            for what, number in costs:
+                counters.check(what, name, number)
+        for counters, name in counted:
+            for what, number in costs:
+                counters.count(what, name, number)
+        if fresh:
+            self._table.note(user)
+
+    def open_socket(self) -> ExitStack:
+        """Count one more open socket until what is returned is closed; raise `QuotaExceeded`."""
+        for counters, name in self._shared:
+            sockets = counters.sockets
+            if sockets is not None and (wait := sockets.wait(name)):
+                raise exceeded(counters.scope, "sockets", sockets.limit, wait)
+        opened = ExitStack()
+        for counters, name in self._shared:
+            if counters.sockets is not None:
+                opened.enter_context(counters.sockets.counted(name))
+        return opened
