@@ -199,6 +199,7 @@ LIMITS: Final = TableField(
         "token": _quotas("token"),
         "address": _quotas("address"),
         "anonymous": _quotas("anonymous"),
+        "keep_alive": _number(ListenerLimits, "keep_alive", "seconds"),
         "wrong_keys": _number(ListenerLimits, "wrong_keys", "keys"),
     },
 )

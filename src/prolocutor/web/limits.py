@@ -15,6 +15,8 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     the part of the address after `?`; `patience`: how long a head or a body may take to arrive;
     `requests`: in flight, WebSockets with a message in hand included; `connections`: open ones;
     `outbox`: queued for a WebSocket whose client reads slowly, before it is disconnected.
+    `keep_alive`: whole seconds for which a line without a request stays open: longer than clients
+    keep theirs, as one that is closed under a client costs it the request that it just sent.
     `person`, `token`, `address` and `anonymous` bound what one of each, or all anonymous visitors
     together, ask for. `wrong_keys`: unknown keys and tokens from one address in a minute.
     """
@@ -26,6 +28,7 @@ class ListenerLimits(msgspec.Struct, frozen=True):
     requests: int = 2_000
     connections: Count = 10_000
     outbox: int = 1_000_000
+    keep_alive: Count = 75
     person: VisitorQuotas = PERSON
     token: VisitorQuotas = TOKEN
     address: VisitorQuotas = ADDRESS

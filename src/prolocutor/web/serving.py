@@ -139,6 +139,7 @@ def _server(app: Listener) -> uvicorn.Server:
         ws_max_size=limits.body,
         ws_per_message_deflate=False,
         ws_ping_timeout=_PONG,
+        timeout_keep_alive=limits.keep_alive,
         lifespan="off",
         interface="asgi3",
         log_config=None,

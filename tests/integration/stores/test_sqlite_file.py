@@ -4,6 +4,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from prolocutor.dialog.agent_state import encode_dialog
 from prolocutor.errors import ConfigError, StoreCorrupt, StoreError, StoreFull, StoreLocked
 from prolocutor.stores.memory import MemoryStore
 from prolocutor.stores.sqlite.ownership import LockHolder, owner_of_file
@@ -320,6 +322,38 @@ async def test_a_full_disk_is_said_and_what_was_confirmed_is_kept(small_disk: Pa
 
     assert [one.text for one in dialog.utterances[::2]] == texts[:confirmed]
     assert confirmed > 10
+
+
+async def test_a_damaged_file_is_told_apart_wherever_it_is_damaged(path: Path) -> None:
+    store = SqliteStore(path)
+    await store.open()
+    for n in range(20):
+        await talk(store, f"u{n}", "some words", "and more of them")
+    await store.aclose()
+    sound, chance, outcomes = path.read_bytes(), random.Random(7), set[type]()
+    for _ in range(60):
+        damaged = bytearray(sound)
+        for _ in range(chance.choice([1, 8, 64])):
+            damaged[chance.randrange(4096, len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        outcomes.add(await exported(path))
+
+    assert StoreCorrupt in outcomes
+    assert outcomes <= {StoreCorrupt, StoreError, type(None)}
+
+
+async def exported(path: Path) -> type:
+    """Read the whole file as `dialogs export` does; return the kind of error that it raises."""
+    reader = SqliteStore(path, read_only=True)
+    try:
+        await reader.open()
+        async for dialog in reader.export():
+            encode_dialog(dialog)
+    except StoreError as error:
+        return type(error)
+    finally:
+        await reader.aclose()
+    return type(None)
 
 
 def test_urls_name_stores(tmp_path: Path) -> None:

@@ -152,6 +152,7 @@ def test_a_budget_and_the_limits_have_the_defaults_that_are_told() -> None:
         key: [_quota(getattr(scope, key)) for scope in scopes] for key in QUOTA_WORDS
     }
     assert {key: row[1] for key, row in limits.items() if row[0] != "map"} == {
+        "keep_alive": f"{ListenerLimits().keep_alive:,}",
         "wrong_keys": f"{ListenerLimits().wrong_keys:,}",
         "body": f"{ListenerLimits().body:,}",
         "text": f"{Settings().max_text:,}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,7 @@ class FolderPictures:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._making = threading.Lock()
 
     async def write(self, name: str, user: str, body: bytes) -> None:
         """Write a picture."""
@@ -89,9 +91,10 @@ class FolderPictures:
         if self._folder is not None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return self._folder
-        if self._temporary is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="prolocutor-")
-        return Path(self._temporary.name)
+        with self._making:  # of two folders made at once, the first would go with its object
+            if self._temporary is None:
+                self._temporary = tempfile.TemporaryDirectory(prefix="prolocutor-")
+            return Path(self._temporary.name)
 
 
 class StorePictures:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+import msgspec
+
 from prolocutor.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
 
 SYNCHRONOUS: Final = {"full": 2, "relaxed": 1}
@@ -53,6 +55,8 @@ def translated(error: Exception, path: Path) -> Exception:
     """Return the `StoreError` for an error of SQLite or of the system; others as they are."""
     if isinstance(error, OSError):
         return StoreError(f"{path}: {error.strerror or error}")
+    if isinstance(error, msgspec.DecodeError | UnicodeDecodeError):
+        return StoreCorrupt(f"{path}: what is stored cannot be read; put back a copy of the file")
     if not isinstance(error, sqlite3.Error):
         return error
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -10,12 +10,14 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from prolocutor.contracts.store import NO_ROUND, AgendaEntry, DialogQuery, FeedRow
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
-from prolocutor.errors import StoreError
+from prolocutor.errors import StoreCorrupt, StoreError
 from prolocutor.stores.sqlite import dialog_search, migrations, profiles
 from prolocutor.stores.sqlite.connection import connect, translated
 from prolocutor.stores.sqlite.opening_codec import unpack_opening
@@ -52,6 +54,9 @@ _AFTER: Final = named("dialogs_after")
 _AFTER_OF: Final = named("dialogs_after_of")
 _LAST_DATES: Final = named("last_dates")
 
+_UNREADABLE: Final = (msgspec.MsgspecError, LookupError, TypeError, ValueError)
+"""What reading raises where the file is sound for SQLite, but is not what we wrote."""
+
 Ratings = dict[int | None, list[bytes]]
 Utterance = HumanUtterance | BotUtterance
 
@@ -67,7 +72,7 @@ class SqliteReader:
         try:
             connection = connect(self.path, read_only=True)
             version = migrations.version_of(connection, self.path)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, UnicodeDecodeError, sqlite3.Error) as error:
             raise translated(error, self.path) from error
         if version != migrations.NEWEST:
             connection.close()
@@ -235,6 +240,11 @@ class SqliteReader:
         function, args = job
         try:
             return function(*args)
+        except _UNREADABLE as error:
+            what = f"what is stored cannot be read ({error}); put back a copy of the file"
+            corrupt = StoreCorrupt(f"{self.path}: {what}")
+            corrupt.__cause__ = error
+            return corrupt
         except Exception as error:
             return translated(error, self.path)
 
