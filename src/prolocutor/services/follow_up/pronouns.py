@@ -13,9 +13,9 @@ _ITS: Final = re.compile(
     r"\b(?:its|their|his|her)\s+(?P<noun>(?!own\b)[a-z]+(?: [a-z]+)?)\b", re.IGNORECASE
 )
 _THERE: Final = re.compile(
-    r"\b(?P<before>(?:live|lives|living|spoken|speak|speaks|used?|uses|it|pay|have|eat|is|are"
-    r"|get|go|people|in|from|now|weather|money|currency|language"
-    r"|languages)) (?:over )?there\b(?! (?:a|an|any|is|are))",
+    r"\b(?P<before>(?!(?:hi|hello|in|over|out|up|down|from|right|is|are|was|go|be|get)\b)[\w'’]+) "
+    r"(?:over )?there\b(?=\s*(?:[?!.]|$)|\s+(?:now|today|tomorrow|too|then|right now)\b)"
+    r"|\b(?P<is>(?:is|are) (?:it|that|they)) there\b",
     re.IGNORECASE,
 )
 _EXISTS: Final = re.compile(r"(?:is|are|was|were) there\b(?! *\??$)", re.IGNORECASE)
@@ -56,6 +56,11 @@ _DROPS: Final = re.compile(
     r"|mark)\b(?: off)? (?:it|that|them|this)\b(?: one)?(?: off| out| as done| done)?",
     re.IGNORECASE,
 )
+_REMOVES: Final = re.compile(r"take|cross|scratch|strike|drop|clear", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(
+    r"(?:what|which) (?:day|weekday)(?: of the week)? (?:is|was|will) (?:that|it)(?: be)?",
+    re.IGNORECASE,
+)
 _CANCELS: Final = re.compile(
     r"(?:cancel|stop|pause|resume|restart|end|extend|snooze|kill|clear|delete|remove) (?:it"
     r"|that|them|this)\b",
@@ -73,12 +78,14 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
     text = remark.rest if remark.joined else remark.text
     if _DROPS.fullmatch(remark.rest) and (span := slots.object_slot(turn.question)):
         what, where = turn.question[slice(*span)], slots.container_of(turn.question)
-        verb = remark.rest.split()[0]
+        verb = _REMOVES.sub("remove", remark.rest.split()[0])
         return f"{verb} {what}" + (f" from {where}" if where else "")
     if _CANCELS.fullmatch(remark.rest) and (made := _MADE.search(turn.question)):
         return f"{remark.rest.split()[0]} the {made['thing']}"
     if made := _MADE.search(turn.question):
         topic = f"the {made['thing']}"
+    if _WEEKDAY.fullmatch(remark.rest) and (day := _day_told(turn, topic)):
+        return f"what day of the week is {day}"
     if (dated := _dated(text, turn, topic)) != text:
         return dated
     if not topic or _NO_TOPIC.fullmatch(topic) or _CLAUSE.match(text):
@@ -87,7 +94,7 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
     if not _NAME_INSIDE.search(text):
         whole = _ITS.sub(lambda found: f"the {found['noun']} of {topic}", whole)
     if not _EXISTS.search(whole):
-        whole = _THERE.sub(lambda found: f"{found['before']} in {topic}", whole)
+        whole = _THERE.sub(lambda found: f"{found['before'] or found['is']} in {topic}", whole)
     if whole == text and not _OWN_PLACE.search(text):
         whole = _THEY.sub(lambda found: f"do people in {topic} {found['verb']}", whole)
     whole = _OBJECT.sub(lambda found: f"{found['verb']} {topic}", whole)
@@ -102,13 +109,23 @@ def _dated(text: str, turn: LastTurn, topic: str) -> str:
     day = slots.DATE.search(turn.question)
     feast = re.match(r"(?:when|what (?:day|date))(?:'s| is| was)", turn.question, re.IGNORECASE)
     when = topic if feast and topic else day[0] if day else ""
-    if not when and (told := re.search(r"\d{1,2} [A-Z][a-z]+ \d{4}", turn.reply)):
+    if not when and (told := _FULL_DATE.search(turn.reply)):
         when = told[0]
     if not when and re.search(r"\b(?:then|that (?:day|date))\b", text):
         when = topic
     return _THEN.sub(lambda found: f"{found['before']} {when}", text) if when else text
 
 
+def _day_told(turn: LastTurn, topic: str) -> str:
+    """Return the day that the last turn was about, as the reply or the question names it."""
+    if told := _FULL_DATE.search(turn.reply):
+        return told[0]
+    asked = slots.DATE.search(turn.question)
+    about = re.match(r"when\b|.*\buntil\b|what (?:day|date)\b", turn.question, re.IGNORECASE)
+    return asked[0] if asked else topic if about else ""
+
+
+_FULL_DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d{4}|[A-Z][a-z]+ \d{1,2},? \d{4}")
 _NO_TOPIC: Final = re.compile(
     r"(?:a |an |some )?(?:joke|coin|die|dice|number|it|that|this|me|you|time|day|date|today)s?",
     re.IGNORECASE,

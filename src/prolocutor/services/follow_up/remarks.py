@@ -13,7 +13,7 @@ _FILLER: Final = (
 )
 _JOINT: Final = re.compile(
     rf"(?:{_FILLER}[\s,.!]+)*(?:(?P<joint>and|or|but|also|plus|then|now|yes|yeah|what if"
-    rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+|(?:then|now|also|maybe|perhaps)[\s,]+)*",
+    rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+|(?:then|now|also|maybe|perhaps|if (?:you|i|we))[\s,]+)*",
     re.IGNORECASE,
 )
 _ABOUT: Final = re.compile(
@@ -21,7 +21,8 @@ _ABOUT: Final = re.compile(
     r"|question )?(?:but )?(?:for|with)\s+"
     r"|(?:the )?same (?:thing |question )?(?:but )?(?=(?:in|on|at|to|of)\b)"
     r"|(?:do|try|say|give me) (?:the same|that|it) (?:(?:for|with)\s+|(?=(?:in|on|at|to)\b))"
-    r"|try (?:it with )?(?=\d)|how's about\s+|what's with\s+",
+    r"|(?:do|try) (?:it with )?(?=(?-i:[A-Z])|\d)(?!I\b)|is it the same (?=(?:in|for|on)\b)"
+    r"|how's about\s+|what's with\s+",
     re.IGNORECASE,
 )
 _MENDS: Final = re.compile(
@@ -125,7 +126,7 @@ def remark_of(text: str) -> Remark | None:
     rest, joined, adds = text, False, False
     if opened := _JOINT.match(rest):
         joint = (opened["joint"] or "").lower()
-        joined = joint in ("and", "or", "but", "also", "plus", "then", "and then", "what if", "now")
+        joined = bool(joint) and joint not in ("yes", "yeah")
         adds = joint in ("also", "plus")
         rest = rest[opened.end() :]
     about = _ABOUT.match(rest)

@@ -12,7 +12,8 @@ from prolocutor.services.follow_up.remarks import Remark
 
 _PRONOUN_ALONE: Final = re.compile(
     r"(?:you|me|us|him|her|it|that|this|them|those|these|we|i|they|he|she|everything|nothing"
-    r"|anything|what|why|how|who|when|where|mine|my .*"
+    r"|the (?:one|year|day|week|month|next|same)\b.*|anything|what|why|how|who|when|where"
+    r"|mine|my .*"
     r"|(?:some|any)(?:thing|one|body)?\b.*|more .*|another .*|your(?:self)?"
     r"|yours|your .*|.* you|.* me)",
     re.IGNORECASE,
@@ -35,6 +36,10 @@ _WHICH_IS: Final = re.compile(
     r"|does)[\w-]+)*?) (?=(?:of|is|are|was|were|do|does|did|will|has|have|until|in|left|since"
     r"|between)\b)",
     re.IGNORECASE,
+)
+TIME_UNIT: Final = re.compile(r"(?:day|week|month|year|hour|minute|second)s", re.IGNORECASE)
+_YEAR_AFTER: Final = re.compile(
+    r"(?:in )?the (?:year after|(?:following|next) year)", re.IGNORECASE
 )
 _ASKS_ANEW: Final = re.compile(
     r",|\b(?:what|what's|how|which|who|is|are|was|does|do|did|can|will|where|when)\b", re.IGNORECASE
@@ -61,7 +66,10 @@ def mended(remark: Remark, turn: LastTurn) -> Found:
 def phrased(remark: Remark, turn: LastTurn) -> Found:
     """ "In Paris", "for 10 minutes", "of Chile": a phrase in place of its like, or at the end."""
     rest = re.sub(
-        r"^(?:(?:is|was) (?:it|that) |there (?=in ))", "", remark.rest, flags=re.IGNORECASE
+        r"^(?:(?:is|was) (?:it|that) |(?:over|back|there|down|up|out) (?=in\b|at\b))",
+        "",
+        remark.rest,
+        flags=re.IGNORECASE,
     )
     if not slots.PREPOSITION.match(rest) or len(rest.split()) > 7 or _ASKS_ANEW.search(rest):
         return None
@@ -69,7 +77,9 @@ def phrased(remark: Remark, turn: LastTurn) -> Found:
     whole = with_phrase(rest, turn.question)
     if whole:
         return whole, sure
-    return (slots.attach(turn.question, rest), LIKELY) if remark.goes_on or remark.asks else None
+    if remark.goes_on or remark.asks:
+        return slots.attach(turn.question, rest), LIKELY
+    return (slots.attach(turn.question, rest), GUESS) if rest.lower().startswith("about ") else None
 
 
 def with_phrase(words: str, question: str) -> str:
@@ -77,7 +87,8 @@ def with_phrase(words: str, question: str) -> str:
     lead, _, inner = words.partition(" ")
     unit = inner.lower()
     count = slots.how_many_slot(question)
-    if count and re.fullmatch(r"(?:days|weeks|months|years|hours|minutes|seconds)", unit):
+    amount = slots.MEASURE.search(question)
+    if count and (TIME_UNIT.fullmatch(unit) or (amount and re.fullmatch(r"[a-z ]+", inner))):
         return slots.put(question, count, inner)
     for kind in (slots.DATE, slots.HOUR, slots.YEAR):
         new, old = kind.search(inner), slots.last(kind, question)
@@ -102,6 +113,11 @@ def with_phrase(words: str, question: str) -> str:
 def dated(remark: Remark, turn: LastTurn) -> Found:
     """ "Tomorrow", "next Friday", "6pm": a date or hour in place of the other, or at the end."""
     question = turn.question
+    if _YEAR_AFTER.fullmatch(remark.rest):
+        year = slots.last(slots.YEAR, question)
+        if year is None:
+            return slots.attach(question, "next year"), SURE
+        return slots.put(question, year, str(int(question[slice(*year)]) + 1)), SURE
     for kind in (slots.DATE, slots.HOUR):
         if not kind.fullmatch(remark.rest):
             continue
@@ -135,11 +151,14 @@ def expressed(remark: Remark, turn: LastTurn) -> Found:
 def counted(remark: Remark, turn: LastTurn) -> Found:
     """ "And 20 kg?", "20%", "1985": a number or measure in place of its like."""
     rest, question = remark.rest, turn.question
-    rest = re.sub(r"^(?:for|with) ", "", rest)
+    rest = re.sub(r"^(?:for|with) | of (?:them|those|these)$", "", rest)
     sure = SURE if remark.goes_on else LIKELY if remark.asks else GUESS
     if slots.PERCENT.fullmatch(rest):
         old = slots.last(slots.PERCENT, question)
     elif slots.NUMBER.fullmatch(rest):
+        if remark.goes_on and not slots.NUMBER.search(question):
+            one = re.search(r"\ban?(?= [\w-]+[?!.]*$)", question, re.IGNORECASE)
+            return (slots.put(question, one.span(), rest), LIKELY) if one else None
         old = (slots.YEAR.fullmatch(rest) and slots.last(slots.YEAR, question)) or _number(question)
         percent = slots.last(slots.PERCENT, question)
         if percent and old and old[0] == percent[0] and (other := _number(question[: old[0]])):
@@ -216,7 +235,31 @@ def added(remark: Remark, turn: LastTurn) -> Found:
         )
     ):
         return None
+    task = re.match(r"(?P<verb>\w+) (?!to\b)\w+", turn.question[slice(*span)])
+    if (
+        task
+        and not remark.speaks
+        and re.match(r"(?:please )?(?:remind|remember|don)", turn.question, re.IGNORECASE)
+    ):
+        rest = f"{task['verb']} {rest}"
     return slots.put(turn.question.rstrip(" ?!."), span, rest), SURE
+
+
+def aligned(remark: Remark, turn: LastTurn) -> Found:
+    """ "And someone born in 2001": from the first word on that the question has too."""
+    words = re.sub(r"^(?:the|a|an) ", "", remark.rest, flags=re.IGNORECASE)
+    first, _, more = words.partition(" ")
+    if (
+        not (remark.joined and more)
+        or len(first) < 3
+        or remark.speaks
+        or slots.PREPOSITION.match(first)
+    ):
+        return None
+    old = re.search(rf"\b{re.escape(first)}\b", turn.question, re.IGNORECASE)
+    if old is None or old.start() == 0:
+        return None
+    return f"{turn.question[: old.start()]}{words}", SURE
 
 
 def paired(remark: Remark, turn: LastTurn) -> Found:
@@ -283,7 +326,9 @@ def _likest(words: str, question: str, entities: tuple[str, ...]) -> slots.Span 
         return next(around, same.span())
     count = slots.how_many_slot(question)
     if count:
-        found.insert(0 if slots.NUMBER.search(question) else len(found), count)
+        found.insert(
+            0 if slots.NUMBER.search(question) or TIME_UNIT.fullmatch(words) else len(found), count
+        )
     name = words[:1].isupper()
     speaks_names = re.search(r"\s[A-Z]", question) is not None
     if name and speaks_names:

@@ -59,6 +59,7 @@ _ORDERS: Final = (
         ),
         "{n} of {v}",
     ),
+    (rf"raise {_THAT} to the power of (?P<n>{_OPERAND})", "{v} to the power of {n}"),
     (rf"round (?:{_THAT})(?P<n>.*)", "round {v}{n}"),
     (
         (

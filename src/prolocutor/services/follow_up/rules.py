@@ -16,6 +16,7 @@ from prolocutor.services.follow_up.pronouns import resolved
 from prolocutor.services.follow_up.remarks import Remark
 from prolocutor.services.follow_up.replacing import (
     added,
+    aligned,
     counted,
     dated,
     expressed,
@@ -31,7 +32,8 @@ from prolocutor.services.follow_up.results import continued_sum, option_named, v
 Rule = Callable[[Remark, LastTurn], Found]
 
 _REPEAT: Final = re.compile(
-    r"(?:(?:do|say|try|roll|flip|toss|throw|tell|give|spin|pick|choose|draw|run"
+    r"(?:(?:do you |have you |you )?(?:have|got|know) (?:any )?)?(?:(?:do|say|try|roll|flip"
+    r"|toss|throw|tell|give|spin|pick|choose|draw|run"
     r"|play) (?:me )?)?(?:that |it |this |them )?"
     r"(?:again|once more|one more(?: time)?|another(?: one| time)?|a second time"
     r"|(?:the )?same again|more|one more of (?:those|these|them)|a new one|a different one"
@@ -45,8 +47,9 @@ _ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )
 _ONE_MORE: Final = re.compile(
-    r"(?:(?:tell|give|set|make|start|add|show|create|get|do) (?:me )?)?(?:another(?: one)?"
-    r"|one(?: more)?|a new one|some more|more|a second one)\s+(?P<what>(?:about|for|with|of"
+    r"(?:something(?= about (?!you|me|my))|(?:(?:tell|give|set|make|start|add|show|create|get|do) (?:me )?)?(?:another(?: one)?"
+    r"|one(?: more)?|a new one|some more|more|a second one))\s+(?P<what>(?:about|for"
+    r"|with|of"
     r"|on|at|in|to|from|between)\b(?! (?:those|these|your|the|my)\b).+)",
     re.IGNORECASE,
 )
@@ -70,6 +73,7 @@ _PAIR: Final = re.compile(
     r"|versus) (?P<second>[\w.'-]+(?: [\w.'-]+)?)",
     re.IGNORECASE,
 )
+_IN_PLACES: Final = re.compile(r"time|date|weather", re.IGNORECASE)
 _LOOSE: Final = re.compile(r"(?:time|date|weather|people|name|.*holiday)s?", re.IGNORECASE)
 """Properties of much that is asked for without naming an owner."""
 _OF_NUMBERS: Final = re.compile(
@@ -142,6 +146,9 @@ def sums(remark: Remark, turn: LastTurn) -> Found:
 
 def converts(remark: Remark, turn: LastTurn) -> Found:
     """ "Convert that to miles": the amount of the last question, or of its answer."""
+    back = re.fullmatch(r"back (?P<to>(?:in|to|into) .+)", remark.rest, re.IGNORECASE)
+    if back and (amount := value_of(turn.reply, units=True)):
+        return f"convert {amount} {back['to']}", SURE
     said = _CONVERT.fullmatch(remark.rest)
     if said is None:
         return None
@@ -171,21 +178,21 @@ def related(remark: Remark, turn: LastTurn) -> Found:
     loose = _LOOSE.fullmatch(said["relation"]) and not remark.joined
     if loose or _OF_NUMBERS.search(said["relation"]):
         return None
-    if said["own"] is None and not (remark.goes_on or remark.asks):
-        return None
     old = slots.relation_slot(turn.question)
-    if old and not re.match(r"(?:time|date|weather)", said["relation"], re.IGNORECASE):
-        start, end = old[1]
-        owner = turn.question[start:end]
-        return _property(said["relation"], owner), SURE
-    topic = topic_of(turn)
-    if not topic:
+    known = old is not None or slots.word_slot(turn.question) is not None
+    led = rest != remark.rest
+    if said["own"] is None and not (remark.goes_on or remark.asks or known):
         return None
-    return _property(said["relation"], topic), SURE if remark.goes_on or said["own"] else GUESS
+    sure = SURE if remark.goes_on or said["own"] or (led and known) else GUESS
+    if _IN_PLACES.match(said["relation"]):
+        old = None
+    topic = turn.question[slice(*old[1])] if old else topic_of(turn)
+    return (_property(said["relation"], topic), sure) if topic else None
 
 
 def _property(relation: str, owner: str) -> str:
-    return f"what {'are' if relation.lower().endswith('s') else 'is'} the {relation} of {owner}"
+    of = "in" if _IN_PLACES.match(relation) else "of"
+    return f"what {'are' if relation.lower().endswith('s') else 'is'} the {relation} {of} {owner}"
 
 
 def topic_of(turn: LastTurn) -> str:
@@ -234,6 +241,7 @@ RULES: Final[tuple[Rule, ...]] = (
     pointed,
     phrased,
     paired,
+    aligned,
     referred,
     renamed,
 )

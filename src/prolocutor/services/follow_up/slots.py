@@ -96,7 +96,7 @@ _OBJECT: Final = re.compile(
     r"|at) .*)"
     r"|\b(?:remind me(?: \w+(?: \d\w*)?)? to|remember to"
     r"|don't forget to)\s+(?P<task>.{1,60}?)(?P<when>\s+(?:at|on|in|tomorrow|today|tonight"
-    r"|next|every|by|this)\b.*)?",
+    r"|next|every|by|this)\b.*)?$",
     re.IGNORECASE,
 )
 _SUBJECT: Final = re.compile(
