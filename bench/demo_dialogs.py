@@ -1,8 +1,9 @@
 """Scores dialogs of the demo: how often the last turn of two or three gets a right reply.
 
 Each line of `tests/demo/dialogs/*.txt` has turns, apart by " | ", then "=>", the agents that may
-answer the last turn, and a pattern that its reply matches. Lines of `*alone.txt` end in a turn that
-stands alone and must not be rewritten. The clock stands still, at 20 November 2026, 13:00 in Rome.
+answer the last turn (`*`: any), and a pattern that its reply matches. Lines of `*alone.txt` end in
+a turn that stands alone and must not be rewritten. The clock stands still, at 20 November 2026,
+13:00 in Rome.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ class DialogVerdict(msgspec.Struct, frozen=True):
 class DialogScore(msgspec.Struct, frozen=True):
     """Right replies by file: name -> [right, said].
 
-    `rewritten` is the number of lines that stand alone and were rewritten.
+    `rewritten` are the lines that stand alone and were rewritten.
     """
 
     files: dict[str, tuple[int, int]]
-    rewritten: int
+    rewritten: list[DialogVerdict]
     wrong: list[DialogVerdict]
 
     @property
@@ -115,7 +116,7 @@ async def score_dialogs(settings: Settings) -> DialogScore:
     for one in verdicts:
         right, said = files.get(one.line.file, (0, 0))
         files[one.line.file] = right + one.right, said + 1
-    rewritten = sum(one.line.alone and bool(one.meant) for one in verdicts)
+    rewritten = [one for one in verdicts if one.line.alone and one.meant]
     return DialogScore(files, rewritten, [one for one in verdicts if not one.right])
 
 
@@ -128,7 +129,7 @@ def dialog_lines() -> list[DialogLine]:
                 said, _, expected = text.rpartition("=>")
                 agents, _, pattern = expected.partition(":")
                 turns = [turn.strip() for turn in said.split(" | ")]
-                names = re.findall(r"\w+", agents)
+                names = re.findall(r"\w+|\*", agents)
                 lines.append(DialogLine(file.stem, turns, names, pattern.strip()))
     return lines
 
@@ -141,7 +142,7 @@ async def _hold(assistant: Assistant, user: str, line: DialogLine) -> DialogVerd
     by = list(dict.fromkeys(id_.rpartition(".")[0] for id_ in record.chosen))
     found = follow_up_of(result.annotations)
     shows = re.search(line.pattern, record.response, re.IGNORECASE | re.DOTALL) is not None
-    right = shows and bool(set(by) & set(line.agents))
+    right = shows and ("*" in line.agents or bool(set(by) & set(line.agents)))
     return DialogVerdict(line, right, by, record.response, found.text if found else "")
 
 
@@ -150,7 +151,7 @@ def show_dialogs(score: DialogScore, *, wrong: bool) -> None:
     print(f"\n{'dialogs':<24}{'right':>6}{'said':>6}{'share':>8}")
     for name, (right, said) in sorted(score.files.items()):
         print(f"{name:<24}{right:>6}{said:>6}{right / said:>8.1%}")
-    print(f"stand alone and were rewritten: {score.rewritten}")
-    for one in score.wrong if wrong else ():
+    print(f"stand alone and were rewritten: {len(score.rewritten)}")
+    for one in [*score.rewritten, *score.wrong] if wrong else ():
         said = " | ".join(one.line.turns)
         print(f"{said!r} = {one.meant!r} -> {', '.join(one.by)}: {one.reply[:90]!r}")

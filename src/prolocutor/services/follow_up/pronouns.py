@@ -44,6 +44,11 @@ _ASKED: Final = re.compile(
     r"|older|part|near|on|close|famous)\b.*)",
     re.IGNORECASE,
 )
+_DOES: Final = re.compile(
+    r"(?P<does>\b(?:which|what|how many|how much) [\w ]*?\b(?:does|did)) (?:it|that) "
+    r"(?=(?:border|have|own|use|belong|share|contain|include|consist|need|cover|produce|get)\b)",
+    re.IGNORECASE,
+)
 _CLAUSE: Final = re.compile(
     r"\S+ \S+ .*[,.;:] .*\b(?:it|that|this|there|they|them|those|its|their)\b"
     r"|(?:if|my|the|an?) (?:\w+ ){3,}.*\b(?:it|that|they)\b|.*\ban? \w+ with an? \w+ .*\bit\b",
@@ -58,7 +63,7 @@ _DROPS: Final = re.compile(
 )
 _REMOVES: Final = re.compile(r"take|cross|scratch|strike|drop|clear", re.IGNORECASE)
 _WEEKDAY: Final = re.compile(
-    r"(?:what|which) (?:day|weekday)(?: of the week)? (?:is|was|will) (?:that|it)(?: be)?",
+    r"(?:what|which) (?:day|weekday)(?: of the week)? (?:is|was|will) that(?: be)?",
     re.IGNORECASE,
 )
 _CANCELS: Final = re.compile(
@@ -84,6 +89,9 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
         return f"{remark.rest.split()[0]} the {made['thing']}"
     if made := _MADE.search(turn.question):
         topic = f"the {made['thing']}"
+    definite = re.search(r"\bthe (?P<noun>list|timers?|alarms?|reminders?|tasks?)\b", text)
+    if definite and (mine := re.search(rf"\bmy (?:[\w-]+ )?{definite['noun']}\b", turn.question)):
+        return slots.put(text, definite.span(), mine[0])
     if _WEEKDAY.fullmatch(remark.rest) and (day := _day_told(turn, topic)):
         return f"what day of the week is {day}"
     if (dated := _dated(text, turn, topic)) != text:
@@ -98,6 +106,7 @@ def resolved(remark: Remark, turn: LastTurn, topic: str) -> str:
     if whole == text and not _OWN_PLACE.search(text):
         whole = _THEY.sub(lambda found: f"do people in {topic} {found['verb']}", whole)
     whole = _OBJECT.sub(lambda found: f"{found['verb']} {topic}", whole)
+    whole = _DOES.sub(lambda found: f"{found['does']} {topic} ", whole)
     whole = _ASKED.sub(lambda found: f"{found['lead']} {topic}{found['rest']}", whole)
     return whole if whole != text else ""
 

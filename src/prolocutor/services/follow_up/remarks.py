@@ -13,7 +13,8 @@ _FILLER: Final = (
 )
 _JOINT: Final = re.compile(
     rf"(?:{_FILLER}[\s,.!]+)*(?:(?P<joint>and|or|but|also|plus|then|now|yes|yeah|what if"
-    rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+|(?:then|now|also|maybe|perhaps|if (?:you|i|we))[\s,]+)*",
+    rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+"
+    r"|(?:then|now|also|maybe|perhaps|if (?:you|i|we))[\s,]+)*",
     re.IGNORECASE,
 )
 _ABOUT: Final = re.compile(
@@ -87,7 +88,8 @@ class Remark(msgspec.Struct, frozen=True):
     `text` is all of them, `rest` what is left without opening and closing words. `joined`: they
     open as what goes on ("and", "what about"), `mends`: as what corrects, `adds`: they say "too"
     or "also", `asks`: they end in a question mark, `again`: in "again". `speaks`: the rest has a
-    verb of its own in front. `old` is what is to be replaced, where it is named.
+    verb of its own in front. `option`: they open with "or". `old` is what is to be replaced, where
+    it is named.
     """
 
     text: str
@@ -100,6 +102,7 @@ class Remark(msgspec.Struct, frozen=True):
     again: bool = False
     speaks: bool = False
     old: str = ""
+    option: bool = False
 
     @property
     def goes_on(self) -> bool:
@@ -123,7 +126,7 @@ def remark_of(text: str) -> Remark | None:
         new = (new[mended.end() :] if mended else new).strip(" ?!.,;")
         if new and not _VERBS.match(new) and not _CLAIMS.search(new):
             return Remark(text, new, mends=True, asks=asks, old=old.strip(" ?!.,;"))
-    rest, joined, adds = text, False, False
+    rest, joined, adds, joint = text, False, False, ""
     if opened := _JOINT.match(rest):
         joint = (opened["joint"] or "").lower()
         joined = bool(joint) and joint not in ("yes", "yeah")
@@ -145,6 +148,7 @@ def remark_of(text: str) -> Remark | None:
         joined=joined,
         about=about is not None,
         mends=mends is not None or "instead" in closing or "rather" in closing,
+        option=joint == "or",
         adds=adds or re.search(r"\b(?:too|as well|also)\b", closing) is not None,
         asks=asks,
         again="again" in closing,

@@ -23,6 +23,9 @@ _EXPRESSION: Final = re.compile(
     r"|to the power of)\s*\(?[\d.,]*\)?)+",
     re.IGNORECASE,
 )
+_CHOICE: Final = re.compile(
+    r"\b(?:between|choose|pick|which|is it)\b.* (?P<by>or|and) ", re.IGNORECASE
+)
 _PAIR: Final = re.compile(
     r"(?P<first>[\w.'-]+(?: [\w.'-]+)?) (?P<by>or|and|vs\.?"
     r"|versus) (?P<second>[\w.'-]+(?: [\w.'-]+)?)",
@@ -38,8 +41,10 @@ _WHICH_IS: Final = re.compile(
     re.IGNORECASE,
 )
 TIME_UNIT: Final = re.compile(r"(?:day|week|month|year|hour|minute|second)s", re.IGNORECASE)
-_YEAR_AFTER: Final = re.compile(
-    r"(?:in )?the (?:year after|(?:following|next) year)", re.IGNORECASE
+_MEASURES: Final = re.compile(rf"(?:{slots.MEASURE.pattern})(?: \d+)?", re.IGNORECASE)
+_SIGNED: Final = re.compile(r"[$€£¥]")
+_THERE_WHEN: Final = re.compile(
+    r"there (?P<when>(?:tomorrow|today|now|at (?:\d|noon|midnight)|on|next)\b.*)", re.IGNORECASE
 )
 _ASKS_ANEW: Final = re.compile(
     r",|\b(?:what|what's|how|which|who|is|are|was|does|do|did|can|will|where|when)\b", re.IGNORECASE
@@ -65,6 +70,8 @@ def mended(remark: Remark, turn: LastTurn) -> Found:
 
 def phrased(remark: Remark, turn: LastTurn) -> Found:
     """ "In Paris", "for 10 minutes", "of Chile": a phrase in place of its like, or at the end."""
+    if here := _THERE_WHEN.fullmatch(remark.rest):
+        return slots.attach(turn.question, here["when"]), LIKELY
     rest = re.sub(
         r"^(?:(?:is|was) (?:it|that) |(?:over|back|there|down|up|out) (?=in\b|at\b))",
         "",
@@ -94,7 +101,8 @@ def with_phrase(words: str, question: str) -> str:
         new, old = kind.search(inner), slots.last(kind, question)
         if new and new.span() == (0, len(inner)) and old:
             before = re.search(r"\b(?:at|on|in|for|by)\s+$", question[: old[0]], re.IGNORECASE)
-            return slots.put(question, (before.start() if before else old[0], old[1]), words)
+            bare = inner if kind is slots.YEAR and not before else words
+            return slots.put(question, (before.start() if before else old[0], old[1]), bare)
     like = [one for one in slots.phrases(question) if slots.same_lead(one[0], lead)]
     if slots.DATE.fullmatch(inner) or slots.HOUR.fullmatch(inner):
         like = []
@@ -108,36 +116,6 @@ def with_phrase(words: str, question: str) -> str:
         pair = re.search(r"\bbetween .+? and [^\s?!,]+", question, re.IGNORECASE)
         whole = pair.span() if pair else whole
     return slots.put(question, whole, words)
-
-
-def dated(remark: Remark, turn: LastTurn) -> Found:
-    """ "Tomorrow", "next Friday", "6pm": a date or hour in place of the other, or at the end."""
-    question = turn.question
-    if _YEAR_AFTER.fullmatch(remark.rest):
-        year = slots.last(slots.YEAR, question)
-        if year is None:
-            return slots.attach(question, "next year"), SURE
-        return slots.put(question, year, str(int(question[slice(*year)]) + 1)), SURE
-    for kind in (slots.DATE, slots.HOUR):
-        if not kind.fullmatch(remark.rest):
-            continue
-        sure = SURE if remark.goes_on or remark.asks else GUESS
-        if old := slots.last(kind, question):
-            before = re.search(r"\bon\s+$", question[: old[0]], re.IGNORECASE)
-            new = (
-                f"on {remark.rest}"
-                if before
-                and not re.match(
-                    r"(?:today|tom|tonight|yes|next|last|this|the day)", remark.rest, re.IGNORECASE
-                )
-                else remark.rest
-            )
-            return slots.put(question, (before.start() if before else old[0], old[1]), new), sure
-        if remark.goes_on or remark.asks:
-            bare = re.sub(r"\b(?:right )?now\b", "", question)
-            bare = re.sub(r"\bin \d+ (?:days?|weeks?)\b", "", bare)
-            return slots.attach(bare, remark.rest), LIKELY
-    return None
 
 
 def expressed(remark: Remark, turn: LastTurn) -> Found:
@@ -163,7 +141,7 @@ def counted(remark: Remark, turn: LastTurn) -> Found:
         percent = slots.last(slots.PERCENT, question)
         if percent and old and old[0] == percent[0] and (other := _number(question[: old[0]])):
             old = other
-    elif slots.MEASURE.fullmatch(rest) and len(rest.split()) < 4:
+    elif _MEASURES.fullmatch(rest) and len(rest.split()) < 5:
         old = next((one.span() for one in slots.MEASURE.finditer(question)), None)
         if old is None:
             return None
@@ -177,6 +155,9 @@ def counted(remark: Remark, turn: LastTurn) -> Found:
         return None
     if old is None or not (remark.goes_on or remark.asks or sure > GUESS):
         return None
+    sign = _SIGNED.match(question[slice(*old)])
+    if sign and slots.NUMBER.fullmatch(rest) and not _SIGNED.match(rest):
+        rest = f"{sign[0]}{rest}"
     return slots.put(question, old, rest), sure
 
 
@@ -263,7 +244,11 @@ def aligned(remark: Remark, turn: LastTurn) -> Found:
 
 
 def paired(remark: Remark, turn: LastTurn) -> Found:
-    """ "And France or Germany?": a pair in place of the pair."""
+    """ "And France or Germany?": a pair in place of the pair; "or tea?": one more of them."""
+    if remark.option and not remark.speaks and (pair := _CHOICE.search(turn.question)):
+        start, end = pair.span("by")
+        listed = f"{turn.question[:start].rstrip()}, {turn.question[end:].strip(' ?!.')}"
+        return f"{listed} {pair['by']} {remark.rest}", SURE
     new = _PAIR.fullmatch(remark.rest)
     if new is None or not (remark.joined or remark.mends):
         return None

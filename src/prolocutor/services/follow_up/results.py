@@ -10,9 +10,9 @@ from prolocutor.services.follow_up.last_turn import LastTurn
 from prolocutor.services.follow_up.remarks import Remark
 
 _RESULT: Final = re.compile(
-    r"(?:=|≈|\bis\b|\bare\b|\bmakes?\b|\bequals?\b)\s*(?:about |approximately "
-    r"|roughly )?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+)?)(?P<unit> [A-Za-z°][\w°]*"
-    r"(?: [a-z]\w+)?)?"
+    r"(?:=|≈|\bis\b|\bare\b|\bmakes?\b|\bequals?\b|\bhas\b)\s*(?:about |approximately "
+    r"|roughly )?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+)?"
+    r"(?: (?:thousand|million|billion))?)(?P<unit> [A-Za-z°][\w°]*(?: [a-z]\w+)?)?"
 )
 _NUMBER: Final = re.compile(r"(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)")
 _OPERAND: Final = rf"(?:{slots.NUMBER.pattern})(?:\s?(?:%|percent))?"
@@ -139,7 +139,8 @@ def continued_sum(remark: Remark, turn: LastTurn) -> str:
     if not after and not any(pattern.fullmatch(rest) for pattern, _ in _ORDER_FORMS):
         return ""
     points = re.search(rf"\b{_THAT}\b", rest, re.IGNORECASE)
-    if not points and not _CALCULATES.search(turn.question):
+    sums = _CALCULATES.search(turn.question) or _RESULT.search(turn.reply)
+    if not points and not sums:
         return ""
     value = value_of(turn.reply)
     if not value:

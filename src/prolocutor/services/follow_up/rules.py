@@ -11,6 +11,7 @@ from typing import Final
 
 from prolocutor.services.follow_up import slots
 from prolocutor.services.follow_up.certainty import GUESS, LIKELY, SURE, Found
+from prolocutor.services.follow_up.dates import dated
 from prolocutor.services.follow_up.last_turn import LastTurn
 from prolocutor.services.follow_up.pronouns import resolved
 from prolocutor.services.follow_up.remarks import Remark
@@ -18,7 +19,6 @@ from prolocutor.services.follow_up.replacing import (
     added,
     aligned,
     counted,
-    dated,
     expressed,
     mended,
     paired,
@@ -47,10 +47,15 @@ _ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )
 _ONE_MORE: Final = re.compile(
-    r"(?:something(?= about (?!you|me|my))|(?:(?:tell|give|set|make|start|add|show|create|get|do) (?:me )?)?(?:another(?: one)?"
+    r"(?:something(?= about (?!you|me|my))"
+    r"|(?:(?:tell|give|set|make|start|add|show|create|get|do) (?:me )?)?(?:another(?: one)?"
     r"|one(?: more)?|a new one|some more|more|a second one))\s+(?P<what>(?:about|for"
     r"|with|of"
     r"|on|at|in|to|from|between)\b(?! (?:those|these|your|the|my)\b).+)",
+    re.IGNORECASE,
+)
+_HOW_MANY_THAT: Final = re.compile(
+    r"how (?:many|much) (?P<unit>[\w]+(?: [\w]+)?) (?:is|are|would) (?:that|it|this|those)(?: be)?",
     re.IGNORECASE,
 )
 _SWAP: Final = re.compile(
@@ -110,17 +115,12 @@ def swaps(remark: Remark, turn: LastTurn) -> Found:
     if measure and found:
         number = slots.NUMBER.match(measure[0])
         _, _, (start, end) = found[-1]
+        lead = found[-1][1][0]
         if number and measure.end() <= start:
-            unit = measure[0][number.end() :].strip(" -")
-            unit_start = measure.end() - len(unit)
-            return (
-                (
-                    f"{question[:unit_start]}"
-                    f"{question[start:end]}{question[measure.end() : start]}{unit}"
-                    f"{question[end:]}"
-                ),
-                SURE,
-            )
+            unit_start = measure.start() + number.end()
+            unit = question[unit_start:lead].strip(" -")
+            target = f"{question[start:end]} {question[lead:start]}{unit}"
+            return f"{question[:unit_start]} {target}{question[end:]}", SURE
     if len(found) > 1:
         (_, _, one), (_, _, two) = found[-2:]
         return _crossed(question, one, two), SURE
@@ -146,6 +146,15 @@ def sums(remark: Remark, turn: LastTurn) -> Found:
 
 def converts(remark: Remark, turn: LastTurn) -> Found:
     """ "Convert that to miles": the amount of the last question, or of its answer."""
+    if many := _HOW_MANY_THAT.fullmatch(remark.rest):
+        if count := slots.how_many_slot(turn.question):
+            return slots.put(turn.question, count, many["unit"]), SURE
+        amount = slots.last(slots.MEASURE, turn.question)
+        if amount is not None:
+            return f"convert {turn.question[slice(*amount)]} to {many['unit']}", SURE
+    if both := re.fullmatch(r".* (?:that|it) (?P<to>(?:in)?to .+) from (?P<of>.+)", remark.rest):
+        value = value_of(turn.reply)
+        return (f"convert {value} {both['of']} {both['to']}", SURE) if value else None
     back = re.fullmatch(r"back (?P<to>(?:in|to|into) .+)", remark.rest, re.IGNORECASE)
     if back and (amount := value_of(turn.reply, units=True)):
         return f"convert {amount} {back['to']}", SURE
