@@ -75,7 +75,12 @@ class CallGroup(msgspec.Struct, eq=False):
         return reply
 
     def joined(self) -> Plain:
-        """Return one annotation: the reply, or the list of replies of a fan-out."""
+        """Return one annotation: the reply, or the list of replies of a fan-out.
+
+        It is `{}` where the formatter found nothing to ask.
+        """
+        if not self.replies and self.step.may_skip:
+            return Plain({}, b"{}")
         if not self.step.fan_out:
             return self.only()
         good = [reply for reply in self.replies if isinstance(reply, Plain)]

@@ -135,4 +135,4 @@ BUILT_IN: dict[str, Formatter] = {
     "chitchat_example_formatter_out": _example_out,
 }
 
-_SAID: Final = ("hypotheses", "counts", "skills", "fan_out", "is_own")
+_SAID: Final = ("hypotheses", "counts", "skills", "fan_out", "is_own", "may_skip")

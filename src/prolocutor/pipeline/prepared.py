@@ -66,6 +66,7 @@ class ServiceStep:
     seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
     `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
     `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
+    `may_skip`: a formatter that gives None has nothing to ask.
     """
 
     __slots__ = (
@@ -83,6 +84,7 @@ class ServiceStep:
         "is_last_chance",
         "is_skill_selector",
         "label",
+        "may_skip",
         "name",
         "only",
         "own_formatter",
@@ -123,6 +125,7 @@ class ServiceStep:
         self.fan_out = service.fan_out or bool(getattr(format_request, "fan_out", False))
         self.own_formatter = is_own(format_request)
         self.wants_hypotheses = wants_hypotheses(format_request)
+        self.may_skip = bool(getattr(format_request, "may_skip", False))
         self.counts = bool(getattr(format_request, "counts", False))
         self.reads_skills = bool(getattr(format_request, "skills", False))
         self.together = service.together

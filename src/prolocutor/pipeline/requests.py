@@ -159,8 +159,9 @@ def requests_for(
     """Return what each call of a service is asked; what its formatter raises is raised.
 
     A candidate annotator is asked `about` some hypotheses of `every`: once for each, or once for
-    all (`together`). A formatter with `fan_out` gives a list, one call for each item. `deltas`
-    takes the words of a service that is asked by one call.
+    all (`together`). A formatter with `fan_out` gives a list, one call for each item; one with a
+    true attribute `may_skip` gives None where there is nothing to ask. `deltas` takes the words of
+    a service that is asked by one call.
     """
     states: list[StateRequest]
     if about is None or step.fan_out:
@@ -179,6 +180,8 @@ def requests_for(
     payloads = [step.format_request(one.shared() if own else one.value()) for one in states]
     if step.fan_out:
         payloads = _tasks(payloads[0], about, every)
+    elif step.may_skip:
+        payloads = [one for one in payloads if one is not None]
     alone = len(payloads) == 1
     requests: list[AnyRequest] = []
     for number, payload in enumerate(payloads):

@@ -47,9 +47,9 @@ def dated(remark: Remark, turn: LastTurn) -> Found:
                 )
                 else remark.rest
             )
-            year = slots.YEAR.search(question[slice(*old)])
-            if year and _DAY_AND_MONTH.fullmatch(remark.rest):
-                new = f"{new} {year[0]}"
+            said = slots.YEAR.search(question[slice(*old)])
+            if said and _DAY_AND_MONTH.fullmatch(remark.rest):
+                new = f"{new} {said[0]}"
             return slots.put(question, (before.start() if before else old[0], old[1]), new), sure
         if remark.goes_on or remark.asks:
             bare = re.sub(r"\b(?:right )?now\b", "", question)

@@ -149,9 +149,8 @@ def converts(remark: Remark, turn: LastTurn) -> Found:
     if many := _HOW_MANY_THAT.fullmatch(remark.rest):
         if count := slots.how_many_slot(turn.question):
             return slots.put(turn.question, count, many["unit"]), SURE
-        amount = slots.last(slots.MEASURE, turn.question)
-        if amount is not None:
-            return f"convert {turn.question[slice(*amount)]} to {many['unit']}", SURE
+        if span := slots.last(slots.MEASURE, turn.question):
+            return f"convert {turn.question[slice(*span)]} to {many['unit']}", SURE
     if both := re.fullmatch(r".* (?:that|it) (?P<to>(?:in)?to .+) from (?P<of>.+)", remark.rest):
         value = value_of(turn.reply)
         return (f"convert {value} {both['of']} {both['to']}", SURE) if value else None
