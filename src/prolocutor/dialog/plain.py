@@ -204,10 +204,8 @@ def _measure(value: Any, max_bytes: int, max_depth: int) -> None:
     while level and number <= _FEW:
         level = get_referents(*level)
         number += len(level)
-    if not level:
-        return
     try:
-        if _is_small(value, max_bytes, max_depth):
+        if not level or _is_small(value, max_bytes, max_depth):
             return
     except BadReply:
         raise
@@ -228,7 +226,8 @@ def _is_small(value: Any, max_bytes: int, max_depth: int) -> bool:
             return False
         parts = get_referents(*level)  # of a Struct also its class, which has no length
         number += len(parts)
-        size += sum(map(length_hint, parts))
+        keys = [key for one in level if isinstance(one, dict) for key in one]  # no referents
+        size += sum(map(length_hint, [*parts, *keys]))
         level = [one for one in parts if type(one) not in _LEAVES and isinstance(one, _CONTAINERS)]
         if not level:
             return size <= max_bytes or _refuse(size, max_bytes)

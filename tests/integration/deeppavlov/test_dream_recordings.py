@@ -92,11 +92,28 @@ def test_every_request_and_reply_is_that_of_the_recording(
     assert result["ok"], result["services"]
 
 
+GAPS = (0.003, 0.03, 0.1)
+"""Seconds between the answers of services that run side by side.
+
+Some requests show what a service beside them has said, so the recorded order of answers counts. A
+busy machine may mix them up where they are close together.
+"""
+
+
 def comparison(name: str, folder: Path) -> Any:
+    """Compare a pipeline with its recording, with wider gaps where it differs."""
+    for gap in GAPS:
+        result = compared_once(name, folder, gap)
+        if result["ok"]:
+            break
+    return result
+
+
+def compared_once(name: str, folder: Path, gap: float) -> Any:
     """Serve a pipeline, play its recorded turns, and compare all that was asked and said."""
     fake_dream = tool()
     pipeline = fake_dream.load(PIPELINES / f"{name}.json")
-    services = fake_dream.Fake(pipeline).start(0)
+    services = fake_dream.Fake(pipeline, gap).start(0)
     address = f"http://127.0.0.1:{services.server.server_address[1]}"
     file, words = folder / "pipeline_conf.json", folder / "words.json"
     file.write_text(json.dumps(fake_dream.rewrite(pipeline, address)))
