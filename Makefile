@@ -24,7 +24,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: help setup serve quick test check lint types floors format docs dist wheel test-wheel image soak soak-replicas \
-	bench bench-peers demo-score test-parlai demo-data lock clean distclean moved
+	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,6 +115,13 @@ lock: ## remake requirements/*.lock from the two pyproject.toml with Python 3.11
 	@$(call lock,serve,.[asks$(comma)thingtalk] ./$(DEMO) hatchling --constraint requirements/dev.lock)
 	@$(call lock,core,. --constraint requirements/dev.lock)
 	@rm -rf build/lock
+
+audit: ## look up known vulnerabilities of all locked dependencies (it needs the index)
+	@rm -rf build/audit && $(PYTHON) -m venv build/audit
+	@build/audit/bin/python $(PIP) --quiet install --no-compile pip-audit
+	@for locked in requirements/{core,serve,dev}.lock; do echo "$$locked"; \
+		build/audit/bin/pip-audit --no-deps --disable-pip --requirement "$$locked" $(ARGS) || failed=1; \
+	done; rm -rf build/audit; exit $${failed:-0}
 
 clean: ## remove caches and build results, keep .venv and dialogs
 	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -44,6 +44,9 @@ UNREAD: Final = b""
 MAX_LOOKS = 10
 """How often the words are read again because another replica has changed their dialog."""
 
+_SECRET = b'{"secret":true}'
+"""What is stored of a secret for a second run: that there is none."""
+
 INTERRUPTED = {"interrupted": True}
 """Attributes of a reply that closes a turn which was cut off and not run again."""
 
@@ -88,8 +91,8 @@ class Journal:
     ) -> OpenedTurn | AnsweredRequest:
         """Store an input; the person's last turn is stored first if that failed before.
 
-        A password is stored only while the turn is open, for a second run. `turn_id` is that of an
-        earlier try.
+        A password is not stored: a turn that was cut off with one does not run again. `turn_id` is
+        that of an earlier try.
         """
         await self.settle(user)
         ids = new_ids(7)
@@ -161,7 +164,7 @@ class Journal:
             encoded_text=text,
             attributes=attributes,
             message=_row_of(shown, text, bot_utt_id),
-            start=self._with_trace(_start_of(input, secret=True) if secret else start),
+            start=self._with_trace(_SECRET if secret else start),
             round=round,
             request_key=request_id,
             request_hash=None if request_id is None else _digest(said, dialog, came),
@@ -282,11 +285,18 @@ def input_of(opened: OpenedTurn) -> Input:
     said = opened.opening
     came: dict[str, Any] = {} if said.start == b"{}" else plain.decode(said.start)
     came.pop("traceparent", None)
+    came.pop("secret", None)
     if "retold" in came:
         came["retold"] = msgspec.convert(came["retold"], EarlierTurn)
     if "operator" in came:
         came["operator"] = msgspec.convert(came["operator"], OperatorAct)
     return Input(attributes=plain.decode(said.attributes), **{"text": said.text, **came})
+
+
+def is_withheld(opened: OpenedTurn) -> bool:
+    """Return whether what was said in an opened turn is a secret, which is stored nowhere."""
+    start = opened.opening.start
+    return start != b"{}" and "secret" in plain.decode(start)
 
 
 def traceparent_of(opened: OpenedTurn) -> str | None:
@@ -295,14 +305,12 @@ def traceparent_of(opened: OpenedTurn) -> str | None:
     return None if start == b"{}" else plain.decode(start).get("traceparent")
 
 
-def _start_of(input: Input, *, secret: bool = False) -> bytes:
-    """Return what a second run needs of an input beside its text; of a secret, the text too."""
+def _start_of(input: Input) -> bytes:
+    """Return what a second run needs of an input beside its text."""
     is_plain = input.parsed is None and input.program is None and input.skill is None
-    if is_plain and input.operator is None and not (secret or input.retold):
+    if is_plain and input.operator is None and not input.retold:
         return b"{}"
-    text = input.text if secret else None
     came = {
-        "text": text,
         "parsed": input.parsed,
         "program": input.program,
         "skill": input.skill,

@@ -12,7 +12,13 @@ from typing import Final
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
-from prolocutor.assistant.journal import INTERRUPTED, Journal, input_of, traceparent_of
+from prolocutor.assistant.journal import (
+    INTERRUPTED,
+    Journal,
+    input_of,
+    is_withheld,
+    traceparent_of,
+)
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.person_access import PersonAccess, Place
 from prolocutor.assistant.rounds.decision import Decision
@@ -145,7 +151,7 @@ class TurnRunner:
         if isinstance(opened, AnsweredRequest):
             return TurnResult.from_outcome(opened.reply or b"")
         self._listeners.wake(user)
-        if opened.attempt > 1:
+        if opened.attempt > 1 and not is_withheld(opened):
             input = input_of(opened)
         if listener is not None:
             said = opened.opening
@@ -159,7 +165,7 @@ class TurnRunner:
             opened = await self._journal.resume_turn(turn_id)
             self.taken_up += 1
             young = self._clock() - unfinished.started <= self._recover_within
-            if young and unfinished.attempts < MAX_ATTEMPTS:
+            if young and unfinished.attempts < MAX_ATTEMPTS and not is_withheld(opened):
                 log.info("turn %s was cut off and runs again", turn_id)
                 with continued(traceparent_of(opened)):
                     await self._run(opened, input_of(opened), monotonic())

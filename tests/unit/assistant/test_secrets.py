@@ -90,7 +90,7 @@ async def test_after_a_restart_it_is_still_one(tmp_path: Path) -> None:
     assert asker.told[0]["value"] == SECRET
 
 
-async def test_a_turn_with_a_password_that_was_cut_off_gets_it_again() -> None:
+async def test_a_turn_with_a_password_that_was_cut_off_does_not_run_again() -> None:
     asker, store = Asker(), MemoryStore()
     skills = asking_skills(asker)
     async with assistant(*skills, store=store) as it:
@@ -110,6 +110,26 @@ async def test_a_turn_with_a_password_that_was_cut_off_gets_it_again() -> None:
     async with assistant(*skills, store=store) as it:
         while it.busy:  # noqa: ASYNC110 - nothing tells when the last one has gone
             await asyncio.sleep(0)
+        assert (await it.waiting("ann")) is not None
+        await it.turn(SECRET, user="ann")
         kept = await everything(it)
     assert [one["value"] for one in asker.told] == [SECRET, SECRET]
     assert SECRET not in kept.replace(f'got \\"{SECRET}\\"', "")
+
+
+@pytest.mark.parametrize("came", [{"text": SECRET}, {"text": "", "parsed": TOKEN}])
+async def test_no_byte_of_the_file_or_its_log_holds_it(
+    came: dict[str, Any], tmp_path: Path
+) -> None:
+    def asks(request: Any) -> dict[str, Any]:
+        found = [file.name for file in tmp_path.iterdir() if SECRET.encode() in file.read_bytes()]
+        seen.append(found)
+        return {"text": "thanks", "confidence": 1.0} if "answer" in request else asking("password")
+
+    seen: list[list[str]] = []
+    pipeline = Pipeline(skills=[Service("asks", asks, inline=True)])
+    async with Assistant(pipeline, store=f"sqlite:///{tmp_path}/dialogs.db") as it:
+        await it.turn("hi", user="ann")
+        await it.turn(user="ann", request_id="key", **came)
+        asks({"answer": None})
+    assert seen == [[], [], []]
