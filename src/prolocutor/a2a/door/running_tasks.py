@@ -1,4 +1,4 @@
-"""Messages on their way: what was sent by whom, and the task whose turn runs."""
+"""RunningTasks: messages on their way, what was sent by whom, and the tasks whose turns run."""
 
 from __future__ import annotations
 
@@ -70,6 +70,38 @@ class RunningTask(msgspec.Struct):
             status=A2aStatus(state=WORKING, timestamp=iso_time(self.since)),
             history=sent.history,
         )
+
+
+class RunningTasks:
+    """The tasks of this process whose turns run, by person and id."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[str, str], RunningTask] = {}
+
+    def begin(self, sent: SentMessage) -> RunningTask:
+        """Add the task of a message."""
+        running = RunningTask(sent, timestamp())
+        self._tasks[sent.place.user, sent.task] = running
+        return running
+
+    def end(self, running: RunningTask) -> None:
+        """Drop a task whose turn has ended."""
+        sent = running.sent
+        if self._tasks.get((sent.place.user, sent.task)) is running:
+            del self._tasks[sent.place.user, sent.task]
+        running.over.set()
+
+    def find(self, user: str, id_: str) -> RunningTask | None:
+        """Return a task, if its turn runs."""
+        return self._tasks.get((user, id_))
+
+    def all_of(self, user: str | None, context: str) -> list[A2aTask]:
+        """Return the tasks of a person, or of one context."""
+        return [
+            one.task()
+            for one in self._tasks.values()
+            if one.sent.place.user == user and context in ("", one.sent.place.context)
+        ]
 
 
 def cancelled(task: A2aTask) -> A2aTask:

@@ -8,20 +8,22 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
-import msgspec
-
 from prolocutor.a2a.door.archive import TaskArchive, described
-from prolocutor.a2a.door.incoming import ATTRIBUTE, checked, read_message
+from prolocutor.a2a.door.incoming import ATTRIBUTE
 from prolocutor.a2a.door.known_contexts import KnownContexts
-from prolocutor.a2a.door.outgoing import SpokenReply, read_reply, takes_something, task_of
+from prolocutor.a2a.door.outgoing import SpokenReply, read_reply, task_of
 from prolocutor.a2a.door.places import (
-    A2aPlace,
-    place_of,
     place_of_task,
     request_key,
-    task_id,
 )
-from prolocutor.a2a.door.running_tasks import A2aCaller, RunningTask, SentMessage, cancelled
+from prolocutor.a2a.door.preparing import MessagePreparation
+from prolocutor.a2a.door.running_tasks import (
+    A2aCaller,
+    RunningTask,
+    RunningTasks,
+    SentMessage,
+    cancelled,
+)
 from prolocutor.a2a.door.streaming import ReplyEvents, status_event
 from prolocutor.a2a.door.webhooks import TaskWebhooks
 from prolocutor.a2a.wire.core import (
@@ -30,23 +32,18 @@ from prolocutor.a2a.wire.core import (
     TERMINAL,
     WORKING,
     A2aEvent,
-    A2aMessage,
     A2aSendParams,
     A2aStatus,
     A2aTask,
 )
 from prolocutor.a2a.wire.faults import (
     CONFLICT,
-    CONTENT_TYPE,
-    INVALID_PARAMS,
     TASK_NOT_CANCELABLE,
-    UNSUPPORTED_OPERATION,
     A2aFault,
     not_found,
 )
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_stream import TurnStream
-from prolocutor.dialog.ids import timestamp
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.dialog.turn_events import ReplyGiven, TurnEvent
 from prolocutor.errors import Conflict
@@ -76,26 +73,26 @@ class TaskSender:
     ) -> None:
         self._assistant = assistant
         self._archive = archive
-        self._webhooks = webhooks
         self._known = KnownContexts(archive, own_contexts=own_contexts)
-        self._running: dict[tuple[str, str], RunningTask] = {}
+        self._running = RunningTasks()
+        self._preparing = MessagePreparation(archive, webhooks, self._known, self._running)
         self._alone: set[asyncio.Task[A2aTask]] = set()
 
     # -- what clients ask -------------------------------------------------------------------
 
     async def send(self, params: A2aSendParams, caller: A2aCaller) -> A2aTask:
         """Send a message and return its task: after the reply, or at once where that is wanted."""
-        sent = await self._prepared(params, caller)
+        sent = await self._preparing.prepare(params, caller)
         if not params.configuration.return_immediately:
-            return await self._finish(self._begin(sent))
-        running = self._begin(sent)
+            return await self._finish(self._running.begin(sent))
+        running = self._running.begin(sent)
         self._start(self._finish(running))
         return running.task()
 
     async def stream(self, params: A2aSendParams, caller: A2aCaller) -> AsyncIterator[A2aEvent]:
         """Send a message and return the events of its task."""
-        sent = await self._prepared(params, caller)
-        running = self._begin(sent)
+        sent = await self._preparing.prepare(params, caller)
+        running = self._running.begin(sent)
         stream = self._assistant.stream(
             sent.read.text,
             user=sent.place.user,
@@ -109,14 +106,14 @@ class TaskSender:
         try:
             first = await anext(stream)
         except BaseException as error:
-            self._end(running)
+            self._running.end(running)
             raise (_raised(error) if isinstance(error, Exception) else error) from None
         return self._streamed(running, stream, first)
 
     async def task(self, user: str | None, id_: str) -> A2aTask:
         """Return a task as it is now; `A2aFault` where there is none."""
         place = place_of_task(user, id_)
-        running = self._running.get((place.user, id_))
+        running = self._running.find(place.user, id_)
         if running is not None:
             return running.task()
         finished = self._known.finished(place.user, id_)
@@ -133,12 +130,11 @@ class TaskSender:
         """Cancel a task: what it asks is over, and the reply of a turn that runs goes nowhere."""
         task = await self.task(user, id_)
         place = place_of_task(user, id_)
-        key = (place.user, id_)
         state = task.status.state
         if state in TERMINAL:
             raise A2aFault(TASK_NOT_CANCELABLE, f"the task is over: {state}", field="id")
         await self._archive.cancel(place.user, id_)
-        running = self._running.get(key)
+        running = self._running.find(place.user, id_)
         if running is not None:
             running.is_cancelled = True
             running.over.set()
@@ -153,15 +149,11 @@ class TaskSender:
 
     def running(self, user: str | None, context: str) -> list[A2aTask]:
         """Return the tasks of a person, or of one context, whose turns run."""
-        return [
-            one.task()
-            for one in self._running.values()
-            if one.sent.place.user == user and context in ("", one.sent.place.context)
-        ]
+        return self._running.all_of(user, context)
 
     async def pause(self, user: str, id_: str, news: asyncio.Event) -> None:
         """Wait until the turn of a task has ended, or there is news of its person."""
-        running = self._running.get((user, id_))
+        running = self._running.find(user, id_)
         if running is not None:
             await running.over.wait()
             return
@@ -176,77 +168,7 @@ class TaskSender:
             task.cancel()
         await asyncio.gather(*self._alone, return_exceptions=True)
 
-    # -- before the turn --------------------------------------------------------------------
-
-    async def _prepared(self, params: A2aSendParams, caller: A2aCaller) -> SentMessage:
-        message = checked(params)
-        modes = params.configuration.accepted_output_modes
-        if not takes_something(modes):
-            raise A2aFault(CONTENT_TYPE, f"none of {', '.join(modes)!s:.200} is sent here")
-        place = self._place(message, caller.user)
-        open_task = await self._known.open_task(place)
-        task = await self._task_of(message, place, open_task)
-        read = read_message(message, params.metadata)
-        ids = described(read.attributes[ATTRIBUTE], place.context)
-        read.attributes[ATTRIBUTE] = ids
-        earlier: list[A2aMessage] = []
-        if open_task is not None and open_task.id == task:
-            asked = open_task.status.message
-            earlier = [*open_task.history, *([asked] if asked is not None else [])]
-        named = msgspec.structs.replace(message, context_id=place.context, task_id=task)
-        sent = SentMessage(params, named, place, task, read, caller.skill, earlier)
-        config = params.configuration.task_push_notification_config
-        if config is not None:
-            wanted = msgspec.structs.replace(config, task_id=task)
-            await self._webhooks.add(place, wanted, legacy=caller.legacy, trusted=caller.trusted)
-        return sent
-
-    def _place(self, message: A2aMessage, user: str | None) -> A2aPlace:
-        if not message.task_id:
-            said = "" if message.context_id else repr(message.parts)
-            seed = request_key(message.message_id, said)
-            return place_of(user, message.context_id, seed)
-        place = place_of_task(user, message.task_id)
-        if message.context_id not in ("", place.context):
-            what = "contextId is not that of the task; leave it out"
-            raise A2aFault(INVALID_PARAMS, what, field="message.contextId")
-        return place
-
-    async def _task_of(
-        self, message: A2aMessage, place: A2aPlace, open_task: A2aTask | None
-    ) -> str:
-        """Return the task that a message belongs to; `A2aFault` where it takes no more."""
-        named = message.task_id
-        own = task_id(place.context, message.message_id)
-        if open_task is not None and named in ("", open_task.id):
-            return open_task.id
-        if not named:
-            return own
-        for found in await self._archive.found_in(place.user, place.context):
-            if found.id == named:
-                if message.message_id in found.message_ids():
-                    return named  # sent again: the stored reply
-                if found.asks and found.is_last:
-                    return named
-                what = "the task is over; leave taskId out to begin another"
-                raise A2aFault(UNSUPPORTED_OPERATION, what, field="message.taskId")
-        if (place.user, named) in self._running:
-            what = "the task is being worked on; wait for its reply"
-            raise A2aFault(UNSUPPORTED_OPERATION, what, field="message.taskId")
-        raise not_found(named)
-
     # -- the turn ---------------------------------------------------------------------------
-
-    def _begin(self, sent: SentMessage) -> RunningTask:
-        running = RunningTask(sent, timestamp())
-        self._running[sent.place.user, sent.task] = running
-        return running
-
-    def _end(self, running: RunningTask) -> None:
-        sent = running.sent
-        if self._running.get((sent.place.user, sent.task)) is running:
-            del self._running[sent.place.user, sent.task]
-        running.over.set()
 
     async def _finish(self, running: RunningTask) -> A2aTask:
         """Wait for the reply and return the task after it, or cancelled meanwhile."""
@@ -267,7 +189,7 @@ class TaskSender:
         except Conflict as error:
             raise _raised(error) from None
         finally:
-            self._end(running)
+            self._running.end(running)
 
     async def _streamed(
         self, running: RunningTask, stream: TurnStream, first: TurnEvent
@@ -289,7 +211,7 @@ class TaskSender:
             reply = SpokenReply.of(event.utterance)
             task = await self._after(running, reply, event.waiting, repeated=event.repeated)
         finally:
-            self._end(running)
+            self._running.end(running)
             await stream.aclose()
         for last in shaped.last(task):
             yield last
