@@ -7,7 +7,7 @@ full names, with the prefix of the door that they came in by.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -15,13 +15,16 @@ from prolocutor.assistant.assistant import Assistant
 from prolocutor.cli.store_access import rate
 from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.contracts.channel import Route
-from prolocutor.errors import BadInput, NotFound
+from prolocutor.contracts.http import KeyScope, Visitor
+from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.web.key_ring import KeyRing, StoredKey
 from prolocutor.web.operations import Operation, TypedRequest
 
 TURN: Final = "/owner/turn"
 CLOSE: Final = "/owner/close"
 RATE: Final = "/owner/rate"
 DELETE: Final = "/owner/delete"
+KEYS: Final = "/owner/keys"
 
 
 class OwnerTurn(msgspec.Struct, frozen=True):
@@ -69,26 +72,63 @@ class OwnerDeleted(msgspec.Struct, frozen=True):
     deleted: int | bool
 
 
+class KeyCommand(msgspec.Struct, frozen=True):
+    """What is to be done with keys, and what each needs: a name and scopes, or an id."""
+
+    do: Literal["create", "list", "revoke"]
+    name: str = ""
+    scopes: list[KeyScope] = []
+    seconds: float | None = None
+    id: str = ""
+
+
+class KeyResult(msgspec.Struct, frozen=True):
+    """The keys that there are, or the secret of a new one."""
+
+    keys: list[StoredKey] = []
+    secret: str = ""
+
+
+async def obey(ring: KeyRing, command: KeyCommand) -> KeyResult:
+    """Do what is to be done with keys."""
+    if command.do == "list":
+        return KeyResult(await ring.list())
+    if command.do == "revoke":
+        await ring.revoke(command.id)
+        return KeyResult()
+    secret, key = await ring.create(command.name, command.scopes, command.seconds)
+    return KeyResult([key], secret)
+
+
 class OwnerChannel:
     """The routes by which other commands use the store through its owner."""
 
     name: Final = "owner"
     prefix: Final = "owner:"
 
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, ring: KeyRing | None = None) -> None:
         self._assistant = assistant
+        self._ring = ring or KeyRing(assistant.store)
         self.routes: Sequence[Route] = [
             Route("POST", TURN, Operation(self.owner_turn), "operators"),
             Route("POST", CLOSE, Operation(self.owner_close), "operators"),
             Route("POST", RATE, Operation(self.owner_rate, errors=[NotFound]), "operators"),
             Route("POST", DELETE, Operation(self.owner_delete), "operators"),
+            Route("POST", KEYS, Operation(self.owner_keys, errors=[NotFound]), "operators"),
         ]
 
     async def open(self) -> None:
-        """Do nothing."""
+        """Read the keys that the store keeps."""
+        await self._ring.open()
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Write when keys were used last."""
+        await self._ring.aclose()
+
+    async def owner_keys(self, request: TypedRequest[None, KeyCommand]) -> KeyResult:
+        """Make, list or revoke keys (for our own commands)."""
+        _check_admin(request.visitor)
+        return await obey(self._ring, request.body)
 
     async def owner_turn(self, request: TypedRequest[None, OwnerTurn]) -> TurnOutput:
         """Make a turn and return it as a whole (for our own commands)."""
@@ -107,9 +147,15 @@ class OwnerChannel:
 
     async def owner_delete(self, request: TypedRequest[None, OwnerDeletion]) -> OwnerDeleted:
         """Delete a user, or all dialogs before a date (for our own commands)."""
+        _check_admin(request.visitor)
         body = request.body
         if body.before is not None:
             return OwnerDeleted(await self._assistant.store.delete_older(body.before))
         if body.user is None:
             raise BadInput("user or before is needed", field="user")
         return OwnerDeleted(await self._assistant.delete_person(body.user))
+
+
+def _check_admin(visitor: Visitor) -> None:
+    if visitor.scopes is not None and "admin" not in visitor.scopes:
+        raise Forbidden("a key for this needs the scope admin")

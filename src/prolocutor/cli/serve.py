@@ -40,6 +40,7 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
 from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
@@ -224,7 +225,8 @@ def _app(
     plan: ServePlan, assistant: Assistant, metrics: TurnMetrics, shown: dict[str, dict[str, Any]]
 ) -> Listener:
     settings = plan.settings
-    channels: list[Channel] = [OwnerChannel(assistant)]
+    ring = KeyRing(assistant.store)
+    channels: list[Channel] = [OwnerChannel(assistant, ring)]
     for name, options in plan.doors().items():
         channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
     return make_app(
@@ -240,6 +242,7 @@ def _app(
         ),
         limits=settings.limits,
         metrics=metrics,
+        ring=ring,
     )
 
 

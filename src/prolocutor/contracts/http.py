@@ -11,18 +11,34 @@ Access = Literal["all", "known", "operators"]
 """Who may use a route: everyone, without limits; those whom `auth` admits; operators alone."""
 
 
+KeyScope = Literal["operate", "converse", "read", "admin"]
+"""What a key may be used for."""
+
+
 class Visitor(msgspec.Struct, frozen=True):
     """The identity behind a request.
 
     An operator may speak for any user, a person only for `user`; an anonymous visitor is a new
     person. `names` are the person's names in the assistant, one for each door: what is stored
-    under any of them belongs to this person. `name` is what an operator is called.
+    under any of them belongs to this person. `name` is what an operator is called,
+    `scopes` what their key may be used for, None for everything.
     """
 
     kind: Literal["operator", "person", "anonymous"]
     user: str | None = None
     names: frozenset[str] = frozenset()
     name: str = ""
+    scopes: frozenset[KeyScope] | None = None
+
+    def may(self, access: Access, *, reads: bool) -> bool:
+        """Return whether the scopes of the key, if it has any, let it use a route."""
+        if self.scopes is None or "admin" in self.scopes:
+            return True
+        if reads and "read" in self.scopes:
+            return True
+        if access == "operators":
+            return "operate" in self.scopes
+        return not self.scopes.isdisjoint(("operate", "converse"))
 
 
 class HttpRequest(Protocol):

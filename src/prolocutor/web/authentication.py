@@ -18,6 +18,7 @@ import msgspec
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, Unauthenticated
 from prolocutor.web.client_address import ClientAddresses, client_name
+from prolocutor.web.key_ring import PREFIX, KeyRing
 from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
 
 OPERATOR: Final = Visitor("operator", name="operator")
@@ -80,8 +81,10 @@ class Authenticator:
         origins: Collection[str] = (),
         prefixes: Collection[str] = ("",),
         wrong_keys: int = 10,
+        ring: KeyRing | None = None,
     ) -> None:
         self.auth = auth
+        self._ring = ring
         self.addresses = ClientAddresses(auth.trusted_proxies)
         self._wrong = RateCounters(wrong_keys, MINUTE)
         self._used: OrderedDict[tuple[str, bytes], None] = OrderedDict()
@@ -157,11 +160,11 @@ class Authenticator:
         any_secret: bool,
         address: str,
     ) -> Visitor:
-        any_secret = any_secret and not self._has_secrets
+        any_secret = any_secret and not (self._has_secrets or self._ring)
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret, client_name(address))
-        local = self.auth.trusts_loopback and _is_local(headers, client)
+        local = self._trusts_loopback() and _is_local(headers, client)
         if local and not self.addresses.trusts(client):
             if self._own_page(headers):
                 return LOCAL
@@ -172,13 +175,16 @@ class Authenticator:
 
     def _look_up(self, secret: str, address: str) -> Visitor:
         digest = self._digest(secret)
+        ringed = self._ring.find(secret) if self._ring and secret.startswith(PREFIX) else None
         used = address, digest
         if used not in self._used and (wait := self._wrong.wait(address)):
             seconds = math.ceil(wait)
             what = f"too many wrong keys came from your address; try again in {seconds} s"
             raise QuotaExceeded(what, seconds)
         known, visitor = self._known.get(digest[:16], (b"", OPERATOR))
-        if not hmac.compare_digest(known, digest):
+        if ringed is not None:
+            visitor = ringed
+        elif not hmac.compare_digest(known, digest):
             self._wrong.count(address)
             raise Unauthenticated("this key or token is not known")
         if used not in self._used:
@@ -186,6 +192,11 @@ class Authenticator:
             if len(self._used) > MAX_COUNTERS:
                 self._used.popitem(last=False)
         return visitor
+
+    def _trusts_loopback(self) -> bool:
+        if self.auth.loopback is None and self._ring:
+            return False
+        return self.auth.trusts_loopback
 
     def _own_page(self, headers: Headers) -> bool:
         """Return whether a request comes from no page, from our own or from an allowed one."""

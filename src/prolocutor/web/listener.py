@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -14,7 +15,7 @@ from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.http import Access, HttpResponse, Visitor
 from prolocutor.contracts.quota import REQUEST_QUOTA
 from prolocutor.contracts.websocket import WebSocket
-from prolocutor.errors import ConfigError, Overloaded, Stopping
+from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
@@ -23,11 +24,15 @@ from prolocutor.web.client_address import client_name
 from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
 from prolocutor.web.in_flight import InFlight
+from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiRequest, send_response
 from prolocutor.web.routing import RouteTable
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket
+
+audit = logging.getLogger("prolocutor.audit")
+"""What operators did: who, from where, which request; never what it held."""
 
 
 class Admit(Protocol):
@@ -53,14 +58,22 @@ def make_app(
     limits: ListenerLimits | None = None,
     origins: Collection[str] = (),
     metrics: TurnMetrics | None = None,
+    ring: KeyRing | None = None,
 ) -> Listener:
     """Return the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
 
     `origins` (`https://example.org`, or `*`) are the sites whose pages may talk to it. `metrics`
-    has to be among the assistant's observers; without it there is no `/metrics`.
+    has to be among the assistant's observers; without it there is no `/metrics`. `ring` holds the
+    keys that are kept in the store, if any; a channel opens it.
     """
     return Listener(
-        assistant, channels, auth or AccessPolicy(), limits or ListenerLimits(), origins, metrics
+        assistant,
+        channels,
+        auth or AccessPolicy(),
+        limits or ListenerLimits(),
+        origins,
+        metrics,
+        ring,
     )
 
 
@@ -78,11 +91,12 @@ class Listener:
         limits: ListenerLimits,
         origins: Collection[str],
         metrics: TurnMetrics | None,
+        ring: KeyRing | None = None,
     ) -> None:
         _check_prefixes(channels)
         self.limits = limits
         prefixes = [channel.prefix for channel in channels]
-        self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys)
+        self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys, ring)
         self._quotas = VisitorQuotaTable(limits)
         self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
         self.stopping = False
@@ -184,7 +198,12 @@ class Listener:
             raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
         peer = client[0] if client else None
         address = self.authenticator.addresses.find(scope["headers"], peer)
-        request.visitor = admit(request.headers, query, peer, access, address=address)
+        visitor = admit(request.headers, query, peer, access, address=address)
+        if not visitor.may(access, reads=scope.get("method") in ("GET", "HEAD")):
+            raise Forbidden("the scopes of this key do not reach so far")
+        if access == "operators" and scope["path"] != "/metrics":
+            audit.info("%s at %s: %s %s", visitor.name, address, scope["method"], scope["path"])
+        request.visitor = visitor
         if self.stopping:
             raise Stopping("the assistant is shutting down")
         if len(self._in_flight) > self.limits.requests:

@@ -1,0 +1,105 @@
+"""`prolocutor keys`: make, list and revoke keys that are kept in the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, get_args
+
+import click
+import msgspec
+
+from prolocutor.cli.options import STORE_OPTION
+from prolocutor.cli.owner import OwnerDoor, door_of
+from prolocutor.cli.owner_channel import KEYS, KeyCommand, KeyResult, obey
+from prolocutor.config.store_location import store_url
+from prolocutor.contracts.http import KeyScope
+from prolocutor.dialog.ids import format_time
+from prolocutor.stores.store_catalog import open_store
+from prolocutor.web.key_ring import KeyRing, StoredKey
+
+DAY: Final = 86_400.0
+
+
+@click.group(short_help="Make, list and revoke keys of operators.")
+def keys() -> None:
+    """Make, list and revoke keys of operators, beside those of `auth.keys`.
+
+    The store keeps a digest of each. A server takes them at once, its replicas within seconds.
+
+    \b
+    Examples:
+      prolocutor keys create dashboard --scope read --days 90
+      prolocutor keys list
+      prolocutor keys revoke 8f14e45fceea167a
+    """
+
+
+@keys.command(short_help="Make a key and print it, once.")
+@click.argument("name")
+@click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(get_args(KeyScope)),
+    multiple=True,
+    required=True,
+    help="What it may be used for; may be given several times.",
+)
+@click.option("--days", type=click.FloatRange(0, min_open=True), help="For how long it counts.")
+@STORE_OPTION
+def create(name: str, scopes: tuple[KeyScope, ...], days: float | None, store: str | None) -> None:
+    """Make a key for NAME and print it. It is shown this once.
+
+    `read` looks at dialogs, figures and metrics; `converse` talks for any person; `operate` does
+    what operators do (take dialogs over, rate, notify) and the two before; `admin` everything, keys
+    and deletion through the commands' own door included.
+    """
+    seconds = None if days is None else days * DAY
+    command = KeyCommand("create", name=name, scopes=list(scopes), seconds=seconds)
+    click.echo(asyncio.run(_ask(command, store)).secret)
+
+
+@keys.command("list", short_help="List the keys, never their secrets.")
+@STORE_OPTION
+def list_keys(store: str | None) -> None:
+    """List the keys: id, name, scopes, made, end, last use. The columns are apart by tabs."""
+    for key in asyncio.run(_ask(KeyCommand("list"), store)).keys:
+        click.echo("\t".join(_row(key)))
+
+
+@keys.command(short_help="Revoke a key.")
+@click.argument("id_", metavar="ID")
+@STORE_OPTION
+def revoke(id_: str, store: str | None) -> None:
+    """Revoke the key with this ID."""
+    asyncio.run(_ask(KeyCommand("revoke", id=id_), store))
+    click.echo(f"The key {id_} is revoked.")
+
+
+def _row(key: StoredKey) -> list[str]:
+    times = [key.created, key.expires, key.used]
+    shown = ["-" if at is None else format_time(at)[:19] for at in times]
+    return [key.id, key.name, ",".join(key.scopes), *shown]
+
+
+async def _ask(command: KeyCommand, given: str | None) -> KeyResult:
+    async with _ring(given) as ring:
+        if isinstance(ring, OwnerDoor):
+            return msgspec.convert(ring.post(KEYS, msgspec.to_builtins(command)), KeyResult)
+        return await obey(ring, command)
+
+
+@asynccontextmanager
+async def _ring(given: str | None) -> AsyncIterator[OwnerDoor | KeyRing]:
+    """Return the door of the store's owner if it has one, else the keys of the store itself."""
+    url = store_url(given)
+    if (door := door_of(url)) is not None:
+        yield door
+        return
+    store: Any = open_store(url)
+    await store.open()
+    try:
+        yield KeyRing(store)
+    finally:
+        await store.aclose()

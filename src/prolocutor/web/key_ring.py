@@ -1,0 +1,145 @@
+"""KeyRing: keys that are kept in the store, hashed, with scopes, an end and their last use."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.http import KeyScope, Visitor
+from prolocutor.contracts.store import RecordStore
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import NotFound, StoreError
+
+log = logging.getLogger(__name__)
+
+KIND: Final = "access-key"
+"""The kind of the assistant's own records that are keys."""
+
+PREFIX: Final = "prolocutor_"
+REFRESH: Final = 5.0
+"""Seconds after which keys that were made or revoked elsewhere count here."""
+
+_ID_DIGITS: Final = 16
+_USE_STEP: Final = 60.0
+"""Seconds by which the last use has to be later to be written again."""
+
+
+class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
+    """One key. `digest` is that of its secret; times are in seconds (UNIX)."""
+
+    id: str
+    name: str
+    scopes: tuple[KeyScope, ...]
+    digest: str
+    created: float
+    expires: float | None = None
+    used: float | None = None
+
+
+class KeyRing:
+    """The keys of one store.
+
+    A secret is 32 random bytes, so one fast digest of it tells nothing to who reads the store. A
+    key is found by its id and compared in constant time.
+    """
+
+    def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
+        self._records = records
+        self._clock = clock
+        self._keys: dict[str, StoredKey] = {}
+        self._used: dict[str, float] = {}
+        self._refreshing: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of keys, those included that have ended."""
+        return len(self._keys)
+
+    async def open(self) -> None:
+        """Read the keys, and again every few seconds."""
+        await self.refresh()
+        self._refreshing = asyncio.create_task(self._refresh_often(), name="keys")
+
+    async def aclose(self) -> None:
+        """Write the last uses and stop."""
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            await asyncio.wait({self._refreshing})
+        with suppress(StoreError):
+            await self.refresh()
+
+    async def create(
+        self, name: str, scopes: Sequence[KeyScope], seconds: float | None = None
+    ) -> tuple[str, StoredKey]:
+        """Make a key that counts for `seconds`, None for ever; return it and what is stored."""
+        now, secret = self._clock(), secrets.token_urlsafe(32)
+        key = StoredKey(
+            id=new_id()[-_ID_DIGITS:],
+            name=name,
+            scopes=tuple(dict.fromkeys(scopes)),
+            digest=_digest(secret),
+            created=now,
+            expires=None if seconds is None else now + seconds,
+        )
+        await self._write(key)
+        return f"{PREFIX}{key.id}_{secret}", key
+
+    async def list(self) -> list[StoredKey]:
+        """Return all keys, the oldest first."""
+        await self.refresh()
+        return sorted(self._keys.values(), key=lambda key: key.created)
+
+    async def revoke(self, id_: str) -> None:
+        """Delete a key; raise `NotFound` for an unknown one."""
+        if not await self._records.delete_record("", KIND, id_):
+            raise NotFound(f"no key has the id {id_}; prolocutor keys list shows them")
+        self._keys.pop(id_, None)
+        self._used.pop(id_, None)
+
+    def find(self, secret: str) -> Visitor | None:
+        """Return the operator with this key; None if it is unknown or has ended."""
+        id_, _, rest = secret.removeprefix(PREFIX).partition("_")
+        key = self._keys.get(id_)
+        digest = "" if key is None else key.digest
+        if not hmac.compare_digest(digest, _digest(rest)) or key is None:
+            return None
+        now = self._clock()
+        if key.expires is not None and key.expires <= now:
+            return None
+        self._used[id_] = now
+        return Visitor("operator", name=key.name, scopes=frozenset(key.scopes))
+
+    async def refresh(self) -> None:
+        """Read the keys, and write when they were used last."""
+        found = await self._records.records("", KIND)
+        keys = {id_: msgspec.json.decode(body, type=StoredKey) for id_, body in found.items()}
+        self._keys = keys
+        for id_, used in list(self._used.items()):
+            del self._used[id_]
+            key = keys.get(id_)
+            if key is not None and used - (key.used or 0.0) >= _USE_STEP:
+                await self._write(msgspec.structs.replace(key, used=used))
+
+    async def _write(self, key: StoredKey) -> None:
+        await self._records.put_record("", KIND, key.id, msgspec.json.encode(key))
+        self._keys[key.id] = key
+
+    async def _refresh_often(self) -> None:
+        while True:
+            await asyncio.sleep(REFRESH)
+            try:
+                await self.refresh()
+            except StoreError as error:
+                log.warning("the keys cannot be read again: %s", error)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
