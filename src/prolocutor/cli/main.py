@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "mcp": ("prolocutor.cli.mcp:mcp", "Offer an assistant to an MCP client, over stdio."),
     "check": ("prolocutor.cli.check:check", "Find what is wrong with a file, or show its plan."),
     "new": ("prolocutor.cli.new:new", "Write a small assistant of your own."),
+    "add": ("prolocutor.cli.add:add", "Add what is behind a URL to an assistant's file."),
     "replicas": (
         "prolocutor.cli.replicas:replicas",
         "List the processes that share a store, and workers.",

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from prolocutor.cli.add import KEY_HELP, look, put
 from prolocutor.config.assistant_file import FILE_NAME
 from prolocutor.errors import BadInput
 
@@ -17,26 +18,50 @@ SUFFIX: Final = ".template"
 
 
 @click.command(short_help="Write a small assistant of your own.")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def new(folder: Path) -> None:
+@click.argument("target", metavar="[URL]")
+@click.argument("folder", metavar="DIR", required=False, type=click.Path(path_type=Path))
+@click.option("--name", help="With a URL: the name of the skill.")
+@click.option("--key", metavar="NAME", help=f"With a URL: {KEY_HELP[0].lower()}{KEY_HELP[1:]}")
+def new(target: str, folder: Path | None, name: str | None, key: str | None) -> None:
     """Write a small assistant that runs at once into DIR, which must be empty or new.
 
     It has two skills in skills.py, put together in assistant.yaml; a test; and a README.md with
     the next steps. Its dialogs are stored in dialogs.db beside them.
 
+    With a URL it is found out what is behind it (as `prolocutor add` does), and that is the
+    assistant's one skill; DIR is then named after it where it is left out.
+
     \b
     Example:
       prolocutor new my-assistant
       prolocutor ask "hello" --assistant my-assistant/assistant.yaml
+      prolocutor new http://127.0.0.1:9000 hotel
     """
+    if "://" in target:
+        found = look(target, key)
+        folder = folder or Path(found.name)
+        _check_empty(folder)
+        path = folder / FILE_NAME
+        skill = put(path, found, name, key)
+        click.echo(f"{target} is {found.what}; {path} has it as the skill {skill}. Next:")
+        for note in found.notes:
+            click.echo(f"  # {note}")
+    elif folder is not None or name is not None or key is not None:
+        raise click.UsageError(f"{target} is no URL; prolocutor new DIR, or prolocutor new URL DIR")
+    else:
+        folder = Path(target)
+        _check_empty(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = write(folder, name_of(folder))
+        click.echo(f"{folder} is written: {', '.join(files)}. Next:")
+    shown = shlex.quote(str(folder / FILE_NAME))
+    click.echo(f'  prolocutor ask "hello" --assistant {shown}')
+    click.echo(f"  prolocutor chat {shown}")
+
+
+def _check_empty(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} is there already and not an empty folder; choose another name")
-    folder.mkdir(parents=True, exist_ok=True)
-    files = write(folder, name_of(folder))
-    path = shlex.quote(str(folder / FILE_NAME))
-    click.echo(f"{folder} is written: {', '.join(files)}. Next:")
-    click.echo(f'  prolocutor ask "hello" --assistant {path}')
-    click.echo(f"  prolocutor chat {path}")
 
 
 def write(folder: Path, name: str) -> list[str]:
