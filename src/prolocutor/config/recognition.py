@@ -40,7 +40,7 @@ class FoundService(msgspec.Struct, kw_only=True):
     name: str
     connector: str | None
     call: str | JsonObject
-    timeout: float = 10.0
+    timeout: int = 10
     notes: list[str] = []
 
 
@@ -183,7 +183,7 @@ class _Recognition:
                     name=_slug(ids[0].rpartition("/")[2]),
                     connector="openai_chat",
                     call=call,
-                    timeout=30.0,
+                    timeout=30,
                     notes=[others] if ids[1:] else [],
                 )
         return None
@@ -213,7 +213,7 @@ class _Recognition:
         others = [one.name for one in tools if one is not tool]
         return FoundService(
             what=f"an MCP server (its tool {tool.name})",
-            name=_slug(tool.name if tool.name != "ask" else self._host()),
+            name=_slug(tool.name if tool.name != "ask" else f"mcp_{self._host()}"),
             connector="mcp",
             call={"url": str(url), "tool": tool.name},
             notes=[f"other tools are {', '.join(others[:20])}"] if others else [],
@@ -291,7 +291,7 @@ class _Recognition:
         name = _slug(self._path.rpartition("/")[2] or self._host())
         return FoundService(
             what="a native HTTP service, which answered hello",
-            name=name, connector=None, call=str(self._url), timeout=5.0,
+            name=name, connector=None, call=str(self._url), timeout=5,
         )  # fmt: skip
 
     def _made(

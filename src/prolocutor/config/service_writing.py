@@ -15,7 +15,7 @@ from prolocutor.errors import BadInput, ConfigError
 from prolocutor.pipeline.plan import Stage
 
 STAGE: Final = Stage.SKILL.value
-DEADLINE: Final = 40.0
+DEADLINE: Final = 40
 _NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
 
 

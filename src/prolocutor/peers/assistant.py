@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 SAY: Final = "/v1/chat/completions"
 MODELS: Final = "/v1/models"
 MAX_CHAIN: Final = 8
+MAX_REPLY: Final = 2 * MAX_BYTES
 CHAIN_HEADER: Final = "X-Prolocutor-Turns"
 Speaker = Literal["dialog", "person", "token"]
 
@@ -118,27 +119,27 @@ class AssistantConnector:
         body = encode(self._body(asked, chain, streams))
         headers = {**call_headers((request,)), CHAIN_HEADER: ",".join(chain)}
         try:
-            reply = await self._said(body, headers, request.deltas if streams else None)
+            if streams:
+                reply = await self._streamed(body, headers, request.deltas)
+            else:
+                answer = await self._client.post(body, headers, max_bytes=MAX_REPLY)
+                reply = _whole(answer.body)
         except ServiceRefused as error:
             if error.status == 404:
                 self._model = None  # it may have another name by now
             raise
         return self._hypotheses(reply)
 
-    async def _said(
+    async def _streamed(
         self, body: bytes, headers: Mapping[str, str], deltas: DeltaSink | None
     ) -> _Reply:
         streamed = _StreamedReply(deltas)
         events = EventStream(streamed.take)
-        reply = await self._client.post(body, headers, max_bytes=2 * MAX_BYTES, stream=events)
-        if reply.is_streamed:
-            events.end()
-            return streamed.whole()
-        try:
-            read: _AssistantCompletion = _read_completion(reply.body)
-            return _Reply(read.choices[0].message.content, read.prolocutor)
-        except (*_NOT_READ, IndexError) as error:
-            raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
+        answer = await self._client.post(body, headers, max_bytes=MAX_REPLY, stream=events)
+        if not answer.is_streamed:
+            return _whole(answer.body)
+        events.end()
+        return streamed.whole()
 
     def _body(self, asked: PeerQuestion, chain: list[str], streams: bool) -> JsonObject:
         model = self._model if self._skill is None else f"{self._model}/{self._skill}"
@@ -248,6 +249,14 @@ class _Reply(msgspec.Struct):
 _read_completion: Final = msgspec.json.Decoder(_AssistantCompletion).decode
 _read_chunk: Final = msgspec.json.Decoder(_Chunk).decode
 _read_models: Final = msgspec.json.Decoder(_ModelPage).decode
+
+
+def _whole(body: bytes) -> _Reply:
+    try:
+        read: _AssistantCompletion = _read_completion(body)
+        return _Reply(read.choices[0].message.content, read.prolocutor)
+    except (*_NOT_READ, IndexError) as error:
+        raise BadReply(f"this is no assistant of Prolocutor: {error}") from None
 
 
 class _StreamedReply:

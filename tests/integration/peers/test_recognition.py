@@ -137,7 +137,7 @@ FOUND = FoundService(what="a bot", name="hotel", connector="a2a", call="http://h
         ),
         ("skills: {a: 'm:f'}\nname: X\n", "skills: {a: 'm:f', hotel: {connector: a2a, "),
         ("skills:\nname: X", "skills:\n  hotel:\n    connector: a2a\n"),
-        ("skills: {}\n", "skills: {hotel: {connector: a2a, call: 'http://h:1', timeout: 10.0}}\n"),
+        ("skills: {}\n", "skills: {hotel: {connector: a2a, call: 'http://h:1', timeout: 10}}\n"),
         ("skills:\n  hotel: m:f", "  hotel: m:f\n  hotel_2:\n"),
         ("skills:\r\n  a: m:f\r\n", "  a: m:f\r\n  hotel:\r\n    connector: a2a\r\n"),
         ("annotators:\n  hotel: m:f\n", "hotel_2"),
