@@ -11,7 +11,7 @@ import click
 
 from prolocutor.config.assistant_file import FILE_NAME
 from prolocutor.config.recognition import FoundService, recognise
-from prolocutor.config.service_writing import add_service, new_file, write_whole
+from prolocutor.config.service_writing import add_service, deadline_notes, new_file, write_whole
 from prolocutor.errors import BadInput, ConfigError
 
 KEY_HELP = "The environment variable that holds its key; the file names it as ${NAME}."
@@ -51,7 +51,7 @@ def add(urls: tuple[str, ...], file: Path, name: str | None, key: str | None) ->
         found = look(url, key)
         added = put(path, found, name, key)
         click.echo(f"{url} is {found.what}; {path} has it as the skill {added}")
-        for note in found.notes:
+        for note in [*found.notes, *deadline_notes(path.read_text("utf-8"), found)]:
             click.echo(f"  {note}")
     click.echo(f"Next:\n  prolocutor check {path}")
 

@@ -16,6 +16,7 @@ from prolocutor.pipeline.plan import Stage
 
 STAGE: Final = Stage.SKILL.value
 DEADLINE: Final = 40
+DEFAULT_DEADLINE: Final = 5
 _NAME: Final = re.compile(r"[\w.:+@ -]{1,100}")
 
 
@@ -64,6 +65,14 @@ def add_service(
     if _loaded(after) != {**before, STAGE: {**skills, **wanted}}:
         raise _by_hand(file, name, found, key)
     return after, name
+
+
+def deadline_notes(text: str, found: FoundService) -> list[str]:
+    """Return what is to be said where the file's deadline ends before the service's time-out."""
+    deadline = _loaded(text).get("deadline", DEFAULT_DEADLINE)
+    if not isinstance(deadline, int | float) or deadline > found.timeout:
+        return []
+    return [f"the file's deadline of {deadline:g} s ends before its time-out: {found.timeout} s"]
 
 
 def write_whole(path: Path, text: str) -> None:
