@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import statistics
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +22,7 @@ from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.dialog.follow_up import follow_up_of
 from prolocutor.observe.record_request import RecordRequest
+from prolocutor.services.follow_up import annotate
 from prolocutor.services.together.clauses import ask_each
 
 DIALOGS: Final = Path(__file__).parents[1] / "tests" / "demo" / "dialogs"
@@ -146,12 +149,33 @@ async def _hold(assistant: Assistant, user: str, line: DialogLine) -> DialogVerd
     return DialogVerdict(line, right, by, record.response, found.text if found else "")
 
 
+def rule_costs(lines: list[DialogLine]) -> list[float]:
+    """Return the CPU microseconds that the rules take for each turn of these dialogs, sorted."""
+    costs = []
+    for line in lines:
+        utterances: list[dict[str, Any]] = []
+        for turn in line.turns:
+            said: dict[str, Any] = {"text": turn, "annotations": {}}
+            state = {"utterances": [*utterances, said], "human_utterances": [said]}
+            before = time.thread_time_ns()
+            said["annotations"]["follow_up"] = annotate(state)
+            costs.append((time.thread_time_ns() - before) / 1000)
+            reply = {"text": "100 euros = 115.20 US dollars.", "active_skill": "any"}
+            utterances += [said, reply]
+    return sorted(costs)
+
+
 def show_dialogs(score: DialogScore, *, wrong: bool) -> None:
     """Print the score, and the lines that went wrong."""
     print(f"\n{'dialogs':<24}{'right':>6}{'said':>6}{'share':>8}")
     for name, (right, said) in sorted(score.files.items()):
         print(f"{name:<24}{right:>6}{said:>6}{right / said:>8.1%}")
     print(f"stand alone and were rewritten: {len(score.rewritten)}")
+    costs = rule_costs(dialog_lines())
+    print(
+        f"the rules take {statistics.median(costs):.0f} us of CPU a turn, "
+        f"{costs[len(costs) * 99 // 100]:.0f} us in one of 100, at most {costs[-1]:.0f} us"
+    )
     for one in [*score.rewritten, *score.wrong] if wrong else ():
         said = " | ".join(one.line.turns)
         print(f"{said!r} = {one.meant!r} -> {', '.join(one.by)}: {one.reply[:90]!r}")

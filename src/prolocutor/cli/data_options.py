@@ -32,8 +32,8 @@ DATA_OPTION: Final = click.option(
     required=True,
     multiple=True,
     metavar="KIND:PATH",
-    help="The data. Kinds: bbai (a folder), parlai, fbdialog, conversations, jsonl, csv (files), "
-    "store (a store of dialogs; an empty PATH is your own). May be given several times.",
+    help="The data. Kinds: bbai (a folder), parlai, fbdialog, conversations, jsonl, csv, rewrites "
+    "(files), store (a store of dialogs; an empty PATH is your own). May be given several times.",
 )
 
 ONE_DATA_OPTION: Final = click.option(

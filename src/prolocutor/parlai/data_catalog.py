@@ -29,6 +29,7 @@ DATA: Final = Catalog[Callable[..., EpisodeSource]](
         "conversations": "prolocutor.parlai.conversations:Conversations",
         "jsonl": "prolocutor.parlai.json_lines:JsonLines",
         "csv": "prolocutor.parlai.csv_table:CsvTable",
+        "rewrites": "prolocutor.parlai.rewrites:Rewrites",
         "store": "prolocutor.parlai.stored_dialogs:StoredDialogs",
     },
     group="prolocutor.data",
@@ -54,6 +55,7 @@ FILES: Final = {
     "conversations": ".jsonl",
     "jsonl": ".jsonl",
     "csv": ".csv",
+    "rewrites": ".json",
 }
 """The kinds that are files, and how the names of their folds' files end."""
 
