@@ -77,3 +77,16 @@ def test_a_single_request_is_made_once() -> None:
     utterance = {"text": "flip a coin"}
 
     assert len(ask_each({"human_utterances": [utterance], "utterances": [utterance]})) == 1
+
+
+def test_of_a_follow_up_the_words_are_asked_first_then_what_they_mean() -> None:
+    last = {"text": "time in Rome? And flip a coin", "orig_text": "and Rome? And flip a coin"}
+
+    asked = ask_each({"utterances": [last], "human_utterances": [last]})
+
+    assert [one["human_utterances"][-1]["text"] for one in asked] == [
+        "and Rome? And flip a coin",
+        "time in Rome? And flip a coin",
+        "time in Rome?",
+        "flip a coin",
+    ]

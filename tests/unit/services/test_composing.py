@@ -136,3 +136,27 @@ def test_where_nobody_knows_the_guide_beats_all_refusals() -> None:
     assert chosen(said("sums", "no", 0.1), said("guide", "Ask me otherwise.", 0.2))[0] == [
         "guide.0"
     ]
+
+
+@pytest.mark.parametrize(
+    ("sure", "alone", "meant", "speaks"),
+    [(0.9, 0.96, 0.9, "clock.1"), (0.6, 0.96, 0.9, "countries.0"), (0.6, 0.9, 0.95, "clock.1"),
+     (0.9, 0.8, 0.2, "countries.0"), (0.9, 0.1, 0.2, "clock.1")],
+)  # fmt: skip
+def test_an_answer_to_what_a_follow_up_means_goes_first_where_that_is_clear(
+    sure: float, alone: float, meant: float, speaks: str
+) -> None:
+    words = {
+        "text": "and Paris?",
+        "annotations": {"follow_up": {"text": "time?", "confidence": sure}},
+    }
+    answers = [
+        said("clock", "no", 0.05, 0),
+        {**said("clock", "1 pm", meant, 1), "hypothesis_id": "clock.1"},
+        said("countries", "The capital.", alone, 0),
+        {**said("countries", "no", 0.05, 1), "hypothesis_id": "countries.1"},
+    ]
+
+    choice = choose({"hypotheses": answers, "human_utterances": [words]})
+
+    assert choice["hypotheses"] == [speaks]

@@ -51,7 +51,7 @@ def last_turn_of(state: Mapping[str, Any]) -> LastTurn | None:
             *_entities((reply.get("annotations") or {}).get("entities")),
             *_entities(annotations.get("entities")),
         )
-        text = " ".join(str(reply.get("text", ""))[: 2 * LONGEST].split())
+        text = " ".join(str(reply.get("text", ""))[:LONGEST].split())
         return LastTurn(question, text, entities[:MOST_ENTITIES])
     return None
 

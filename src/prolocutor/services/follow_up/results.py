@@ -105,9 +105,9 @@ _WORDED: Final = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 _NUMBERED: Final = re.compile(
     r"(?:^|\s)(?:\(?\d{1,2}[.):])\s*(?P<item>.{1,80}?)(?=\s*(?:[;,\n]|\(?\b\d{1,2}[.):]\s|$))"
 )
+_ITEM: Final = r"[\w'’-]{1,30}(?: [\w'’-]{1,30}){0,3}"
 _LISTED: Final = re.compile(
-    r"(?P<list>[\w'’-]+(?: [\w'’-]+){0,3}(?:[,;] (?!and\b"
-    r"|or\b)[\w'’-]+(?: [\w'’-]+){0,3})*,? (?:and|or) [\w'’-]+(?: [\w'’-]+){0,3})"
+    rf"(?P<list>{_ITEM}(?:[,;] (?!and\b|or\b){_ITEM})*,? (?:and|or) {_ITEM})"
 )
 _LIST_LEAD: Final = re.compile(
     r".*\b(?:is|are|be|has|have|of|by|with|mean|for|:)\s+", re.IGNORECASE

@@ -1,6 +1,7 @@
 """Follow-ups stay where they belong, and a new subject leaves: with every router of ours."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def route(request: pytest.FixtureRequest) -> Callable[..., str]:
     fit = load_router(request.param)
     router = fit(TrainingData(cards=CARDS, labelled=LABELLED))
 
-    def best(text: str, **before: str) -> str:
+    def best(text: str, **before: Any) -> str:
         pairs = router.route(UserQuestion(text=text, **before))
         return str(pairs[0].agent)
 
@@ -44,6 +45,13 @@ def route(request: pytest.FixtureRequest) -> Callable[..., str]:
 )
 def test_a_follow_up_stays_with_who_answered(route: Callable[..., str], text: str) -> None:
     assert route(text, **WEATHER) == "weather"
+
+
+def test_what_the_words_mean_counts_as_far_as_it_is_sure(route: Callable[..., str]) -> None:
+    meant = "transfer money to Bob"
+
+    assert route("and to Bob?", **WEATHER, meant=meant, meant_surely=1.0) == "bank"
+    assert route("what about Texas?", **WEATHER, meant=meant, meant_surely=0.0) == "weather"
 
 
 @pytest.mark.parametrize("text", ["savings", "my savings account", "the second one", "42"])
