@@ -4,7 +4,8 @@ Each line of `tests/demo/fresh/*.tsv` is sent by its own user. Its columns: the 
 pattern of right replies or `@agents`; a pattern of embarrassing replies. A reply is *right* if it
 fits, *declined* if the assistant says honestly that it does not know or cannot, and the words are
 out of its scope, *unknown* if they are in scope, *embarrassing* if it fits that pattern or is no
-careful answer where one is due, else *wrong*.
+careful answer where one is due, else *wrong*. The lines of `tests/demo/languages/*.txt` have words
+and a pattern of right replies.
 
     python bench/fresh_score.py [FILE ...] [--wrong]
 """
@@ -28,6 +29,7 @@ from prolocutor.config.loading import load
 from prolocutor.observe.record_request import RecordRequest
 
 FRESH: Final = Path(__file__).parents[1] / "tests" / "demo" / "fresh"
+LANGUAGES: Final = FRESH.parent / "languages"
 GRADES: Final = ("right", "declined", "unknown", "wrong", "embarrassing")
 CONCURRENCY: Final = 8
 _DECLINES: Final = re.compile(r"\bI (?:do not|don't) know\b|\bI (?:cannot|can not|can't)\b")
@@ -57,11 +59,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("files", nargs="*", type=Path, default=sorted(FRESH.glob("*.tsv")))
+    parser.add_argument(
+        "files", nargs="*", type=Path, default=[*FRESH.glob("*.tsv"), *LANGUAGES.glob("*.txt")]
+    )
     parser.add_argument("--wrong", action="store_true", help="list the replies that are not right")
     given = parser.parse_args()
     print(f"{'':<20}{'lines':>6}" + "".join(f"{one:>13}" for one in GRADES) + "  right or declined")
-    for file in given.files:
+    for file in sorted(given.files):
         graded = asyncio.run(_graded(_lines(file)))
         counts = collections.Counter(one.grade for one in graded)
         share = (counts["right"] + counts["declined"]) / len(graded)
@@ -74,6 +78,10 @@ def main() -> None:
 
 def _lines(file: Path) -> list[FreshPhrase]:
     lines = file.read_text(encoding="utf-8").splitlines()
+    if file.suffix == ".txt":
+        return [
+            FreshPhrase(text, "any", right) for text, right in (one.split("\t") for one in lines)
+        ]
     return [FreshPhrase(*line.split("\t")) for line in lines if line and not line.startswith("#")]
 
 
@@ -97,7 +105,7 @@ async def _graded(phrases: Sequence[FreshPhrase]) -> list[GradedReply]:
 def _grade(phrase: FreshPhrase, by: list[str], reply: str) -> Grade:
     if phrase.embarrassing and re.search(phrase.embarrassing, reply):
         return "embarrassing"
-    if by == ["guide"]:
+    if by == ["guide"] and phrase.scope != "any":
         right = False
     elif phrase.right.startswith("@"):
         right = bool(set(phrase.right[1:].split()) & set(by))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from prolocutor_demo.reading.request import text_of
+from prolocutor_demo.reading.utterance import last_utterance
 
 Message = dict[str, Any]
 Hypothesis = dict[str, Any]
@@ -27,7 +27,10 @@ def answer(request: dict[str, Any]) -> list[Hypothesis]:
     """Answer a fixed input, or acknowledge an answer to an ask; decline all else."""
     if "answer" in request:
         return _taken(request["answer"])
-    said = text_of(request)
+    said = last_utterance(request).get("text")
+    if not isinstance(said, str):
+        return []
+    said = said.strip()
     if said in _ASKS:
         kind, prompt = _ASKS[said]
         return [_hypothesis([_text(prompt)], kind)]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from prolocutor_demo.reading.languages.speaking import in_language
+
 UNSURE = 0.2
 """More than the others have when they decline, less than they have for any answer."""
 
@@ -12,6 +14,7 @@ GUIDANCE = (
 )
 
 
+@in_language
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the demo can answer, for any input."""
     return [{"text": GUIDANCE, "confidence": UNSURE}]

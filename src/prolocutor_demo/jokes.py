@@ -5,6 +5,7 @@ import hashlib
 import re
 from typing import Any
 
+from prolocutor_demo.reading.languages.speaking import jokes_in_language
 from prolocutor_demo.reading.request import attributes_of, text_of
 
 _DECLINED = "I only tell jokes."
@@ -61,6 +62,7 @@ _PROGRAMMING = frozenset(
 _TASTELESS = re.compile(r"kill(?:ing)? yourself|girlfriend|peeing|airplane|suicid", re.IGNORECASE)
 
 
+@jokes_in_language
 def answer(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a joke that this user has not seen recently, on the requested topic if possible."""
     text = _plain(text_of(request))

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from prolocutor.reading import libraries, numbers
 from prolocutor.reading.context import ReadingContext
+from prolocutor.reading.weekday_words import in_english
 
 WEEK_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 """The days of the week in small letters, Monday first."""
@@ -80,7 +81,7 @@ _FURTHEST: Final = 400 * 366
 
 def day_of(said: str, context: ReadingContext) -> dt.date | None:
     """Return the day that a plain text is as a whole; None if it is none."""
-    said = said.strip(' .,!;"')
+    said = in_english(said.strip(' .,!;"'), context.language)
     if not said:
         return None
     now = context.local_now()

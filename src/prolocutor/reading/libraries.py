@@ -36,10 +36,10 @@ def text_to_num() -> ModuleType | None:
     return _installed("text_to_num")
 
 
-def in_digits(said: str) -> str:
-    """Return a text with English number words as digits: "the 6th of june"."""
+def in_digits(said: str, language: str = "en") -> str:
+    """Return a text with number words as digits: "the 6th of june"."""
     words = text_to_num()
-    return said if words is None else str(words.alpha2digit(said, "en", 0.0))
+    return said if words is None else str(words.alpha2digit(said, language, 0.0))
 
 
 def _installed(name: str) -> ModuleType | None:

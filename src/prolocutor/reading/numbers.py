@@ -19,6 +19,9 @@ _SIGNED: Final = re.compile(r"(?P<sign>[+-]|(?:plus|minus|negative)\b)? ?(?P<res
 _SCALED: Final = re.compile(
     r"(?P<count>.+?) ?(?P<scale>k|thousand|million|billion|trillion|dozens?|bn|score)"
 )
+_OTHER_LANGUAGES: Final = ("de", "fr", "es")
+_MINUS: Final = re.compile(r"(?:minus|moins|menos) (.+)")
+_DOTTED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _SCALES: Final = {"k": 10**3, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
 _SCALES.update({"trillion": 10**12, "dozen": 12, "dozens": 12, "score": 20})
 _PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
@@ -61,6 +64,25 @@ def value_of(said: str) -> int | float | None:
     if amount is None:
         return None
     return exact(-amount if found["sign"] in {"-", "minus", "negative"} else amount)
+
+
+def number_in(said: str, language: str | None) -> int | float | None:
+    """Return the number that a plain text says in German, French or Spanish; None if it says none.
+
+    Without a language, or in English, the words of any of them count; digits in thousands
+    ("1.500") only in a language that is given.
+    """
+    known = (language or "").split("-")[0].lower()
+    sign, rest = (-1, found[1]) if (found := _MINUS.fullmatch(said)) else (1, said)
+    if known in {"de", "es"} and _DOTTED.fullmatch(rest):
+        return sign * int(rest.replace(".", ""))
+    if any(letter.isdigit() for letter in rest):
+        return None
+    for code in (known,) if known in _OTHER_LANGUAGES else _OTHER_LANGUAGES:
+        amount = _written(libraries.in_digits(rest, code))
+        if amount is not None:
+            return exact(sign * amount)
+    return None
 
 
 def exact(value: object) -> int | float | None:

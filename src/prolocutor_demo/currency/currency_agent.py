@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from currency_converter import CurrencyConverter, RateNotFoundError
 
-from prolocutor_demo.currency.money import Currency, currencies
 from prolocutor_demo.reading.dates import DATE, date_text, read_date
+from prolocutor_demo.reading.money import Currency, currencies
 from prolocutor_demo.reading.number_words import joined_groups, with_digits
 from prolocutor_demo.reading.request import now_of, text_of
 from prolocutor_demo.reading.wording import (

@@ -4,20 +4,30 @@ import datetime as dt
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from prolocutor_demo.reading.languages.heard import heard_in
+from prolocutor_demo.reading.utterance import (
+    ENGLISH,
+    attributes_of,
+    language_of,
+    last_utterance,
+)
+
+__all__ = ["attributes_of", "now_of", "text_of"]
+
 LONGEST_TEXT = 500
 
 
 def text_of(request: dict[str, Any]) -> str:
-    """Return the user's last text, stripped and cut at 500 characters; "" if there is none."""
-    text = _last_utterance(request).get("text")
-    return text.strip()[:LONGEST_TEXT].strip() if isinstance(text, str) else ""
+    """Return the user's last text, stripped and cut at 500 characters; "" if there is none.
 
-
-def attributes_of(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the user's attributes; {} if there are none."""
-    human = request.get("human")
-    attributes = human.get("attributes") if isinstance(human, dict) else None
-    return attributes if isinstance(attributes, dict) else {}
+    A text in another language that is read is returned in English.
+    """
+    text = last_utterance(request).get("text")
+    said = text.strip()[:LONGEST_TEXT].strip() if isinstance(text, str) else ""
+    code = language_of(request)
+    if code == ENGLISH or not said:
+        return said
+    return heard_in(code, said) or said
 
 
 def now_of(request: dict[str, Any]) -> dt.datetime:
@@ -25,7 +35,7 @@ def now_of(request: dict[str, Any]) -> dt.datetime:
 
     The clock is read only for a request that carries no readable `date_time`.
     """
-    stamp = _last_utterance(request).get("date_time")
+    stamp = last_utterance(request).get("date_time")
     try:
         moment = dt.datetime.fromisoformat(str(stamp))
     except ValueError:
@@ -46,9 +56,3 @@ def _zone(name: object) -> ZoneInfo | None:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         return None
-
-
-def _last_utterance(request: dict[str, Any]) -> dict[str, Any]:
-    utterances = request.get("human_utterances")
-    last = utterances[-1] if isinstance(utterances, list) and utterances else None
-    return last if isinstance(last, dict) else {}

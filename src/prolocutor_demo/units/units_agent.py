@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from prolocutor_demo.reading.number_words import number_text, with_digits, with_fractions
 from prolocutor_demo.reading.request import text_of
+from prolocutor_demo.reading.unit_table import UNITS, Unit
 from prolocutor_demo.reading.wording import (
     LIKELY,
     LOOSE,
@@ -15,7 +16,6 @@ from prolocutor_demo.reading.wording import (
     read_whole_or_parts,
     reply,
 )
-from prolocutor_demo.units.unit_table import UNITS, Unit
 
 DECLINING = "I convert units, such as miles to kilometers, and nothing else."
 MOST_STRAY_WORDS = 3

@@ -12,6 +12,7 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.rounds import PendingAsk
+from prolocutor.reading.languages import language_of
 
 
 def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> AnswerContext:
@@ -31,7 +32,7 @@ def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> 
         timezone=input.timezone or _text(attributes, "timezone"),
         now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
-        language=_text(attributes, "language"),
+        language=_text(attributes, "language") or _language(input.text),
         contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],
         here=here if isinstance(here, dict) else None,
     )
@@ -42,6 +43,11 @@ def place_in(sent: Any) -> dict[str, Any] | None:
     place = sent.get("location") if isinstance(sent, dict) else None
     taken = location.take("location", place, AnswerContext(now=datetime.now(UTC)))
     return taken.value if isinstance(taken, Understood) else None
+
+
+def _language(text: str) -> str | None:
+    found = language_of(text)
+    return found.code if found else None
 
 
 def _contacts(given: Any) -> Iterator[Contact]:

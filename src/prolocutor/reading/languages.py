@@ -1,0 +1,117 @@
+"""Detects the language of a text among a few, by frequent words and by letters.
+
+It is small on purpose: no model, a table of some hundred words, ten microseconds. Utterances are
+short, and what cannot be told ("12 * 8", "ok", "Paris?") has no language.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+LONGEST: Final = 400
+"""Characters that are looked at."""
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_FREQUENT: Final[dict[str, str]] = {
+    "en": """the a an is are was were what whats how when where who which why do does did you
+        your i me my we it its that this these those of to for and or with on at from by be
+        been have has had can could will would should shall please tell show give set add
+        put make please many much long far old time day today tomorrow yesterday hello hi
+        hey thanks thank good morning evening night yes not don't about there here convert
+        remind cancel stop list into if then than but so i'm what's it's let's cost between
+        until after before capital weather joke timer die roll call sided twice no am war
+        hat tag mars pour font cent est plus he she they""",
+    "de": """der die das den dem des ein eine einen einem einer eines ist sind war waren bin bist
+        was wie wann wo wer wen wem welche welcher welches welchen welchem warum wieso
+        weshalb ich du er sie wir ihr mir dir mich dich uns euch mein meine dein deine und
+        oder aber nicht kein keine keinen mit auf für von zu zum zur bei nach aus über unter
+        bis seit im ins am an um viel viele spät uhr uhrzeit heute morgen gestern tag tage
+        tagen woche wochen jahr jahre bitte danke vielen dank hallo guten abend nacht
+        tschüss wiedersehen ja nein doch kannst kann können könntest sag sage erzähl erzähle
+        gib zeig zeige mach mache geht heißt heißen heiße wird werden wurde hat haben habe
+        hast gibt mal plus geteilt durch prozent wurzel hauptstadt einwohner währung sprache
+        witz länder grenzen rechne hilfe vergiss abbrechen stopp sprichst deutsch grad pfund
+        zoll meilen wieviel wieviele noch schon auch sehr gut will möchte hundert zwei drei
+        vier fünf sechs sieben acht neun zehn elf zwölf zwanzig erinnere lösche stelle wecke
+        januar februar märz mai juni juli oktober dezember montag dienstag mittwoch
+        donnerstag freitag samstag sonntag übermorgen nächsten nächste dreißig vierzig
+        fünfzig sechzig siebzig achtzig neunzig tausend fünfzehn sechzehn einundzwanzig
+        fünfundzwanzig mittag""",
+    "fr": """le la les un une des du de est sont était es suis quel quelle quels quelles que qui
+        quoi où quand comment combien pourquoi je tu il elle nous vous ils elles on me te se
+        moi toi mon ma mes ta tes son sa ses notre votre et ou mais pas ne non oui avec sur
+        pour dans en au aux par chez depuis jusqu jusque heure heures aujourd hui demain
+        hier jour jours semaine an ans année s'il plaît merci beaucoup bonjour bonsoir salut
+        revoir bonne nuit ça va peux peut pouvez dis raconte donne montre fais fait font
+        sommes sais parles parle blague capitale monnaie langue pays habitants superficie
+        convertis calcule fois plus moins divisé pour cent racine carrée laisse tomber
+        annule annuler c'est qu'est l'heure aide appelles j'ai j'aime livres valent cela
+        cette ce ces vont voisins tomber deux trois quatre cinq sept huit neuf dix cent
+        vingt janvier février mars avril juin juillet août septembre octobre novembre
+        décembre lundi mardi mercredi jeudi vendredi samedi dimanche prochain prochaine
+        trente quarante cinquante soixante mille midi minuit après""",
+    "es": """el la los las un una unos unas es son era soy eres está están qué que quién quiénes
+        cómo cuándo dónde cuál cuáles cuánto cuánta cuántos cuántas por para porque tú él
+        ella nosotros ustedes ellos me te se mi mis tu tus su sus y o pero no sí con sin
+        sobre en de del hasta desde hora horas hoy mañana ayer día días semana año años
+        favor gracias muchas hola buenos buenas tardes noches adiós luego puedes puede
+        podrías dime cuenta cuéntame dame muestra haz hace habla hablas habla chiste capital
+        moneda idioma países habitantes superficie convierte calcula más menos dividido
+        entre ciento raíz cuadrada déjalo cancelar cancela olvídalo ayuda llamas estás sabes
+        hacer eres faltan será dentro fecha tiene limitan libras millas grados dos tres
+        cuatro cinco seis siete ocho nueve diez cien mil quiero tengo dólares enero febrero
+        marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes
+        martes miércoles jueves viernes sábado domingo próximo próxima treinta cuarenta
+        cincuenta sesenta setenta ochenta noventa veinte mediodía pasado""",
+}
+_SHORT: Final = frozenset("aiyà")
+_LETTERS: Final[dict[str, str]] = {"de": "äöüß", "fr": "àâçèêëîïôùûœæ", "es": "ñ¿¡áíóú"}
+_WEIGHT_OF_LETTERS: Final = 1.5
+_LEAST: Final = 1.0
+_AHEAD: Final = 0.5
+
+
+class DetectedLanguage(NamedTuple):
+    """A language (ISO 639-1), and how clearly it is that one: from 0.5 to 1."""
+
+    code: str
+    confidence: float
+
+
+def _table() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for code, words in _FREQUENT.items():
+        for word in words.split():
+            for part in (one for one in _WORD.findall(word) if len(one) > 1 or one in _SHORT):
+                table[part] = tuple(dict.fromkeys((*table.get(part, ()), code)))
+    return table
+
+
+_CODES: Final = _table()
+
+LANGUAGES: Final = tuple(_FREQUENT)
+"""The languages that are told apart."""
+
+
+def language_of(text: str) -> DetectedLanguage | None:
+    """Return the language of a text; None if its words and letters do not tell.
+
+    >>> language_of("Wie spät ist es in Paris?").code, language_of("12 * 8"), language_of("Paris?")
+    ('de', None, None)
+    """
+    said = text[:LONGEST].lower()
+    scores = dict.fromkeys(LANGUAGES, 0.0)
+    for word in _WORD.findall(said):
+        codes = _CODES.get(word, ())
+        for code in codes:
+            scores[code] += 1 / len(codes)
+    for code, letters in _LETTERS.items():
+        if any(letter in said for letter in letters):
+            scores[code] += _WEIGHT_OF_LETTERS
+    code, best = max(scores.items(), key=lambda item: item[1])
+    others = sum(scores.values()) - best
+    second = max(score for other, score in scores.items() if other != code)
+    if best < _LEAST or best - second < _AHEAD:
+        return None
+    return DetectedLanguage(code, round(best / (best + others), 2))

@@ -1,0 +1,39 @@
+"""Annotator: the language of an utterance, for agents that answer in several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from prolocutor.reading.languages import language_of
+
+DEFAULT: Final = "en"
+
+
+def notice(request: dict[str, Any]) -> dict[str, Any]:
+    """Annotate an utterance: `{"code": "de", "confidence": 0.9, "by": "words"}`.
+
+    The attribute `language` of the person wins ("attribute"). What does not tell ("12 * 8", "ok")
+    has the language of what the person said before ("dialog"), else English ("default").
+    """
+    human = request.get("human")
+    attributes = human.get("attributes") if isinstance(human, dict) else None
+    chosen = attributes.get("language") if isinstance(attributes, dict) else None
+    if isinstance(chosen, str) and chosen[:2].isalpha():
+        return {"code": chosen[:2].lower(), "confidence": 1.0, "by": "attribute"}
+    *earlier, last = request["human_utterances"]
+    text = last.get("text")
+    found = language_of(text) if isinstance(text, str) else None
+    if found is not None:
+        return {"code": found.code, "confidence": found.confidence, "by": "words"}
+    for utterance in reversed(earlier):
+        code = _noticed(utterance)
+        if code is not None:
+            return {"code": code, "confidence": 0.5, "by": "dialog"}
+    return {"code": DEFAULT, "confidence": 0.5, "by": "default"}
+
+
+def _noticed(utterance: Mapping[str, Any]) -> str | None:
+    annotation = (utterance.get("annotations") or {}).get("language")
+    code = annotation.get("code") if isinstance(annotation, dict) else None
+    return code if isinstance(code, str) else None

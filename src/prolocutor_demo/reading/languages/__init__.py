@@ -1,0 +1,1 @@
+"""Languages other than English: what is heard becomes English, what is said is translated."""

@@ -1,0 +1,193 @@
+"""What is heard: words of another language become the English that the agents read.
+
+A file of `wording` has sentences (`pattern => English`) and words, for each language.
+An utterance is a sentence, else it is read word by word, and only if every word is known.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from prolocutor_demo.reading.languages.names import LANGUAGES, Names, names_in
+
+_WORDING = Path(__file__).with_name("wording")
+_KIND = re.compile(r"\{(country|place|date|text|number|year)\}")
+_WORDS = {
+    "country": r"[^\d?!.]{2,60}?",
+    "place": r"[^\d?!.]{2,60}?",
+    "date": r".{3,40}?",
+    "text": r".{1,60}?",
+    "number": r"\d{1,6}",
+    "year": r"\d{1,4}",
+}
+_DECIMAL = re.compile(r"(?<![\d.,])(\d+),(\d+)(?![\d,])")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?![\d.])")
+_SIGNS = re.compile(r"[¿¡!?;:\"„“”«»]|\.(?!\d)|(?<!\d),|,(?!\d)")
+_TOKEN = re.compile(r"[\d.,]+|[-+*/^×÷%()=€$£]+|[^\W\d_]+(?:['’][^\W\d_]+)?|\S")
+_LONGEST = 6
+
+
+class _Wording(NamedTuple):
+    greeting: re.Pattern[str]
+    sentences: list[tuple[re.Pattern[str], str]]
+    words: dict[str, str]
+    dates: dict[str, str]
+
+
+@functools.lru_cache(maxsize=256)
+def heard_in(code: str, text: str) -> str | None:
+    """Return an utterance in English; None if it is not read."""
+    wording = _wording(code)
+    said = _plain(code, text)
+    for words in dict.fromkeys((said, wording.greeting.sub("", said, count=1))):
+        found = _sentence(code, words, wording) or _word_by_word(words, wording)
+        if found:
+            return found
+    return None
+
+
+def _plain(code: str, text: str) -> str:
+    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text.lower().replace("’", "'"))
+    text = _DECIMAL.sub(r"\1.\2", text)
+    return _in_digits(code, " ".join(_SIGNS.sub(" ", text).split()))
+
+
+def _in_digits(code: str, said: str) -> str:
+    return str(_text_to_num().alpha2digit(said, code))
+
+
+@functools.cache
+def _text_to_num() -> ModuleType:
+    return import_module("text_to_num")
+
+
+def _sentence(code: str, said: str, wording: _Wording) -> str | None:
+    for pattern, english in wording.sentences:
+        found = pattern.fullmatch(said)
+        if found is None:
+            continue
+        values = {
+            name: _in_english(code, name, value, wording)
+            for name, value in found.groupdict().items()
+            if value is not None
+        }
+        known = {name: value for name, value in values.items() if value is not None}
+        if len(known) == len(values):
+            return english.format(**known)
+    return None
+
+
+def _in_english(code: str, kind: str, said: str, wording: _Wording) -> str | None:
+    names = names_in(code)
+    said = said.strip()
+    if kind == "country":
+        return _country(said, names)
+    if kind == "place":
+        city = names.english_cities.get(said)
+        return city or _country(said, names) or said
+    if kind == "date":
+        return _date(said, wording)
+    return said
+
+
+def _country(said: str, names: Names) -> str | None:
+    for name in (said, re.sub(r"^(?:der|die|das|den|dem|le|la|les|l'|el|los|las) ?", "", said)):
+        if name in names.english_lands:
+            return names.english_lands[name]
+    return _LANDS.get(re.sub(r"^(?:der|die|den|les|los) ", "", said))
+
+
+def _date(said: str, wording: _Wording) -> str | None:
+    if said in wording.dates:
+        return wording.dates[said]
+    words = [wording.dates.get(word, word) for word in re.sub(r"(?<=\d)\.", "", said).split()]
+    kept = [word for word in words if word not in ("de", "del", "der", "le", "el", "den", "dem")]
+    return " ".join(kept) if any(re.search(r"\d|day", word) for word in kept) else None
+
+
+def _word_by_word(said: str, wording: _Wording) -> str | None:
+    tokens = _TOKEN.findall(said)
+    english: list[str] = []
+    at = known = 0
+    while at < len(tokens):
+        for size in range(min(_LONGEST, len(tokens) - at), 0, -1):
+            phrase = " ".join(tokens[at : at + size])
+            if phrase in wording.words:
+                english.append(wording.words[phrase])
+                known += 1
+                break
+        else:
+            size = 1
+            if re.search(r"[^\W\d_]", tokens[at]):
+                return None
+            english.append(tokens[at])
+        at += size
+    return " ".join(" ".join(english).split()) if known else None
+
+
+@functools.cache
+def _wording(code: str) -> _Wording:
+    given = _sections((_WORDING / f"{code}.txt").read_text(encoding="utf-8"))
+    sentences = [(_pattern(pattern), english) for pattern, english in given["sentences"].items()]
+    names = names_in(code)
+    words: dict[str, str] = {}
+    for english, forms in (*names.units.items(), *names.money.items()):
+        for form in forms:
+            words.setdefault(_cut(form), english)
+    words |= {_cut(phrase): english for phrase, english in given["words"].items()}
+    dates = {
+        name.lower(): english for english, name in (*names.months.items(), *names.days.items())
+    }
+    dates |= given["dates"]
+    greeting = re.compile(rf"(?:{'|'.join(given['greeting'])}) ")
+    return _Wording(greeting, sentences, words, dates)
+
+
+def _sections(text: str) -> dict[str, dict[str, str]]:
+    """Return the lines `this => that` of a file by the `[section]` in which they stand."""
+    sections: dict[str, dict[str, str]] = {}
+    lines: dict[str, str] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            lines = sections.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            foreign, _, english = line.partition(" =>")
+            lines[foreign] = english.strip()
+    return sections
+
+
+def _cut(phrase: str) -> str:
+    """Return a phrase as its tokens, which is how it is looked up."""
+    return " ".join(_TOKEN.findall(phrase.lower().replace("’", "'")))
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(_KIND.sub(lambda found: f"(?P<{found[1]}>{_WORDS[found[1]]})", pattern))
+
+
+_LANDS = {
+    "usa": "united states",
+    "états-unis": "united states",
+    "eeuu": "united states",
+    "vereinigten staaten": "united states",
+    "england": "united kingdom",
+    "großbritannien": "united kingdom",
+    "grande-bretagne": "united kingdom",
+    "angleterre": "united kingdom",
+    "gran bretaña": "united kingdom",
+    "inglaterra": "united kingdom",
+    "holland": "netherlands",
+    "holanda": "netherlands",
+    "hollande": "netherlands",
+    "tschechische republik": "czechia",
+    "niederlanden": "netherlands",
+}
+
+# Loaded with the agents, some of which must never wait: a tenth of a second for each language.
+for _code in LANGUAGES:
+    heard_in(_code, "")

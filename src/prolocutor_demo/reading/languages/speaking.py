@@ -1,0 +1,64 @@
+"""Speaking: an agent of English, wrapped so that it answers in the language of the utterance."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from prolocutor_demo.reading.languages.messages import ENGLISH_ONLY, JOKES_ENGLISH_ONLY
+from prolocutor_demo.reading.languages.names import LANGUAGES
+from prolocutor_demo.reading.languages.said import message_in, said_in
+from prolocutor_demo.reading.utterance import attributes_of, language_of
+
+NOTED = "told_english_only"
+"""The attribute that holds the languages in which the note on English was given."""
+
+Answer = Callable[[dict[str, Any]], Any]
+
+
+def in_language(answer: Answer, *, instead: str = "") -> Answer:
+    """Return an agent that answers in the language that the request is annotated with.
+
+    What the catalogue has no words for stays English; a note in the person's language precedes it,
+    the first time only. `instead` is said in place of any sure answer in another language.
+    """
+
+    @functools.wraps(answer)
+    def answered(request: dict[str, Any]) -> Any:
+        replies = answer(request)
+        code = language_of(request)
+        if code not in LANGUAGES or "function" in request or not isinstance(replies, list):
+            return replies
+        return [_spoken(code, one, request, instead) for one in replies]
+
+    return answered
+
+
+def jokes_in_language(answer: Answer) -> Answer:
+    """Return the agent of jokes, which declines in other languages."""
+    return in_language(answer, instead=JOKES_ENGLISH_ONLY)
+
+
+def _spoken(
+    code: str, reply: dict[str, Any], request: dict[str, Any], instead: str
+) -> dict[str, Any]:
+    text = reply.get("text")
+    if not isinstance(text, str) or not text or reply.get("confidence", 0) < _DECLINES:
+        return reply
+    if instead and reply["confidence"] >= _SURE:
+        return {**reply, "text": message_in(code, instead)}
+    translated = said_in(code, text)
+    if translated is not None:
+        return {**reply, "text": translated}
+    noted = attributes_of(request).get(NOTED)
+    known = [one for one in noted if isinstance(one, str)] if isinstance(noted, list) else []
+    if code in known:
+        return reply
+    attributes = {**(reply.get("human_attributes") or {}), NOTED: [*known, code]}
+    text = f"{message_in(code, ENGLISH_ONLY)} {text}"
+    return {**reply, "text": text, "human_attributes": attributes}
+
+
+_DECLINES = 0.15
+_SURE = 0.5

@@ -1,0 +1,27 @@
+"""Reads the parts of a request: the last utterance, its language, the user's attributes."""
+
+from typing import Any
+
+ENGLISH = "en"
+
+
+def last_utterance(request: dict[str, Any]) -> dict[str, Any]:
+    """Return what the user said last, as an utterance; {} if there is none."""
+    utterances = request.get("human_utterances")
+    last = utterances[-1] if isinstance(utterances, list) and utterances else None
+    return last if isinstance(last, dict) else {}
+
+
+def attributes_of(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the user's attributes; {} if there are none."""
+    human = request.get("human")
+    attributes = human.get("attributes") if isinstance(human, dict) else None
+    return attributes if isinstance(attributes, dict) else {}
+
+
+def language_of(request: dict[str, Any]) -> str:
+    """Return the language that the last text is annotated with, as `{"code": "de"}`; else "en"."""
+    annotations = last_utterance(request).get("annotations")
+    noticed = annotations.get("language") if isinstance(annotations, dict) else None
+    code = noticed.get("code") if isinstance(noticed, dict) else None
+    return code if isinstance(code, str) else ENGLISH

@@ -1,0 +1,95 @@
+"""The demo's agents in German, French and Spanish, and their catalogues."""
+
+import gettext
+import importlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from prolocutor.services.language import notice
+from prolocutor_demo.reading.languages.messages import MESSAGES
+from prolocutor_demo.reading.languages.names import LANGUAGES
+from prolocutor_demo.reading.languages.said import CATALOGUES, DOMAIN, said_in
+from tests.demo.agent_requests import request
+
+LINES = {
+    code: [
+        line.split("\t")
+        for line in (Path(__file__).parent / "languages" / f"{code}.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    ]
+    for code in LANGUAGES
+}
+AGENTS = "calculator units clock days currency countries jokes small_talk guide".split()
+
+
+def said(text: str, code: str | None = None, **attributes: Any) -> dict[str, Any]:
+    asked = request(text, attributes)
+    language = {"code": code} if code else notice(asked)
+    asked["human_utterances"][-1]["annotations"]["language"] = language
+    replies = [
+        reply
+        for name in AGENTS
+        for reply in importlib.import_module(f"prolocutor_demo.{name}").answer(asked)
+    ]
+    best: dict[str, Any] = max(replies, key=lambda reply: reply["confidence"])
+    return best
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_core_of_the_demo_answers_in_each_language(code: str) -> None:
+    missed = []
+    for text, expected in LINES[code]:
+        reply = said(text, code)["text"]
+        if not re.search(expected, reply, re.IGNORECASE):
+            missed.append((text, reply))
+    assert missed == []
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_no_catalogue_lacks_a_message_and_each_is_compiled(code: str) -> None:
+    folder = CATALOGUES / code / "LC_MESSAGES"
+    with (folder / f"{DOMAIN}.po").open("rb") as file:
+        catalogue = read_po(file, locale=code)
+    assert [one for one in MESSAGES if not (catalogue.get(one) and catalogue[one].string)] == []
+    assert {one.id for one in catalogue if one.id} == set(MESSAGES)
+    made = io.BytesIO()
+    write_mo(made, catalogue)
+    made.seek(0)
+    with (folder / f"{DOMAIN}.mo").open("rb") as compiled:
+        shipped = gettext.GNUTranslations(compiled)
+    fresh = gettext.GNUTranslations(made)
+    assert [shipped.gettext(one) for one in MESSAGES] == [fresh.gettext(one) for one in MESSAGES]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_placeholder_of_a_translation_is_one_of_its_message(code: str) -> None:
+    translations = gettext.translation(DOMAIN, CATALOGUES, [code])
+    for message in MESSAGES:
+        given = {
+            name for found in re.findall(r"\{(\w+)\}", message) for name in (found, f"of_{found}")
+        }
+        assert set(re.findall(r"\{(\w+)\}", translations.gettext(message))) <= given
+
+
+def test_what_has_no_words_in_a_language_is_said_in_english_and_noted_once() -> None:
+    first = said("tell me about Portugal", "de")
+    assert first["text"].startswith("Das kann ich nur auf Englisch sagen: Portugal is in Europe.")
+    told = first["human_attributes"]
+    assert said("tell me about Portugal", "de", **told)["text"].startswith("Portugal is in Europe.")
+
+
+def test_names_and_numbers_are_those_of_the_language() -> None:
+    assert said_in("de", "Switzerland borders 5 countries: Germany, Italy and France.") == (
+        "Die Schweiz grenzt an 5 Länder: Deutschland, Italien und Frankreich."
+    )
+    assert said_in("fr", "1 day = 1,440 minutes") == "1 jour = 1\u202f440 minutes"
+    assert said_in("es", "Today is Friday, 20 November 2026.") == (
+        "Hoy es viernes, 20 de noviembre de 2026."
+    )
