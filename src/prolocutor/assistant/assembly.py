@@ -28,7 +28,7 @@ from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.assistant.wake_ups import BrokerOrStore
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.shared_store import Broker, WakeUps
+from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
@@ -62,7 +62,7 @@ def assemble(
     queue_timeout: float,
     handover: HandoverSettings,
     replica: ReplicaSettings,
-    broker: Broker | None,
+    broker: BrokerWakeUps | None,
 ) -> AssistantParts:
     """Return the parts of one assistant; those of a replica only where the store is shared."""
     shared = shared_store(store)

@@ -41,7 +41,7 @@ from prolocutor.assistant.wiring import ServiceWiring, make_programs
 from prolocutor.contracts.observer import Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.quota import spend
-from prolocutor.contracts.shared_store import Broker
+from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import EarlierTurn, Input
@@ -90,7 +90,7 @@ class Assistant:
         name: str = DEFAULTS.name,
         handover: HandoverSettings = DEFAULTS.handover,
         replica: ReplicaSettings = REPLICA,
-        broker: Broker | None = None,
+        broker: BrokerWakeUps | None = None,
         messages: str | None = DEFAULTS.messages,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from prolocutor.contracts.shared_store import Broker, WakeUps
+from prolocutor.contracts.shared_store import BrokerWakeUps, WakeUps
 
 
 class BrokerOrStore:
     """Sends hints through the broker while it is connected, else through the store; hears both."""
 
-    def __init__(self, broker: Broker, store: WakeUps) -> None:
+    def __init__(self, broker: BrokerWakeUps, store: WakeUps) -> None:
         self._broker = broker
         self._store = store
 

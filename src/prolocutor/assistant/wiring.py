@@ -14,7 +14,7 @@ from prolocutor.connectors.connector_catalog import CONNECTORS
 from prolocutor.contracts.caller import Caller
 from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.programs import Programs
-from prolocutor.contracts.shared_store import Broker
+from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError
@@ -38,7 +38,7 @@ BROKERS: Final = Catalog[Callable[..., "NatsConnection"]](
 )
 """What carries messages between processes."""
 
-WAKE_UPS: Final = Catalog[Callable[..., Broker]](
+WAKE_UPS: Final = Catalog[Callable[..., BrokerWakeUps]](
     "way for hints",
     {"nats": CatalogEntry("prolocutor.messaging.wake_ups:NatsWakeUps", extra="nats")},
     group="prolocutor.wake_ups",
@@ -73,7 +73,7 @@ class ServiceWiring:
             return self._connect_by_nats(service, target)
         return connect(service)
 
-    def broker(self, store: Store) -> Broker | None:
+    def broker(self, store: Store) -> BrokerWakeUps | None:
         """Return the way for hints by `messages`; None where no replicas share the store."""
         if self._servers is None or shared_store(store) is None:
             return None

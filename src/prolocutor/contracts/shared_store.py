@@ -90,8 +90,8 @@ class WakeUps(Protocol):
         """
 
 
-class Broker(WakeUps, Protocol):
-    """A way for hints beside the store's own, such as NATS; it may be away at any time."""
+class BrokerWakeUps(WakeUps, Protocol):
+    """Hints through a message broker, such as NATS, which may be away at any time."""
 
     async def open(self) -> None:
         """Connect in the background; return at once, also where the broker is away."""

@@ -11,7 +11,7 @@ from prolocutor.stores.postgresql.session import LineSession
 from prolocutor.stores.postgresql.store_url import StoreUrl
 
 
-class Ear(Protocol):
+class ConnectionListener(Protocol):
     """What listens on the line for hints."""
 
     async def listen(self, connection: Connection) -> None:
@@ -29,7 +29,7 @@ class DatabaseLines:
         self._durability = durability
         self._sessions: list[LineSession] = []
         self.all: list[DatabaseLine] = []
-        self._ear: Ear | None = None
+        self._listener: ConnectionListener | None = None
         self.openings = self._line("openings", 5_000)
         self.closings = self._line("closings", 5_000)
         self.reading = self._line("reading", 30_000)
@@ -60,10 +60,10 @@ class DatabaseLines:
         """The server's `synchronous_standby_names`, as last seen."""
         return self._sessions[0].standbys
 
-    def listen(self, ear: Ear) -> None:
+    def listen(self, listener: ConnectionListener) -> None:
         """Have the line for hints deliver them; to be called before it is opened."""
-        self._ear = ear
-        self.hints.on_return = ear.missed
+        self._listener = listener
+        self.hints.on_return = listener.missed
 
     def rename(self, name: str) -> None:
         """Name all connections on the server, also those made later."""
@@ -87,5 +87,5 @@ class DatabaseLines:
 
     async def _prepare_to_listen(self, session: LineSession, connection: Connection) -> None:
         await session(connection)
-        if self._ear is not None:
-            await self._ear.listen(connection)
+        if self._listener is not None:
+            await self._listener.listen(connection)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from importlib.resources import files
 from typing import Final
 
-_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+from prolocutor.stores.named_statements import named_statements
+
+_QUERIES: Final = named_statements("prolocutor.stores.postgresql")
 
 
 def named(name: str) -> str:
     """Return the statement of that name."""
     return _QUERIES[name]
-
-
-def _read() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for file in (files("prolocutor.stores.postgresql") / "sql" / "queries").iterdir():
-        _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
-        texts = (text.strip().rstrip(";") for text in parts[1::2])
-        found.update(zip(parts[::2], texts, strict=True))
-    return found
-
-
-_QUERIES: Final = _read()

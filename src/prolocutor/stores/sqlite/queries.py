@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Final
+
+from prolocutor.stores.named_statements import named_statements
 
 MANY: Final = 32
 """The most rows of one statement. Each step releases the interpreter, so few steps are faster."""
 
-_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_QUERIES: Final = named_statements("prolocutor.stores.sqlite")
 _GROUP: Final = re.compile(r"\(\?(?:, (?:\?|\d))*\)")
 
 
@@ -33,16 +34,3 @@ def _repeated(statement: str, rows: int) -> str:
     last = list(_GROUP.finditer(statement))[-1]
     groups = ", ".join([last.group()] * rows)
     return statement[: last.start()] + groups + statement[last.end() :]
-
-
-def _read() -> dict[str, str]:
-    found: dict[str, str] = {}
-    folder = files("prolocutor.stores.sqlite") / "sql" / "queries"
-    for file in folder.iterdir():
-        _, *parts = _NAME.split(file.read_text(encoding="utf-8"))
-        texts = (text.strip().rstrip(";") for text in parts[1::2])
-        found.update(zip(parts[::2], texts, strict=True))
-    return found
-
-
-_QUERIES: Final = _read()
