@@ -75,7 +75,7 @@ class NatsWakeUps:
         subject = wire.feed_subject(self._assistant, "*")
         await client.subscribe(subject, cb=self._heard)
         await client.flush()  # what is sent from now on is heard
-        self._missed()
+        self._listener("")  # some may have been missed
 
     async def _heard(self, message: Msg) -> None:
         headers: dict[str, Any] = message.headers or {}
@@ -88,9 +88,6 @@ class NatsWakeUps:
             return
         if user:
             self._listener(user)
-
-    def _missed(self) -> None:
-        self._listener("")
 
 
 def _nobody(user: str) -> None:

@@ -74,10 +74,9 @@ def _read(answer: bytes) -> FoundWorker | None:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     service = stats.metadata.get("service")
-    loads = [endpoint for endpoint in stats.endpoints if endpoint.data is not None]
-    if service is None or not loads or loads[0].data is None:
+    endpoint = next((one for one in stats.endpoints if one.data is not None), None)
+    if service is None or endpoint is None or endpoint.data is None:
         return None
-    endpoint = loads[0]
     return FoundWorker(
         id=stats.id,
         service=service,
@@ -87,5 +86,5 @@ def _read(answer: bytes) -> FoundWorker | None:
         received=endpoint.num_requests,
         errors=endpoint.num_errors,
         last_error=endpoint.last_error or "",
-        load=loads[0].data,
+        load=endpoint.data,
     )
