@@ -50,13 +50,27 @@ _ISSUED: Final = re.compile(r"conv_([0-9a-f]{32})")
 _NOBODY: Final = f"{PREFIX}?"
 
 
+class EndingKey(msgspec.Struct, frozen=True):
+    """Where an ending is noted: the owner, kind and key of a record."""
+
+    owner: str
+    kind: str
+    key: str
+
+
+class ClaimedEnding(msgspec.Struct, frozen=True):
+    """An ending that a request goes on from, so that no other one does, and where it is noted."""
+
+    key: EndingKey
+    ending: Ending
+
+
 class FoundDialog(msgspec.Struct, kw_only=True):
     """The dialog of one request. `id` names it to clients.
 
     `owner` is whose records name it, None where an id came and nothing need be found again.
-    `earlier` is what a new dialog begins with. `found` is the ending that it goes on from: its
-    owner, kind and name among the records, and itself. `has_responses`: its replies can be gone on
-    from by their ids.
+    `earlier` is what a new dialog begins with, `claimed` the ending that it goes on from. `key` is
+    the idempotency key. `has_responses`: its replies can be gone on from by their ids.
     """
 
     user: str
@@ -64,7 +78,7 @@ class FoundDialog(msgspec.Struct, kw_only=True):
     id: str
     owner: str | None = None
     earlier: Sequence[EarlierTurn] = ()
-    found: tuple[str, str, str, Ending] | None = None
+    claimed: ClaimedEnding | None = None
     came: str = ""
     key: str | None = None
     has_responses: bool = False
@@ -76,7 +90,7 @@ class DialogFinder:
     def __init__(self, assistant: Assistant) -> None:
         self._assistant = assistant
         self._store = assistant.store
-        self._claimed: set[tuple[str, str, str]] = set()
+        self._claimed: set[EndingKey] = set()
         self._resenders: set[str] = set()
 
     async def find(
@@ -118,28 +132,30 @@ class DialogFinder:
         """Store where the dialog ends now."""
         ending = Ending(user=found.user, dialog=found.dialog, utt_id=utt_id, came=found.came)
         name = digest(f"{found.user}\n{found.dialog}")
-        places: list[tuple[str, str, str]] = []
+        places: list[EndingKey] = []
         if found.owner is not None:
             history = [*given.history, Said("user", given.text), Said("assistant", said)]
-            places.append((found.owner, history_kind(history), name))
+            places.append(EndingKey(found.owner, history_kind(history), name))
         if found.has_responses:
-            places.append((found.user, f"{RESPONSE}{utt_id}", name))
+            places.append(EndingKey(found.user, f"{RESPONSE}{utt_id}", name))
         if repeated:
             places = [
-                one for one in places if one[2] not in await self._store.records(one[0], one[1])
+                one
+                for one in places
+                if one.key not in await self._store.records(one.owner, one.kind)
             ]
-        writes = [self._store.put_record(*place, plain.encode(ending)) for place in places]
-        if found.found is not None and (writes or not repeated):
-            owner, kind, before, left = found.found
-            left = msgspec.structs.replace(left, next=found.key or "-")
-            writes.append(self._store.put_record(owner, kind, before, plain.encode(left)))
+        writes = [self._put(place, ending) for place in places]
+        left = found.claimed
+        if left is not None and (writes or not repeated):
+            gone_on = msgspec.structs.replace(left.ending, next=found.key or "-")
+            writes.append(self._put(left.key, gone_on))
         if writes:
             await asyncio.gather(*writes)
 
     def release(self, found: FoundDialog) -> None:
         """Let others go on from where this request did, if it came to nothing."""
-        if found.found is not None:
-            self._claimed.discard(found.found[:3])
+        if found.claimed is not None:
+            self._claimed.discard(found.claimed.key)
 
     async def after_response(self, user: str, utt_id: str, key: str | None) -> FoundDialog | None:
         """Return the dialog that goes on after a reply, None if it cannot be gone on from.
@@ -149,13 +165,13 @@ class DialogFinder:
         kind = f"{RESPONSE}{utt_id}"
         endings = await self._store.records(user, kind)
         for name, body in endings.items():
-            ending, claim = read_ending(body), (user, kind, name)
+            ending, claim = read_ending(body), EndingKey(user, kind, name)
             is_free = not ending.next and claim not in self._claimed
             if is_free or (key is not None and ending.next == key):
                 self._claimed.add(claim)
                 return FoundDialog(
                     user=user, dialog=ending.dialog, id=_id_of(user, ending.dialog),
-                    found=(*claim, ending), key=key, has_responses=True,
+                    claimed=ClaimedEnding(claim, ending), key=key, has_responses=True,
                 )  # fmt: skip
             dialog = f"conv_{_token(user, key)}"
             return FoundDialog(
@@ -163,6 +179,9 @@ class DialogFinder:
                 key=key, has_responses=True,
             )  # fmt: skip
         return None
+
+    async def _put(self, place: EndingKey, ending: Ending) -> None:
+        await self._store.put_record(place.owner, place.kind, place.key, plain.encode(ending))
 
     async def _turns_until(self, ending: Ending) -> list[EarlierTurn]:
         """Return the last turns of a dialog up to a reply."""
@@ -209,15 +228,15 @@ class DialogFinder:
             endings = {name: one for name, one in endings.items() if not one.came}
         alike = person is not None or len({one.came for one in endings.values()}) == 1
         for name, ending in endings.items() if alike else ():
-            claim = (owner, kind, name)
+            claim = EndingKey(owner, kind, name)
             if (key is not None and ending.next == key) or (
                 not ending.next and claim not in self._claimed
             ):
                 self._claimed.add(claim)
                 return FoundDialog(
                     user=ending.user, dialog=ending.dialog, id=_id_of(ending.user, ending.dialog),
-                    owner=owner, found=(*claim, ending), came=came_with(ending.came, given),
-                    key=key,
+                    owner=owner, claimed=ClaimedEnding(claim, ending),
+                    came=came_with(ending.came, given), key=key,
                 )  # fmt: skip
         branched = [*endings.values()][-1] if endings and alike else None
         earlier = retold(given.history)
