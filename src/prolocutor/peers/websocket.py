@@ -76,7 +76,8 @@ class WebSocketConnector:
         except asyncio.CancelledError:
             self._leave(line, calls, until, timeout)
             raise
-        self._wait = 0.0
+        if not any(isinstance(answer, ServiceUnreachable) for answer in answers):
+            self._wait = 0.0
         return answers
 
     async def aclose(self) -> None:

@@ -86,6 +86,24 @@ async def test_a_broken_connection_fails_its_calls_and_is_opened_again() -> None
             assert await value(bot, 4) == 4
 
 
+async def test_a_server_that_hangs_up_on_everyone_is_left_alone_for_a_while() -> None:
+    async def act(asked: Any, socket: web.WebSocketResponse) -> None:
+        await socket.close()
+
+    async with socket_peer(act) as peer, closing(WebSocketConnector(peer.url, name="b")) as bot:
+        failures = [str(await value_or_error(bot)) for _ in range(4)]
+
+    assert "it is tried again in" in failures[-1]
+    assert len(peer.headers) == 2
+
+
+async def value_or_error(bot: WebSocketConnector) -> Any:
+    try:
+        return await value(bot, 1, timeout=0.2)
+    except ServiceUnreachable as error:
+        return error
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
