@@ -18,8 +18,9 @@ from prolocutor.messaging.nats_address import NatsServers
 from prolocutor.messaging.nats_connection import NatsConnection
 from prolocutor.pipeline.guard import Batcher
 from prolocutor.processes.service_loop import ServiceLoop
-from prolocutor.processes.worker import CountedConnector, Worker, WorkerSettings
+from prolocutor.processes.worker import CountedConnector, Worker
 from prolocutor.processes.worker_metrics import WorkerMetrics
+from prolocutor.processes.worker_settings import WorkerSettings
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 CLOSE_SECONDS: Final = 5.0

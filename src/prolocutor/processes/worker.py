@@ -14,7 +14,6 @@ import time
 from collections import deque
 from typing import Any, Final
 
-import msgspec
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -33,42 +32,12 @@ from prolocutor.processes.call_age import CallAges
 from prolocutor.processes.held_call import BAD_REQUEST, HeldCall, error_headers, seconds_left
 from prolocutor.processes.service_loop import ServiceLoop
 from prolocutor.processes.worker_listing import WorkerListing
+from prolocutor.processes.worker_settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
-DEFAULT_HOLD: Final = 64
-"""Calls that a worker without batches holds at most."""
-HOLD_BATCHES: Final = 4
-"""Batches that a worker holds at most."""
-
 _tracer: Final = trace.get_tracer("prolocutor.worker")
 _read_trace: Final = TraceContextTextMapPropagator().extract
-
-
-class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker serves. `hold`: the most calls that wait or run; more are answered `busy`.
-
-    `assistant`: the one whose calls are taken, `*` for those of all.
-    """
-
-    service: str
-    assistant: str = wire.ANY_ASSISTANT
-    batch_size: int = 1
-    hold: int | None = None
-    description: str = ""
-    card: dict[str, Any] = {}
-
-    @property
-    def most_held(self) -> int:
-        """The most calls that are held: as given, else four batches."""
-        if self.hold is not None:
-            return self.hold
-        return HOLD_BATCHES * self.batch_size if self.batch_size > 1 else DEFAULT_HOLD
-
-    @property
-    def subject(self) -> str:
-        """The subject of the calls."""
-        return wire.call_subject(self.assistant, self.service)
 
 
 class CountedConnector:

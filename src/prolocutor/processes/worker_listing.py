@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from nats.aio.client import Client
@@ -20,34 +20,7 @@ from nats.micro.service import (
 )
 
 from prolocutor.messaging import wire
-
-
-class ListedSettings(Protocol):
-    """What a listing says of the service."""
-
-    @property
-    def service(self) -> str:
-        """Its name."""
-
-    @property
-    def assistant(self) -> str:
-        """The assistant whose calls are taken, `*` for all."""
-
-    @property
-    def batch_size(self) -> int:
-        """The most requests in one call of the function."""
-
-    @property
-    def description(self) -> str:
-        """A line about it."""
-
-    @property
-    def card(self) -> dict[str, Any]:
-        """Its card, as JSON can say it."""
-
-    @property
-    def subject(self) -> str:
-        """Where calls go to."""
+from prolocutor.processes.worker_settings import WorkerSettings
 
 
 class ListedWorker(Protocol):
@@ -59,7 +32,7 @@ class ListedWorker(Protocol):
     last_error: str
 
     @property
-    def settings(self) -> ListedSettings:
+    def settings(self) -> WorkerSettings:
         """What it serves."""
 
     @property

@@ -22,7 +22,8 @@ from prolocutor.messaging.wake_ups import NatsWakeUps
 from prolocutor.messaging.worker_discovery import find_workers
 from prolocutor.pipeline.guard import Batcher
 from prolocutor.processes.service_loop import ServiceLoop
-from prolocutor.processes.worker import CountedConnector, Worker, WorkerSettings
+from prolocutor.processes.worker import CountedConnector, Worker
+from prolocutor.processes.worker_settings import WorkerSettings
 from prolocutor.testing.connector_kit import ask, closing
 from prolocutor.testing.fake_service import FakeRequest
 from tests.nats_server import PATIENCE, NatsServer, nats_server, worker_process
