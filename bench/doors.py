@@ -195,7 +195,7 @@ CONNECTORS = [
     ConnectorCall("openai_chat", "openai_chat, responses", "/v1/responses", {"model": "any"}),
     ConnectorCall("rasa", "rasa", "/webhooks/rest/webhook"),
     ConnectorCall("websocket", "websocket", "ws/lines"),
-    ConnectorCall("almond", "almond", "ws/api/conversation?id=one"),
+    ConnectorCall("almond", "almond", "ws/api/conversation"),
     ConnectorCall("prolocutor", "prolocutor", "/assistant"),
     ConnectorCall("command", "command", "", {"run": [sys.executable, "-c", LINES]}),
 ]
@@ -342,9 +342,10 @@ class Asked:
     timeout = 10.0
     deltas = None
 
-    def __init__(self) -> None:
+    def __init__(self, dialog: int = 0) -> None:
         self.turn_id = new_id()
         self.key = f"{self.turn_id}/peer"
+        self.dialog_id = f"{dialog:032x}"
 
     def value(self) -> Any:
         """Return a copy."""
@@ -352,7 +353,7 @@ class Asked:
 
     def body(self) -> bytes:
         """Return it as JSON."""
-        return msgspec.json.encode({**ASKED, "dialog_id": self.turn_id, "turn_id": self.turn_id})
+        return msgspec.json.encode({**ASKED, "dialog_id": self.dialog_id, "turn_id": self.turn_id})
 
 
 async def connector_costs(
@@ -378,7 +379,7 @@ async def connector_costs(
 
 
 async def connector_cost(connector: Connector, calls: int) -> float:
-    requests = [Asked() for _ in range(calls)]
+    requests = [Asked(number % 5) for number in range(calls)]
     start = time.process_time()
     for at in range(0, calls, 5):
         await asyncio.gather(*(checked(connector, one) for one in requests[at : at + 5]))
