@@ -11,6 +11,7 @@ from prolocutor.config.imported_functions import Function, is_plain
 from prolocutor.config.service_entries import ADDRESS, ServiceEntry
 from prolocutor.config.settings import ProcessTarget, Settings
 from prolocutor.config.survey import Survey
+from prolocutor.dialog.follow_up import FOLLOW_UP
 from prolocutor.pipeline.graph import Graph, PlanNode
 from prolocutor.pipeline.plan import Stage
 
@@ -26,6 +27,7 @@ def warnings(loaded: Survey, graph: Graph) -> Iterator[Fault]:
         *_late(settings, graph),
         *_unawaited(graph),
         *_hurried(loaded.services),
+        *_not_rewritten(loaded.services),
         *_idle_processes(settings),
         *_missing_icons(loaded.services),
         *_open_doors(settings),
@@ -78,6 +80,18 @@ def _hurried(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
                 f"{written.path}.retries",
                 f"{attempts} attempts share the time-out of {service.timeout:g} s",
             )
+
+
+def _not_rewritten(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
+    """Find services that rewrite, where nothing says what follow-ups mean."""
+    if any((one.service.label or one.service.name) == FOLLOW_UP for one in services):
+        return
+    for written in services:
+        if written.service.rewrites:
+            what = (
+                f"no annotator is called {FOLLOW_UP}, or has it as its label: nothing is rewritten"
+            )
+            yield f"{written.path}.rewrites", what
 
 
 def _idle_processes(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -92,6 +92,12 @@ def test_a_service_that_nothing_waits_for_is_a_warning(tmp_path: Path) -> None:
     ("text", "line", "key", "what"),
     [
         ("skills:\n  a: {call: http://h, retries: 4}\n", 2, "skills.a.retries", "5 attempts share"),
+        (
+            "skills:\n  a: {call: http://h, rewrites: true}\n",
+            2,
+            "skills.a.rewrites",
+            "no annotator is called follow_up",
+        ),
         ("skills: {a: http://h}\nhost: 0.0.0.0\n", 2, "host", "nobody gets in without auth.keys"),
         ("skills:\n  a: {call: http://h, icon: a.png}\n", 2, "skills.a.icon", "no file a.png"),
         (

@@ -1,4 +1,5 @@
 import string
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,34 @@ def test_hardly_any_phrasing_that_stands_alone_is_rewritten() -> None:
     spoilt = [text for text in texts if annotate(dialog("time in Tokyo", "It is 9.", text))]
 
     assert len(spoilt) <= 0.02 * len(texts), spoilt
+
+
+def turns_of(pattern: str) -> list[list[str]]:
+    files = sorted((Path(__file__).parents[2] / "demo" / "dialogs").glob(pattern))
+    lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+    said = [line.rpartition("=>")[0].strip() for line in lines if not line.startswith("#")]
+    return [turns.split(" | ") for turns in said if turns]
+
+
+def last_annotation(turns: list[str]) -> dict[str, Any]:
+    """What is found of the last turn, where every reply is a sum."""
+    utterances: list[dict[str, Any]] = []
+    for turn in turns:
+        state = dialog(*[one["text"] for one in utterances], turn)
+        for before, said in zip(utterances, state["utterances"], strict=False):
+            said["annotations"] = before["annotations"]
+        state["utterances"][-1]["annotations"]["follow_up"] = found = annotate(state)
+        reply = {"text": "6 * 7 = 42", "annotations": {}, "active_skill": "any"}
+        utterances = [*state["utterances"], reply]
+    return found
+
+
+def test_of_the_dialogs_of_the_demo_follow_ups_alone_are_rewritten() -> None:
+    kept = [turns for turns in turns_of("*follow_ups.txt") if not last_annotation(turns)]
+    spoilt = [turns for turns in turns_of("*alone.txt") if last_annotation(turns)]
+
+    assert len(kept) <= 0.1 * len(turns_of("*follow_ups.txt")), kept
+    assert len(spoilt) <= 0.02 * len(turns_of("*alone.txt")), spoilt
 
 
 PARTS = st.sampled_from(

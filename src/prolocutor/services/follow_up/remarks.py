@@ -14,7 +14,7 @@ _FILLER: Final = (
 _JOINT: Final = re.compile(
     rf"(?:{_FILLER}[\s,.!]+)*(?:(?P<joint>and|or|but|also|plus|then|now|yes|yeah|what if"
     rf"|and then)[\s,]+)?(?:{_FILLER}[\s,.!]+"
-    r"|(?:then|now|also|maybe|perhaps|if (?:you|i|we))[\s,]+)*",
+    r"|(?:then|now|also|but|maybe|perhaps|if (?:you|i|we))[\s,]+)*",
     re.IGNORECASE,
 )
 _ABOUT: Final = re.compile(
