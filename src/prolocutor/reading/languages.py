@@ -1,7 +1,7 @@
 """Detects the language of a text among a few, by frequent words and by letters.
 
-It is small on purpose: no model, a table of some hundred words, ten microseconds. Utterances are
-short, and what cannot be told ("12 * 8", "ok", "Paris?") has no language.
+It is small on purpose: no model, but a table of some hundred words. Utterances are short, and what
+cannot be told ("12 * 8", "ok", "Paris?") has no language.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _FREQUENT: Final[dict[str, str]] = {
         januar februar märz mai juni juli oktober dezember montag dienstag mittwoch
         donnerstag freitag samstag sonntag übermorgen nächsten nächste dreißig vierzig
         fünfzig sechzig siebzig achtzig neunzig tausend fünfzehn sechzehn einundzwanzig
-        fünfundzwanzig mittag""",
+        fünfundzwanzig mittag bedeutet stell setze kostet geboren jemand brauche wetter weiß
+        warst sollte lange""",
     "fr": """le la les un une des du de est sont était es suis quel quelle quels quelles que qui
         quoi où quand comment combien pourquoi je tu il elle nous vous ils elles on me te se
         moi toi mon ma mes ta tes son sa ses notre votre et ou mais pas ne non oui avec sur

@@ -54,10 +54,12 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
         if topic is None:
             return None
         attributes = _attributes(request)
-        texts = self._texts(request, attributes)
+        code = self._language(request, attributes)
+        texts = self.texts[code]
         table = helplines(self.numbers)
         country = table.country_of(attributes)
-        lines = table.countries[country] if country else table.international
+        elsewhere = table.international.get(code, table.international[_ENGLISH])
+        lines = table.countries[country] if country else elsewhere
         said = texts[topic].format(**lines.numbers()).strip()
         return said if country else f"{said} {texts['where'].strip()}"
 
@@ -65,14 +67,14 @@ class CarefulAnswers(msgspec.Struct, frozen=True):
         names = [name for name in self.texts[_ENGLISH] if name != "where"]
         return annotated_topic(request, names)
 
-    def _texts(self, request: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, str]:
+    def _language(self, request: Mapping[str, Any], attributes: Mapping[str, Any]) -> str:
         utterances = request.get("human_utterances") or [{}]
         noticed = (utterances[-1].get("annotations") or {}).get("language")
         code = noticed.get("code") if isinstance(noticed, dict) else None
         for said in (attributes.get("language"), code):
             if isinstance(said, str) and (short := said[:2].lower()) in self.texts:
-                return self.texts[short]
-        return self.texts[_ENGLISH]
+                return short
+        return _ENGLISH
 
 
 @functools.cache

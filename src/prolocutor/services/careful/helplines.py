@@ -37,10 +37,13 @@ class Helplines(msgspec.Struct, frozen=True):
 
 
 class HelplineTable(msgspec.Struct, frozen=True):
-    """The numbers of all countries; `collected` is the month in which they were collected."""
+    """The numbers of all countries; `collected` is the month in which they were written down.
+
+    `international` are those for an unknown country, by language; "en" has to be there.
+    """
 
     collected: str
-    international: Helplines
+    international: dict[str, Helplines]
     countries: dict[str, Helplines]
 
     def country_of(self, attributes: Mapping[str, Any]) -> str | None:

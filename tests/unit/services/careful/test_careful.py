@@ -67,6 +67,7 @@ def test_any_annotation_can_name_the_topic() -> None:
         ({"timezone": 5}, "findahelpline.com"),
         ({}, "I do not know which country"),
         ({"language": "de-AT", "timezone": "Europe/Vienna"}, "Menschen.*142"),
+        ({"language": "de"}, "für jedes Land"),
         ({"language": "pt", "region": "GB"}, "sorry.*116 123"),
     ],
 )
@@ -80,7 +81,7 @@ def test_every_text_of_every_language_can_be_said_in_every_country() -> None:
     texts, table = answers_from().texts, helplines()
     names = [name for name, _ in patterns().topics]
     assert [sorted(said) for said in texts.values()] == [sorted([*names, "where"])] * len(texts)
-    for lines in (table.international, *table.countries.values()):
+    for lines in (*table.international.values(), *table.countries.values()):
         assert lines.sources
         for said in texts.values():
             for name in names:
