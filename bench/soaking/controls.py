@@ -41,7 +41,7 @@ _LOOK_BEFORE: Final = (
             SELECT * INTO d0 FROM dialogs y
             WHERE y.person = p0.person AND y.name = names[i] AND y.active;
             r0 := read_head(r0, p0, d0, reaches[i], shown[i]);
-            PERFORM pg_sleep(0.05);
+            PERFORM pg_sleep(0.1);
         END IF;
         """
     + _LOCK,
