@@ -1,8 +1,12 @@
 """No statement of a turn looks at a whole table, and persons are updated in place."""
 
+import re
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
+from typing import Any
+from urllib.parse import urlencode
 
+import asyncpg
 import pytest
 
 from prolocutor.contracts.store import OpenedTurn
@@ -50,6 +54,22 @@ SCANS = """
 SELECT relname, seq_scan FROM pg_stat_user_tables
 WHERE relname NOT IN ('replicas', 'counters', 'prolocutor_migrations') AND n_live_tup > 100
 """
+
+EXPLAIN = " ".join(
+    f"-c {setting}"
+    for setting in (
+        "session_preload_libraries=auto_explain",
+        "auto_explain.log_min_duration=0",
+        "auto_explain.log_nested_statements=on",
+        "auto_explain.log_level=notice",
+    )
+)
+"""Options under which the server sends the plan of every statement, also of those in functions."""
+
+SCANNED = re.compile(r"Seq Scan on (?!pg_)(\w+)")
+INDEXED = re.compile(r"Index (?:Only )?Scan using \w+ on (\w+)")
+SMALL = {"replicas", "counters", "prolocutor_migrations"}
+"""Tables that have a row for each replica or fewer."""
 
 Doing = Callable[[PostgresqlStore], Awaitable[object]]
 
@@ -120,6 +140,29 @@ async def test_no_statement_looks_at_a_whole_table(filled: str) -> None:
     for before, after in pairwise(scans):
         assert len(before) > 20
         assert {name: n - before[name] for name, n in after.items() if n > before[name]} == {}
+
+
+async def test_every_plan_of_a_turn_uses_an_index(
+    filled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[str] = []
+    connect = asyncpg.connect
+
+    async def listened_to(*args: Any, **options: Any) -> Any:
+        connection = await connect(*args, **options)
+        connection.add_log_listener(lambda _, said: plans.append(said.message))
+        return connection
+
+    monkeypatch.setattr(asyncpg, "connect", listened_to)
+    explained = f"{filled}?{urlencode({'options': EXPLAIN})}"
+    async with open_for_test(lambda: PostgresqlStore(explained, durability="relaxed")) as store:
+        assert isinstance(store, PostgresqlStore)
+        await store.join(60.0)
+        await turns(store)
+
+    read = {table for plan in plans for table in INDEXED.findall(plan)}
+    assert {"people", "dialogs", "open_turns", "requests"} <= read
+    assert {table for plan in plans for table in SCANNED.findall(plan)} <= SMALL
 
 
 async def test_persons_are_updated_in_place(database: str) -> None:
