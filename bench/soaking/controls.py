@@ -41,7 +41,9 @@ _LOOK_BEFORE: Final = (
             SELECT * INTO d0 FROM dialogs y
             WHERE y.person = p0.person AND y.name = names[i] AND y.active;
             r0 := read_head(r0, p0, d0, reaches[i], shown[i]);
-            PERFORM pg_sleep(0.1);
+            IF EXISTS (SELECT FROM open_turns y WHERE y.person = p0.person) THEN
+                PERFORM pg_sleep(0.1);
+            END IF;
         END IF;
         """
     + _LOCK,
