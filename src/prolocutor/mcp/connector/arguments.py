@@ -40,11 +40,24 @@ class _Said(msgspec.Struct):
     text: str = ""
 
 
+class _Answer(msgspec.Struct):
+    kind: str = ""
+    raw: str = ""
+
+
 class _State(msgspec.Struct):
     """What is needed of the agent state in most calls."""
 
     utterances: list[_Said]
     dialog_id: str = ""
+    answer: _Answer | None = None
+
+    @property
+    def text(self) -> str:
+        """What the person said; a password is nowhere but in the answer."""
+        if self.answer is not None and self.answer.kind == "password":
+            return self.answer.raw
+        return self.utterances[-1].text
 
 
 _STATED: Final = frozenset({"text", "dialog_id"})
@@ -86,7 +99,7 @@ class ToolArguments:
             ]
         arguments: JsonObject = {}
         if tool.text:
-            arguments[tool.text] = said.utterances[-1].text if said is not None else value
+            arguments[tool.text] = said.text if said is not None else value
         if said is not None:
             for name in tool.dialog:
                 arguments[name] = said.dialog_id
@@ -140,7 +153,7 @@ class _Values:
         self._value = value
         self._known: dict[str, Any] = {"request": value, "turn_id": request.turn_id}
         if said is not None:
-            self._known |= {"text": said.utterances[-1].text, "dialog_id": said.dialog_id}
+            self._known |= {"text": said.text, "dialog_id": said.dialog_id}
         elif isinstance(value, str):
             self._known["text"] = value
 
