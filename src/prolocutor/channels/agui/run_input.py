@@ -97,10 +97,21 @@ def _text(content: Any) -> str:
     """Return the text of what a user said, whose parts may be of several kinds."""
     if isinstance(content, list):
         texts = [one.get("text") for one in content if isinstance(one, dict)]
-        return "\n".join(text for text in texts if isinstance(text, str) and text)
+        said = "\n".join(text for text in texts if isinstance(text, str) and text)
+        return said or next(filter(None, map(_address, content)), "")
     if content is not None and not isinstance(content, str):
         raise BadInput("the content of a message is a text or a list of parts", field="messages")
     return content or ""
+
+
+def _address(part: Any) -> str:
+    """Return the address of a picture that came alone: it may be what was asked for."""
+    if not isinstance(part, dict) or part.get("type") != "image":
+        return ""
+    source = part.get("source")
+    address = source.get("value") if isinstance(source, dict) else None
+    is_address = isinstance(address, str) and address.startswith(("http://", "https://"))
+    return str(address) if is_address else ""
 
 
 def _parts(message: JsonObject) -> list[JsonObject]:

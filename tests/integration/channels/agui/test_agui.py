@@ -57,6 +57,7 @@ async def served(auth: AccessPolicy | None = None) -> AsyncIterator[tuple[str, A
             yield f"{url}/agui", http
 
 
+PICTURE = {"type": "image", "source": {"type": "url", "value": "https://example.org/a.png"}}
 HISTORY: list[dict[str, Any]] = [
     {"id": "a", "role": "activity", "activityType": "plan", "content": {"steps": []}},
     {"id": "b", "role": "assistant", "toolCalls": [
@@ -65,7 +66,7 @@ HISTORY: list[dict[str, Any]] = [
     {"id": "d", "role": "tool", "toolCallId": "c", "content": "seen"},
     {"id": "e", "role": "user", "content": [
         {"type": "text", "text": "tell"}, {"type": "text", "text": "and fail"},
-        {"type": "image", "source": {"type": "url", "value": "https://example.org/a.png"}},
+        PICTURE,
     ]},
 ]  # fmt: skip
 """Messages of every sort that a client may resend."""
@@ -108,6 +109,8 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
         run("19", "ask choice", **alone),
         resume("20", {"idx": 1}),
         resume("20", {"idx": 1}),
+        run("21", "ask picture", **alone),
+        {**run("22"), "messages": [{"id": "22", "role": "user", "content": [PICTURE]}]},
     ]
     async with served() as (url, _), sdk_script("agui_client") as client:
         told = await client.call("runs", url=url, inputs=inputs)
@@ -143,6 +146,7 @@ async def test_every_event_is_one_of_the_sdks_and_tells_the_turn() -> None:
     assert told[18]["messages"] == [f"location {place}"]
     chosen = ["choice {'idx': 1, 'title': 'blue'}"]
     assert [told[20]["messages"], told[21]["messages"]] == [chosen, chosen]
+    assert told[23]["messages"] == ["picture https://example.org/a.png"]
 
 
 @pytest.mark.parametrize(
