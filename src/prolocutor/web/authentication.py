@@ -99,6 +99,7 @@ class Authenticator:
             visitors[key] = Visitor("operator", name=name) if name else OPERATOR
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
         self._has_secrets = bool(visitors)
+        self._loopback = auth.trusts_loopback
         if auth.own_key:
             digests[self._digest(auth.own_key)] = LOCAL
         self._known = {digest[:16]: (digest, visitor) for digest, visitor in digests.items()}
@@ -160,12 +161,11 @@ class Authenticator:
         any_secret: bool,
         address: str,
     ) -> Visitor:
-        any_secret = any_secret and not (self._has_secrets or self._ring)
+        any_secret = any_secret and not (self._has_secrets or (self._ring and self._ring.keys))
         secret = None if any_secret else _secret(headers, query)
         if secret is not None:
             return self._look_up(secret, client_name(address))
-        local = self._trusts_loopback() and _is_local(headers, client)
-        if local and not self.addresses.trusts(client):
+        if self._trusts(client) and _is_local(headers, client):
             if self._own_page(headers):
                 return LOCAL
             raise Forbidden("pages of other sites need a key or a token")
@@ -193,10 +193,11 @@ class Authenticator:
                 self._used.popitem(last=False)
         return visitor
 
-    def _trusts_loopback(self) -> bool:
-        if self.auth.loopback is None and self._ring:
+    def _trusts(self, client: str | None) -> bool:
+        """Return whether a visitor on this machine is an operator, also at this address."""
+        if not self._loopback or (self.addresses.any_trusted and self.addresses.trusts(client)):
             return False
-        return self.auth.trusts_loopback
+        return self._ring is None or self.auth.loopback is True or not self._ring.keys
 
     def _own_page(self, headers: Headers) -> bool:
         """Return whether a request comes from no page, from our own or from an allowed one."""

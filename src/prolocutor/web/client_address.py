@@ -31,6 +31,7 @@ class ClientAddresses:
     """
 
     def __init__(self, trusted: Sequence[str] = ()) -> None:
+        self.any_trusted = bool(trusted)
         self._trusted = [network_of(each) for each in trusted]
 
     def find(self, headers: Iterable[tuple[bytes, bytes]], peer: str | None) -> str:
@@ -59,6 +60,8 @@ class ClientAddresses:
 
     def trusts(self, peer: str | None) -> bool:
         """Return whether a connection comes from a trusted proxy."""
+        if not self._trusted:
+            return False
         found = read_address(peer or "")
         return found is not None and self._is_trusted(found)
 

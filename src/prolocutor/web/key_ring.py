@@ -55,13 +55,10 @@ class KeyRing:
     def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
         self._records = records
         self._clock = clock
-        self._keys: dict[str, StoredKey] = {}
+        self.keys: dict[str, StoredKey] = {}
+        """The keys by id, those included that have ended."""
         self._used: dict[str, float] = {}
         self._refreshing: asyncio.Task[None] | None = None
-
-    def __len__(self) -> int:
-        """Return the number of keys, those included that have ended."""
-        return len(self._keys)
 
     async def open(self) -> None:
         """Read the keys, and again every few seconds."""
@@ -95,19 +92,19 @@ class KeyRing:
     async def list(self) -> list[StoredKey]:
         """Return all keys, the oldest first."""
         await self.refresh()
-        return sorted(self._keys.values(), key=lambda key: key.created)
+        return sorted(self.keys.values(), key=lambda key: key.created)
 
     async def revoke(self, id_: str) -> None:
         """Delete a key; raise `NotFound` for an unknown one."""
         if not await self._records.delete_record("", KIND, id_):
             raise NotFound(f"no key has the id {id_}; prolocutor keys list shows them")
-        self._keys.pop(id_, None)
+        self.keys.pop(id_, None)
         self._used.pop(id_, None)
 
     def find(self, secret: str) -> Visitor | None:
         """Return the operator with this key; None if it is unknown or has ended."""
         id_, _, rest = secret.removeprefix(PREFIX).partition("_")
-        key = self._keys.get(id_)
+        key = self.keys.get(id_)
         digest = "" if key is None else key.digest
         if not hmac.compare_digest(digest, _digest(rest)) or key is None:
             return None
@@ -121,7 +118,7 @@ class KeyRing:
         """Read the keys, and write when they were used last."""
         found = await self._records.records("", KIND)
         keys = {id_: msgspec.json.decode(body, type=StoredKey) for id_, body in found.items()}
-        self._keys = keys
+        self.keys = keys
         for id_, used in list(self._used.items()):
             del self._used[id_]
             key = keys.get(id_)
@@ -130,7 +127,7 @@ class KeyRing:
 
     async def _write(self, key: StoredKey) -> None:
         await self._records.put_record("", KIND, key.id, msgspec.json.encode(key))
-        self._keys[key.id] = key
+        self.keys[key.id] = key
 
     async def _refresh_often(self) -> None:
         while True:

@@ -20,7 +20,6 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
 from prolocutor.web.builtin_routes import BuiltinRoutes
-from prolocutor.web.client_address import client_name
 from prolocutor.web.cors import CrossOrigin
 from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
 from prolocutor.web.in_flight import InFlight
@@ -197,18 +196,21 @@ class Listener:
         if len(query) > self.limits.query:
             raise HttpError(HTTPStatus.REQUEST_URI_TOO_LONG, "the query is too long")
         peer = client[0] if client else None
-        address = self.authenticator.addresses.find(scope["headers"], peer)
+        addresses = self.authenticator.addresses
+        address = addresses.find(scope["headers"], peer) if addresses.any_trusted else peer or ""
         visitor = admit(request.headers, query, peer, access, address=address)
-        if not visitor.may(access, reads=scope.get("method") in ("GET", "HEAD")):
+        if visitor.scopes is not None and not visitor.may(
+            access, reads=scope.get("method") in ("GET", "HEAD")
+        ):
             raise Forbidden("the scopes of this key do not reach so far")
         if access == "operators" and scope["path"] != "/metrics":
-            audit.info("%s at %s: %s %s", visitor.name, address, scope["method"], scope["path"])
+            audit.info("%s at %s: %s %r", visitor.name, address, scope["method"], scope["path"])
         request.visitor = visitor
         if self.stopping:
             raise Stopping("the assistant is shutting down")
         if len(self._in_flight) > self.limits.requests:
             raise Overloaded("too many requests are being answered already")
-        quota = self._quotas.of(request.visitor, client_name(address))
+        quota = self._quotas.of(visitor, address)
         REQUEST_QUOTA.set(quota)
         return quota
 

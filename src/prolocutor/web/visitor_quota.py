@@ -10,7 +10,8 @@ from typing import Final
 
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.quota import QuotaKind
-from prolocutor.web.authentication import LOCAL
+from prolocutor.web.authentication import LOCAL, OPERATOR
+from prolocutor.web.client_address import client_name
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.quotas import MAX_COUNTERS, ScopeCounters, exceeded
 
@@ -27,17 +28,31 @@ class VisitorQuotaTable:
         self.address = ScopeCounters("address", limits.address, clock)
         self.anonymous = ScopeCounters("anonymous", limits.anonymous, clock)
         self._known: OrderedDict[str, None] = OrderedDict()
+        self._local: dict[str, VisitorQuota] = {}
+        self._unlimited = VisitorQuota(self, OPERATOR, (), "")
 
     def of(self, visitor: Visitor, address: str) -> VisitorQuota:
         """Return what is counted for a visitor from an address."""
+        if visitor.kind == "operator":
+            return self._of_operator(visitor, address)
+        address = client_name(address)
         shared: list[tuple[ScopeCounters, str]] = []
         if visitor.kind == "person" and visitor.user is not None:
             shared.append((self.token, visitor.user))
-        if visitor.kind != "operator":
-            shared.append((self.address, address))
+        shared.append((self.address, address))
         if visitor.kind == "anonymous":
             shared.append((self.anonymous, ALL))
         return VisitorQuota(self, visitor, shared, address)
+
+    def _of_operator(self, visitor: Visitor, address: str) -> VisitorQuota:
+        if visitor is not LOCAL:
+            return self._unlimited
+        quota = self._local.get(address)
+        if quota is None:  # one for each address of this machine that was used
+            quota = self._local[address] = VisitorQuota(self, visitor, (), client_name(address))
+            if len(self._local) > MAX_COUNTERS:
+                self._local.clear()
+        return quota
 
     def is_known(self, user: str) -> bool:
         """Return whether a person was here lately."""
