@@ -204,7 +204,8 @@ class Listener:
         ):
             raise Forbidden("the scopes of this key do not reach so far")
         if access == "operators" and scope["path"] != "/metrics":
-            audit.info("%s at %s: %s %r", visitor.name, address, scope["method"], scope["path"])
+            what = scope.get("method", "WebSocket")
+            audit.info("%s at %s: %s %r", visitor.name, address, what, scope["path"])
         request.visitor = visitor
         if self.stopping:
             raise Stopping("the assistant is shutting down")
