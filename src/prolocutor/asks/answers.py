@@ -1,4 +1,4 @@
-"""The context in which an answer is read, and the outcome: a value, or a hint."""
+"""The context in which an answer is read, and the outcome: a value, a hint, or a question."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ class AnswerContext(ReadingContext, frozen=True, kw_only=True):
     """What is known of the person who answers, and when.
 
     `choices` are the offered ones, `contacts` the person's own. `here` is a location as an answer
-    has it: `{latitude, longitude, display}`.
+    has it: `{latitude, longitude, display}`; `places` are the person's own by name ("home").
     """
 
     choices: list[OfferedChoice] = msgspec.field(default_factory=list)
     contacts: list[Contact] = msgspec.field(default_factory=list)
     here: dict[str, Any] | None = None
+    places: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
 
 
 class Understood(msgspec.Struct, frozen=True):
@@ -41,4 +42,18 @@ class NotUnderstood(msgspec.Struct, frozen=True):
     hint: str
 
 
-Outcome: TypeAlias = Understood | NotUnderstood
+class Ambiguous(msgspec.Struct, frozen=True):
+    """The answer may mean several values: what each is called, and the values."""
+
+    question: str
+    titles: list[str]
+    values: list[Any]
+
+
+class UnknownPlace(msgspec.Struct, frozen=True):
+    """The answer names a place of the person, such as "home", that is not known yet."""
+
+    name: str
+
+
+Outcome: TypeAlias = Understood | NotUnderstood | Ambiguous | UnknownPlace

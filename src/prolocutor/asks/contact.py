@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Any
 
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
 from prolocutor.asks.email_address import address_of
 from prolocutor.asks.hints import hint_for
+from prolocutor.asks.known_contacts import LEAD, of_contact
 from prolocutor.asks.phone_number import e164
-from prolocutor.reading.plain_text import as_written, bare, is_name, plain
-
-_LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) ?(?=\S)")
+from prolocutor.reading.plain_text import as_written, bare, is_name
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
@@ -20,14 +18,10 @@ def read(text: str, context: AnswerContext) -> Outcome:
     if reached is not None:
         return Understood(reached)
     said = bare(text)
-    for name in dict.fromkeys((said, _LEAD.sub("", said, count=1))):
-        known = _known(name, context)
-        if len(known) == 1:
-            return Understood(known[0].value)
-        if known:
-            names = ", ".join(sorted(contact.name for contact in known))
-            return NotUnderstood(f"I know several of that name: {names}. Which one?")
-    name = _LEAD.sub("", said, count=1)
+    meant = of_contact(said, context.contacts)
+    if meant is not None:
+        return meant
+    name = LEAD.sub("", said, count=1)
     if is_name(name, words=4):
         return Understood(as_written(text, name))
     return NotUnderstood(hint_for("contact"))
@@ -40,10 +34,3 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
         value = value.removeprefix("phone:").removeprefix("email:")
         return read(value, context)
     return NotUnderstood(hint_for("contact"))
-
-
-def _known(name: str, context: AnswerContext) -> list[Any]:
-    if not name:
-        return []
-    whole = [contact for contact in context.contacts if plain(contact.name) == name]
-    return whole or [contact for contact in context.contacts if name in plain(contact.name).split()]

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
 from prolocutor.asks.hints import hint_for
-from prolocutor.reading.plain_text import LONGEST
+from prolocutor.asks.known_contacts import of_contact
+from prolocutor.reading.plain_text import LONGEST, bare
 
 _LEAD: Final = re.compile(
     r"^(?:well|um+|uh+|oh|sure|ok(?:ay)?|[\s,])*"
@@ -30,9 +31,12 @@ _SPOKEN: Final = (
 
 
 def read(text: str, context: AnswerContext) -> Outcome:
-    """Read one e-mail address, its domain in lower case."""
+    """Read one e-mail address, its domain in lower case, or the name of a known contact."""
     address = address_of(text)
-    return NotUnderstood(hint_for("email_address")) if address is None else Understood(address)
+    if address is not None:
+        return Understood(address)
+    meant = of_contact(bare(text), (one for one in context.contacts if "@" in one.value))
+    return NotUnderstood(hint_for("email_address")) if meant is None else meant
 
 
 def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:

@@ -19,6 +19,7 @@ from prolocutor.asks.entity_values import (
     of_typed,
 )
 from prolocutor.errors import BadInput
+from prolocutor.reading.dates import DAY_EDGES, EDGE_UNITS
 
 _ENTITY: Final = re.compile(r"(?P<type>[A-Z][A-Z_]*?|MEASURE_.+|GENERIC_ENTITY_.+)_\d{1,6}")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})(?:e[+-]?\d{1,3})?")
@@ -111,6 +112,12 @@ class IntentTokens:
             raise self.refusal(token, "a value")
         if token == '"':
             return ParsedValue(self._quoted(), "raw_string")
+        if token == "location:":
+            return self._quoted_place()
+        if token == "now":
+            return ParsedValue({}, "date")
+        if token.removeprefix("$") in DAY_EDGES:
+            return self._day_edge(token)
         if token in {"true", "false"}:
             return ParsedValue(token == "true", "yesno")
         if token == "null" and str(self.look()).startswith("^^"):
@@ -120,6 +127,24 @@ class IntentTokens:
             if answer is not None:
                 return answer
         raise self.refusal(token, "a value")
+
+    def _quoted_place(self) -> ParsedValue:
+        """Read a place that the tokens name: `location: " seattle "`."""
+        token = self.take("the name of a place")
+        name = self._quoted() if token == '"' else str(token).strip('"')
+        if not name.strip():
+            raise self.refusal(token, "the name of a place")
+        return ParsedValue({"latitude": None, "longitude": None, "display": name}, "location")
+
+    def _day_edge(self, token: str) -> ParsedValue:
+        """Read where a day, week, month or year begins or ends: `end_of unit:week`."""
+        opened = self.skip("(")
+        unit = self.word("a unit of time", "unit:")
+        if unit not in EDGE_UNITS:
+            raise self.refusal(unit, f"a unit of time ({', '.join(EDGE_UNITS)})")
+        if opened and not self.skip(")"):
+            raise self.refusal(self.look(), ")", self._position)
+        return ParsedValue({"edge": token.removeprefix("$"), "unit": unit}, "date")
 
     def _quoted(self) -> str:
         words: list[str] = []

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
+from prolocutor.asks.answers import (
+    AnswerContext,
+    NotUnderstood,
+    Outcome,
+    Understood,
+    UnknownPlace,
+)
 from prolocutor.asks.hints import hint_for
 from prolocutor.reading.plain_text import as_written, bare, is_name, is_question
 
@@ -24,6 +30,8 @@ _LEAD: Final = re.compile(
     r"^(?:i'?m |i am |i live |we'?re |we are |it'?s )?(?:(?:near|close to|next to|around|at|in|to"
     r"|from|on|over in|over at)\s+)?(?:the (?:city|town|village) of )?"
 )
+_OWN: Final = frozenset({"home", "work"})
+"""Places of the person's own, which are asked for once and remembered."""
 _UNKNOWN: Final = "I don't know where you are; please name the place, or give its coordinates."
 
 
@@ -39,6 +47,8 @@ def read(text: str, context: AnswerContext) -> Outcome:
     place = _LEAD.sub("", said, count=1)
     if place in _HERE or said in _HERE:
         return Understood(context.here) if context.here else NotUnderstood(_UNKNOWN)
+    if (own := place.removeprefix("my ")) in _OWN:
+        return _own_place(own, context)
     led = place != said and not is_question(said)
     named = _ADDRESS.sub("", place, count=1)
     if is_name(named, words=10) and (led or named != place or is_name(said, words=10)):
@@ -55,13 +65,20 @@ def take(type_name: str, value: Any, context: AnswerContext) -> Outcome:
     display = value.get("display")
     latitude, longitude = value.get("latitude"), value.get("longitude")
     if latitude is None and longitude is None and isinstance(display, str):
-        return (
-            read(display, context) if display in _HERE else Understood(_place(None, None, display))
-        )
+        if display in _HERE:
+            return read(display, context)
+        if display in _OWN:
+            return _own_place(display, context)
+        return Understood(_place(None, None, display))
     if not (_within(latitude, 90) and _within(longitude, 180)):
         return NotUnderstood(hint_for("location"))
     named = display if isinstance(display, str) and display else f"{latitude}, {longitude}"
     return Understood(_place(latitude, longitude, named))
+
+
+def _own_place(name: str, context: AnswerContext) -> Outcome:
+    known = context.places.get(name)
+    return UnknownPlace(name) if known is None else Understood(known)
 
 
 def coordinates(said: str) -> dict[str, Any] | None:

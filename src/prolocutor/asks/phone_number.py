@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from prolocutor.asks.answers import AnswerContext, NotUnderstood, Outcome, Understood
 from prolocutor.asks.hints import extra_hint, hint_for
+from prolocutor.asks.known_contacts import of_contact
 from prolocutor.reading import libraries
 from prolocutor.reading.plain_text import bare
 
@@ -31,6 +32,10 @@ def read(text: str, context: AnswerContext) -> Outcome:
     number = e164(bare(text), context.region)
     if number is not None:
         return Understood(number)
+    contacts = [one for one in context.contacts if "@" not in one.value]
+    meant = of_contact(bare(text), contacts)
+    if meant is not None:
+        return meant
     return NotUnderstood(_hint(bare(text), context.region))
 
 

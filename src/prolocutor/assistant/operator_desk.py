@@ -119,7 +119,7 @@ class OperatorDesk:
         user = await self._store.owner_of(dialog_id)
         name = None if user is None else await self._name_of(user, dialog_id)
         if user is None or name is None:
-            raise NotFound(f"no active dialog has the id {dialog_id:.80}", field="dialog_id")
+            raise NotFound(f"no active dialog has the id {dialog_id!s:.80}", field="dialog_id")
         return user, name
 
     async def _act(
@@ -144,7 +144,7 @@ class OperatorDesk:
         place: Place | None = None,
     ) -> TurnResult:
         if await self._store.active_dialog_id(user, dialog) is None:
-            raise NotFound(f"this person has no dialog '{dialog:.80}'", field="dialog")
+            raise NotFound(f"this person has no dialog '{dialog!s:.80}'", field="dialog")
         check_act(await self._store.round(user, dialog), act)
         input = Input(text="", operator=act)
         return await self._turns.run(input, user, dialog, request_id, "operator", place=place)

@@ -241,6 +241,7 @@ def _app(
             trusted_proxies=settings.trusted_proxies,
         ),
         limits=settings.limits,
+        origins=settings.origins,
         metrics=metrics,
         ring=ring,
     )

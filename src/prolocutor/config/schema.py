@@ -57,6 +57,7 @@ def _seconds(struct: type[msgspec.Struct], name: str) -> NumberField:
 
 
 PORT: Final = NumberField(what="a port", bounds=bounds_of(Settings, "port"))
+ORIGIN: Final = r"\*|https?://[^\s/?#@*]+"
 PATH: Final = TextField(what="a path that starts with /", pattern=r"/\S*")
 SERVICE_NAME: Final = TextField(what=graph.NAME_RULE, pattern=graph.SERVICE_NAME)
 
@@ -286,6 +287,11 @@ TOP: Final[dict[str, FieldKind]] = {
     "host": TextField(what="a host's name or address", pattern=r"[^\s/]+"),
     "port": PORT,
     "auth": AUTH,
+    "origins": TextListField(
+        item=TextField(what="an origin such as https://example.org, or *", pattern=ORIGIN),
+        what="a list of origins",
+        single=True,
+    ),
     "limits": LIMITS,
     "trusted_proxies": ProxiesField(),
     "processes": MapField(

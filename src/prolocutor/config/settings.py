@@ -52,7 +52,8 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
     `store`: None for the usual place. `replica` counts where several processes share the store.
     `doors`: options by name of those to open; None for the usual ones. `folder`: where the file
     lies, and so where its modules are looked for. `trusted_proxies`: addresses and networks of
-    proxies whose word for a client's address counts.
+    proxies whose word for a client's address counts. `origins` are the sites
+    whose pages may talk to it, `https://example.org`, or `*` for all.
     """
 
     store: str | None = None
@@ -60,6 +61,7 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 4242
     auth: AuthSettings = AuthSettings()
+    origins: list[str] = msgspec.field(default_factory=list)
     limits: ListenerLimits = ListenerLimits()
     trusted_proxies: tuple[str, ...] = ()
     processes: dict[str, ProcessCommand] = msgspec.field(default_factory=dict)

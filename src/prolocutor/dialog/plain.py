@@ -314,7 +314,7 @@ def _explain(value: Any, max_depth: int) -> None:
                 if not isinstance(key, str):
                     raise BadReply(f"the key {key!r:.50} is not a string", path=path)
                 _explain_text(key, path)
-                stack.append((inner, f"{path}.{key:.80}", depth + 1))
+                stack.append((inner, f"{path}.{key!s:.80}", depth + 1))
         elif isinstance(item, list | tuple):
             stack.extend((inner, f"{path}[{i}]", depth + 1) for i, inner in enumerate(item))
         else:

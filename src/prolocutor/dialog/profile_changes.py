@@ -53,7 +53,7 @@ def _change(
     if key in known:
         return None if _same(known[key], value) else [part, key, value]
     if len(known) >= max_attributes:
-        fault(f"attribute '{key:.80}' is dropped: there are {max_attributes} already")
+        fault(f"attribute '{key!s:.80}' is dropped: there are {max_attributes} already")
         return None
     return [part, key, value]
 

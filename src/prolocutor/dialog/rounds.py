@@ -45,6 +45,18 @@ class OfferedChoice(msgspec.Struct, frozen=True, omit_defaults=True):
     forward: Forward | None = None
 
 
+class NarrowedAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an answer is for where a first answer was not enough.
+
+    `ask` is the kind that was asked for at first. `values` are those of the choices; else the
+    answer is the person's own place of this name, to be remembered.
+    """
+
+    ask: Ask
+    values: list[Any] = []
+    place: str = ""
+
+
 class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An open ask: its kind, the skill that asked, and what there is to choose from.
 
@@ -52,6 +64,7 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     was shown last. `repeated`: the skill failed to take an answer once, and the ask was repeated.
     `context` belongs to what asked (a program that lacks a value); the waiting skill sees it as
     `request["answer"]["context"]`. `code` and `entities` are the context that clients are sent.
+    `narrowed` is there where this ask is about the answer to an earlier one.
     """
 
     ask: Ask
@@ -63,6 +76,7 @@ class PendingAsk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: Any = None
     code: list[str] = []
     entities: JsonObject = {}
+    narrowed: NarrowedAsk | None = None
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -104,9 +104,39 @@ def needs_library(said: str, context: ReadingContext) -> bool:
     return bool(in_words) and libraries.dateparser() is None
 
 
+DAY_EDGES: Final = ("start_of", "end_of")
+EDGE_UNITS: Final = ("h", "day", "week", "mon", "year")
+"""Spans of time that begin and end; `mon` is a month."""
+
+
+def edge_of(edge: str, unit: str, now: dt.datetime) -> dt.datetime:
+    """Return when the current span of time began, or when it ends and the next one begins."""
+    start = now.replace(minute=0, second=0, microsecond=0)
+    if unit != "h":
+        start = start.replace(hour=0)
+    if unit == "week":
+        start -= dt.timedelta(days=start.weekday())
+    if unit in ("mon", "year"):
+        start = start.replace(day=1)
+    if unit == "year":
+        start = start.replace(month=1)
+    if edge == "start_of":
+        return start
+    if unit == "mon":
+        return (start + dt.timedelta(days=32)).replace(day=1)
+    if unit == "year":
+        return start.replace(year=start.year + 1)
+    return start + {"h": dt.timedelta(hours=1), "day": dt.timedelta(1)}.get(unit, dt.timedelta(7))
+
+
 def day_of_value(value: object, now: dt.datetime) -> dt.date | None:
-    """Return the day of ISO 8601 or `{year, month, day}`; missing parts (or -1) are of `now`."""
+    """Return the day of ISO 8601 or `{year, month, day}`; missing parts (or -1) are of `now`.
+
+    `{edge, unit}` is the day on which a span of time begins or ends (`edge_of`).
+    """
     try:
+        if isinstance(value, dict) and value.get("edge") in DAY_EDGES:
+            return edge_of(value["edge"], str(value.get("unit")), now).date()
         if isinstance(value, dict):
             parts = (
                 _part(value.get(name), getattr(now, name)) for name in ("year", "month", "day")

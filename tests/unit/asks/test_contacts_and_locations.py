@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from prolocutor.asks.answers import Contact, NotUnderstood, Understood
+from prolocutor.asks import kinds
+from prolocutor.asks.answers import Ambiguous, Contact, NotUnderstood, Understood, UnknownPlace
 from prolocutor.asks.kinds import from_value
 from prolocutor.dialog.rounds import Ask
 from prolocutor.reading import libraries
@@ -79,9 +80,9 @@ UNDERSTOOD: dict[Ask, dict[str, Any]] = {
 REFUSED: dict[Ask, str] = {
     "phone_number": "hello|12|110|+|1234567890123456789|ann@example.org|what's your number?|"
     "5 people",
-    "email_address": "ann|ann@|@example.org|meet me at home|at|a..b@c.org|.a@c.org|a b@c.org|a@b|"
+    "email_address": "zoe|ann@|@example.org|meet me at home|at|a..b@c.org|.a@c.org|a b@c.org|a@b|"
     "what is it?|at dot at dot com",
-    "contact": "what time is it|play jazz|set a timer|yes|ann|hello|5|who|when|"
+    "contact": "what time is it|play jazz|set a timer|yes|hello|5|who|when|"
     "whoever you like to send it to",
     "location": "what's the weather|91, 0|0, 181|play some jazz|why?|hi|stop|what about Texas|5 km",
     "picture": "data:image/png;base64,AAAA|javascript:alert(1)|file:///etc/passwd|/etc/passwd|"
@@ -106,10 +107,36 @@ def test_it_is_refused(kind: Ask, text: str) -> None:
     assert value(kind, text, KNOWN) is None
 
 
-def test_a_name_that_several_bear_is_asked_again_by_their_names() -> None:
-    assert hint("contact", "Ann", KNOWN) == (
-        "I know several of that name: Ann Jones, Ann Smith. Which one?"
-    )
+def test_a_name_that_several_bear_leaves_a_choice() -> None:
+    outcome = kinds.read("contact", "Ann", KNOWN)
+    assert isinstance(outcome, Ambiguous)
+    assert sorted(outcome.titles) == ["Ann Jones (ann@example.org)", "Ann Smith (+4930123456)"]
+    assert sorted(outcome.values) == ["+4930123456", "ann@example.org"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        ("phone_number", "Bob", "+4930999999"),
+        ("phone_number", "Ann", "+4930123456"),
+        ("email_address", "ann", "ann@example.org"),
+    ],
+)
+def test_a_contact_answers_for_a_number_or_an_address(kind: Ask, said: str, expected: str) -> None:
+    assert value(kind, said, KNOWN) == expected
+
+
+def test_home_is_the_persons_own_and_asked_for_where_it_is_unknown() -> None:
+    place = {"latitude": 1.0, "longitude": 2.0, "display": "Elm Street"}
+    at_home = msgspec.structs.replace(KNOWN, places={"home": place})
+    sent = {"latitude": None, "longitude": None, "display": "home"}
+    for outcome in (
+        kinds.read("location", "at home", at_home),
+        kinds.from_value("location", "location", sent, at_home),
+    ):
+        assert outcome == Understood(place)
+    assert kinds.read("location", "home", KNOWN) == UnknownPlace("home")
+    assert kinds.from_value("location", "location", sent, KNOWN) == UnknownPlace("home")
 
 
 def test_where_a_person_is_has_to_be_known() -> None:
@@ -148,8 +175,8 @@ PARSED: list[tuple[Ask, Ask, Any, Any]] = [
     (
         "location",
         "location",
-        {"latitude": None, "longitude": None, "display": "home"},
-        {**NOWHERE, "display": "home"},
+        {"latitude": None, "longitude": None, "display": "Oslo"},
+        {**NOWHERE, "display": "Oslo"},
     ),
     ("location", "location", {"display": "here"}, KNOWN.here),
     ("location", "raw_string", "Paris", {**NOWHERE, "display": "Paris"}),

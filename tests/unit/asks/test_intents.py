@@ -114,6 +114,33 @@ def test_an_answer_has_a_value_and_a_kind(written: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "value", "kind"),
+    [
+        ('location: " seattle "', {**HOME, "display": "seattle"}, "location"),
+        ('location: " new york "', {**HOME, "display": "new york"}, "location"),
+        ("now", {}, "date"),
+        ("start_of unit:week", {"edge": "start_of", "unit": "week"}, "date"),
+        ("end_of unit:mon", {"edge": "end_of", "unit": "mon"}, "date"),
+        ("$end_of ( week )", {"edge": "end_of", "unit": "week"}, "date"),
+    ],
+)
+def test_tokens_of_both_generations_name_places_and_times(
+    written: str, value: Any, kind: Any
+) -> None:
+    for code in (
+        ["bookkeeping", "answer", *written.split()],
+        ["$answer", "(", *written.split(), ")", ";"],
+    ):
+        assert intent_of_tokens(code, {}) == Intent("answer", value, kind)
+
+
+@pytest.mark.parametrize("written", ["end_of unit:parsec", "location:", 'location: " "'])
+def test_an_unknown_span_or_a_place_without_a_name_is_refused(written: str) -> None:
+    with pytest.raises(BadInput):
+        intent_of_tokens(["bookkeeping", "answer", *written.split()], {})
+
+
+@pytest.mark.parametrize(
     ("source", "intent"),
     [
         ('$answer("hello");', Intent("answer", "hello", "raw_string")),

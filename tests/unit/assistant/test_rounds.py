@@ -52,6 +52,61 @@ def asks(*answers: Any, kind: str = "number") -> Service:
 # -- the skill that waits ---------------------------------------------------------------------
 
 
+BOBS = [
+    {"value": "phone:+4930111111", "display": "Bob Smith"},
+    {"value": "phone:+4930222222", "display": "Bob Jones"},
+    {"value": "phone:+4930333333", "display": "Ann"},
+    {"value": "email:ann@example.org", "display": "Ann"},
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "value"),
+    [
+        ("phone_number", ["Ann"], "+4930333333"),
+        ("phone_number", ["to Ann, please"], "+4930333333"),
+        ("email_address", ["Ann"], "ann@example.org"),
+        ("phone_number", ["Bob", "the second one"], "+4930222222"),
+        ("phone_number", ["Bob", "Bob Smith (+4930111111)"], "+4930111111"),
+        ("contact", ["Bob Jones"], "+4930222222"),
+    ],
+)
+async def test_a_known_name_answers_and_among_several_one_is_chosen(
+    kind: str, words: list[str], value: str
+) -> None:
+    waits = asks(hypothesis("thanks"), kind=kind)
+    sent = {"platformData": {"contacts": BOBS}}
+    async with assistant(waits) as it:
+        await it.turn("hi", user="ann")
+        turns = [await it.turn(text, user="ann", attributes=sent) for text in words]
+    assert [turn.ask for turn in turns] == ["choice"] * (len(words) - 1) + [None]
+    given = asked(waits)[-1]["answer"]
+    assert (given["kind"], given["value"]) == (kind, value)
+
+
+async def test_home_is_asked_for_once_and_remembered() -> None:
+    waits = asks(
+        hypothesis("thanks"),
+        [{"text": "Where?", "ask": "location", "confidence": 1.0}],
+        hypothesis("again"),
+        kind="location",
+    )
+    home = {"code": ["bookkeeping", "answer", "location:home"], "entities": {}}
+    async with assistant(waits) as it:
+        await it.turn("hi", user="ann")
+        first = await it.turn("", user="ann", parsed=home)
+        second = await it.turn("1, 2", user="ann")
+        await it.turn("hi", user="ann")
+        third = await it.turn("at home", user="ann")
+        known = await attributes(it)
+    place = {"latitude": 1.0, "longitude": 2.0, "display": "1, 2"}
+    assert (first.ask, first.reply.text) == ("location", "What is your home location?")
+    assert (second.ask, third.ask) == (None, None)
+    answers = [one["answer"] for one in asked(waits) if "answer" in one]
+    assert [one["value"] for one in answers] == [place, place]
+    assert known["locations"] == {"home": place}
+
+
 async def test_only_the_skill_that_waits_gets_the_answer() -> None:
     waits, other = asks(hypothesis("thanks")), says("other", hypothesis("me!", 0.9))
     async with assistant(waits, other) as it:

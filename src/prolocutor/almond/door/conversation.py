@@ -25,9 +25,6 @@ from prolocutor.web.error_table import error_response
 
 log = logging.getLogger(__name__)
 
-CACHED: Final = 10
-"""Earlier messages that a client is shown when it opens a socket."""
-
 PAGE: Final = 100
 RETRY: Final = 1.0
 """Seconds after which a feed that could not be read is read again."""
@@ -115,7 +112,9 @@ class Conversation:
         if opening.after is not None:
             await self._show_since(opening.after)
         elif opening.history:
-            await self._replay(await self._tail(CACHED))
+            rows = await self._tail(self._dialect.cached)
+            closing = await expectation(self._assistant, self._speaker)
+            await self._replay(self._dialect.replayed(rows, closing.get("ask")))
         await self._show_expectation()
 
     async def _show_since(self, after: int) -> None:
@@ -164,7 +163,7 @@ class Conversation:
             self._after = 0  # the person was deleted; their feed starts anew
             rows = await store.feed(user, 0, PAGE)
         while rows:
-            for row in rows:
+            for row in self._dialect.shown(rows):
                 self._show(row)
                 await self._socket.room()
             rows = await store.feed(user, self._after, PAGE) if len(rows) == PAGE else []

@@ -7,6 +7,7 @@ that, and fewer kinds of messages.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -30,6 +31,15 @@ class Dialect(Protocol):
     opens_with_id: bool
     """Whether the first frame of a socket tells the conversation's id."""
 
+    cached: int
+    """Earlier messages that a client is shown when it opens a socket."""
+
+    def shown(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
+        """Return the rows to show of rows that follow each other, none of them twice in words."""
+
+    def replayed(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
+        """Return the rows of earlier turns to show to a new client; `ask` is what is open now."""
+
     def message(self, row: FeedRow) -> Frame | None:
         """Return the frame of a row; None if this generation does not know its type."""
 
@@ -41,11 +51,20 @@ class SecondDialect:
     """The dialect of Genie, 2.x."""
 
     opens_with_id = True
+    cached = 10
+
+    def shown(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
+        """Return all rows."""
+        return list(rows)
+
+    def replayed(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
+        """Return all rows: the same messages, with the same ids."""
+        return list(rows)
 
     def message(self, row: FeedRow) -> Frame | None:
         """Return the frame of a row, with its id."""
         frame = _read(row)
-        if frame is None:
+        if frame is None or frame["type"] in _UNKNOWN_TO_SECOND:
             return None
         return {**_within_bounds(_COMPLETIONS.get(frame["type"], _as_it_is)(frame)), "id": row.id}
 
@@ -62,6 +81,29 @@ class FirstDialect:
     """The dialect of Almond, 1.x."""
 
     opens_with_id = False
+    cached = 30
+
+    def shown(self, rows: Sequence[FeedRow]) -> list[FeedRow]:
+        """Return the rows without the texts that say what a result after them says itself."""
+        kinds = [_result_text(row) for row in [*rows[1:], None]]
+        return [
+            row
+            for row, said in zip(rows, kinds, strict=False)
+            if said is None or said != _said(row)
+        ]
+
+    def replayed(self, rows: Sequence[FeedRow], ask: str | None) -> list[FeedRow]:
+        """Return the rows without choices and buttons that were answered since."""
+        kinds = [_kind_of(row) for row in rows]
+        inputs = [number for number, kind in enumerate(kinds) if kind == "command"]
+        last = inputs[-1] if inputs else -1
+        answered = _ANSWERED if ask is None else frozenset()
+        left = [
+            row
+            for number, row in enumerate(rows)
+            if kinds[number] not in (_PRESSED if number < last else answered)
+        ]
+        return self.shown(left)
 
     def message(self, row: FeedRow) -> Frame | None:
         """Return the frame of a row, without id; None for echoes and types of 2.x."""
@@ -101,6 +143,25 @@ def _read(row: FeedRow) -> Frame | None:
     if frame.get("type") != "command":
         frame["icon"] = frame.get("icon") or None
     return frame
+
+
+def _kind_of(row: FeedRow) -> str | None:
+    kind: str | None = None if row.message is None else plain.decode(row.message).get("type")
+    return kind
+
+
+def _said(row: FeedRow) -> str | None:
+    """Return the words of a text; None for any other message."""
+    message = {} if row.message is None else plain.decode(row.message)
+    return message.get("text") if message.get("type") == "text" else None
+
+
+def _result_text(row: FeedRow | None) -> str | None:
+    """Return the words of a result; None for any other message."""
+    if row is None or row.message is None or b"result" not in row.message:
+        return None
+    message = plain.decode(row.message)
+    return message.get("fallback") if message.get("type") == "result" else None
 
 
 def _as_it_is(frame: Frame) -> Frame:
@@ -152,5 +213,9 @@ _COMPLETIONS: Final = {
     "link": _with_both_addresses,
     "rdl": _with_title,
 }
+_UNKNOWN_TO_SECOND: Final = frozenset({"result"})
+_PRESSED: Final = frozenset({"choice", "button"})
+_ANSWERED: Final = frozenset({"choice"})
+"""Messages that are over with an answer: what was offered before the last input, and choices."""
 _LINKED_BY_FIRST: Final = frozenset({"audio", "video"})
 _UNKNOWN_TO_FIRST: Final = frozenset({"command", "sound", "new-program"})

@@ -105,7 +105,8 @@ class Almond:
             )
 
     async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
+        """Get ready to run programs, which takes too long for the first one to wait."""
+        await self._assistant.programs.warm()
 
     async def close(self) -> None:
         """Do nothing: a turn that runs is the assistant's."""

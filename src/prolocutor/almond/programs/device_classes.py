@@ -72,7 +72,7 @@ def read_manifest(source: str) -> str:
     try:
         return Path(source).read_text("utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise ConfigError(f"the manifest {source:.200} cannot be read: {error}") from None
+        raise ConfigError(f"the manifest {source!s:.200} cannot be read: {error}") from None
 
 
 def _declared(skill: Service) -> Iterable[Class]:

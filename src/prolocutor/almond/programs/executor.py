@@ -6,13 +6,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from contextlib import suppress
+from functools import cached_property, partial
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from prolocutor.almond.programs import result_messages, running_apps
+from prolocutor.almond.programs.bounded import bounded, size_of
 from prolocutor.almond.programs.calling import ProgramCalls
 from prolocutor.almond.programs.configured_devices import ConfiguredDevices, OpenChoice
 from prolocutor.almond.programs.describing import described
@@ -28,6 +30,7 @@ from prolocutor.almond.programs.filling import (
 )
 from prolocutor.almond.programs.program_user import ProgramUser, of_turn, unasked
 from prolocutor.almond.programs.program_wishes import fulfilled, stop_choice_of, stopped_by
+from prolocutor.almond.programs.refusals import log_in, refusal
 from prolocutor.almond.programs.running_apps import (
     MOST,
     PROGRAMS,
@@ -42,6 +45,7 @@ from prolocutor.almond.programs.statements import StatementOutcome, StatementRun
 from prolocutor.almond.programs.streams import monitor_of, next_due
 from prolocutor.almond.thingtalk.checked import Checked, CheckedStatement
 from prolocutor.almond.thingtalk.checking import check
+from prolocutor.almond.thingtalk.parsing import warm_grammars
 from prolocutor.almond.thingtalk.printing import show_statement
 from prolocutor.almond.thingtalk.tree import Program
 from prolocutor.assistant.rounds import own_words
@@ -84,6 +88,12 @@ class Executor:
         self._seconds = deadline * SHARE
         self._clock = clock
 
+    async def warm(self) -> None:
+        """Make the grammars and read the manifests, in a thread."""
+        with suppress(ProlocutorError):
+            await asyncio.to_thread(warm_grammars)
+            await self._load_manifests()
+
     # -- in a turn --------------------------------------------------------------------------
 
     async def run(self, start: ProgramStart) -> ProgramRun:
@@ -98,17 +108,19 @@ class Executor:
             devices = await self._configured(person.user)
             filling = SlotFilling(person, self._devices.manifests, devices)
             if start.context is None:
-                program = program_of(start.source or ProgramSource())
+                source = start.source or ProgramSource()
+                program = await bounded(size_of(source), partial(program_of, source))
                 read = True
-                ready = filling.begin(program)
+                ready = await bounded(size_of(source), partial(filling.begin, program))
             else:
-                ready = filling.go_on(start.context, start.answer)
+                size = len(str(start.context))
+                ready = await bounded(size, partial(filling.go_on, start.context, start.answer))
             run = await self._run(ready, person) if isinstance(ready, Checked) else ready
             return replace(run, human_attributes={**filling.learned, **run.human_attributes})
         except Forbidden as error:
-            return ProgramRun(words=DirectReply(messages=_log_in(error)))
+            return ProgramRun(words=DirectReply(messages=log_in(error)))
         except ProlocutorError as error:
-            words = own_words.says(_refusal(shown(start.source), error))
+            words = own_words.says(refusal(shown(start.source), error))
             return ProgramRun(words=words, refused=not read)
 
     async def _run(self, checked: Checked, person: ProgramUser) -> ProgramRun:
@@ -152,7 +164,7 @@ class Executor:
         """
         if statement.stream is None:
             done = await runner.run(statement)
-            app = self._app(statement, runner, person, number, ProgramInfo())
+            app = await self._app(statement, runner, person, number, ProgramInfo())
             return running_apps.announced(app, done), None, done.more
         if running >= MOST:
             raise ProgramFailure(
@@ -172,8 +184,8 @@ class Executor:
         info: ProgramInfo,
     ) -> tuple[AppState, StatementOutcome, float]:
         """Start a stream (a monitor looks at once); return its state, outcome and next time."""
-        app = self._app(statement, runner, person, number, info)
-        (settled,) = check(program_in(app.code), self._devices.manifests).statements
+        app = await self._app(statement, runner, person, number, info)
+        (settled,) = (await self._checked(app.code)).statements
         due = next_due(settled, runner.resolver, person.at)
         if due is None:
             raise ProgramFailure("", "it would never come to that")
@@ -183,7 +195,7 @@ class Executor:
             app = replace(app, seen=done.seen, error=next(iter(done.errors), None), runs=1)
         return app, done, due
 
-    def _app(
+    async def _app(
         self,
         statement: CheckedStatement,
         runner: StatementRunner,
@@ -194,7 +206,7 @@ class Executor:
         whole = Program(statements=(statement.statement,))
         return AppState(
             id=id_of(person.run_id, number),
-            code=show_statement(with_constants(whole, person).statements[0]),
+            code=await bounded(len(person.text), partial(_code, whole, person)),
             name=info.name or runner.name_of(statement),
             description=info.description or described(statement, runner.resolver),
             icon=info.icon or runner.icon_of(statement),
@@ -210,7 +222,7 @@ class Executor:
         await self._load_manifests()
         try:
             app = app_of(entry)
-            (statement,) = check(program_in(app.code), self._devices.manifests).statements
+            (statement,) = (await self._checked(app.code)).statements
             run_id = f"{app.id}-{app.runs}"
             person = unasked(entry.user, entry.dialog_name, run_id, now, app.timezone)
             calls = self._calls(person)
@@ -257,11 +269,12 @@ class Executor:
             await self._load_manifests()
             calls = self._calls(person)
             devices = await self._configured(user)
-            for number, statement in enumerate(self._whole(code, person, devices).statements):
+            whole = await bounded(len(code), partial(self._whole, code, person, devices))
+            for number, statement in enumerate(whole.statements):
                 runner = StatementRunner(self._devices, calls, id_of(person.run_id, number))
                 if statement.stream is None:
                     done = await runner.run(statement)
-                    app = self._app(statement, runner, person, number, info)
+                    app = await self._app(statement, runner, person, number, info)
                 else:
                     if len(await self._entries(user)) >= MOST:
                         raise BadInput(f"{MOST} programs are running; stop one first", field="code")
@@ -314,6 +327,9 @@ class Executor:
     def _calls(self, person: ProgramUser) -> ProgramCalls:
         return ProgramCalls(self._devices, self._caller, self._store, person, self._seconds)
 
+    async def _checked(self, code: str) -> Checked:
+        return await bounded(len(code), lambda: check(program_in(code), self._devices.manifests))
+
     async def _configured(self, user: str) -> ConfiguredDevices:
         return ConfiguredDevices(await self._store.records(user, KIND))
 
@@ -321,12 +337,5 @@ class Executor:
         return await self._store.entries(user, PROGRAMS)
 
 
-def _log_in(error: Forbidden) -> list[dict[str, Any]]:
-    link = {"type": "link", "title": "Register", "url": "/user/register"}
-    return [result_messages.text(str(error)), link]
-
-
-def _refusal(source: str, error: ProlocutorError) -> str:
-    what = f"“{source}”" if source else "it"
-    why = str(error).rstrip(".")
-    return f"Sorry, I cannot run {what}: {why}{'' if why.endswith('?') else '.'}"
+def _code(program: Program, person: ProgramUser) -> str:
+    return show_statement(with_constants(program, person).statements[0])

@@ -15,6 +15,7 @@ from prolocutor.almond.programs.configured_devices import (
     chosen,
     titles_of,
 )
+from prolocutor.almond.programs.contact_values import with_contacts
 from prolocutor.almond.programs.describing import described
 from prolocutor.almond.programs.program_user import ProgramUser
 from prolocutor.almond.programs.resolving import ValueResolver, known_of
@@ -77,6 +78,7 @@ class SlotFilling:
 
         `Forbidden` if an anonymous person would act.
         """
+        program = with_contacts(program, self._manifests, self._person.contacts)
         checked = check(program, self._manifests)
         if self._person.is_anonymous and acts(checked):
             raise Forbidden(MUST_LOG_IN)

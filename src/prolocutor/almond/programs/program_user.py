@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.assistant.rounds.answer_context import place_in
+from prolocutor.asks.answers import Contact
+from prolocutor.assistant.rounds.answer_context import contacts_of, place_in
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import format_time
@@ -32,6 +33,7 @@ class ProgramUser(msgspec.Struct, kw_only=True):
     text: str
     human: dict[str, Any]
     bot: dict[str, Any]
+    contacts: list[Contact] = []
     dialog_id: str = ""
     is_again: bool = False
 
@@ -89,7 +91,8 @@ def of_turn(opened: OpenedTurn) -> ProgramUser:
     """Return the person of a turn, who is where their client says."""
     said = opened.opening
     human = plain.decode(opened.human.state)
-    here = place_in(plain.decode(said.attributes).get("platformData"))
+    sent = plain.decode(said.attributes).get("platformData")
+    here = place_in(sent)
     if here is not None:
         human.setdefault("attributes", {})["location"] = here
     return ProgramUser(
@@ -99,6 +102,7 @@ def of_turn(opened: OpenedTurn) -> ProgramUser:
         at=said.started,
         text=said.text,
         human=human,
+        contacts=contacts_of(human.get("attributes") or {}, sent),
         bot=plain.decode(opened.bot.state),
         dialog_id=opened.dialog_id,
         is_again=opened.attempt > 1,

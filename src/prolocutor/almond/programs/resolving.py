@@ -117,25 +117,7 @@ class ValueResolver:
         return str(plain(DateValue(day.year, day.month, day.day, value.time)))
 
     def _edge(self, value: DateEdge) -> dt.datetime:
-        now = self.now
-        start = now.replace(minute=0, second=0, microsecond=0)
-        if value.unit != "h":
-            start = start.replace(hour=0)
-        if value.unit == "week":
-            start -= dt.timedelta(days=start.weekday())
-        if value.unit in ("mon", "year"):
-            start = start.replace(day=1)
-        if value.unit == "year":
-            start = start.replace(month=1)
-        if value.edge == "start_of":
-            return start
-        if value.unit == "mon":
-            return (start + dt.timedelta(days=32)).replace(day=1)
-        if value.unit == "year":
-            return start.replace(year=start.year + 1)
-        return start + {"h": dt.timedelta(hours=1), "day": dt.timedelta(1)}.get(
-            value.unit, dt.timedelta(7)
-        )
+        return dates.edge_of(value.edge, value.unit, self.now)
 
 
 def known_of(value: RelativeLocation | NamedTime | ContextRef, person: ProgramUser) -> Any:

@@ -93,7 +93,7 @@ class ProgramBuilder(ClassBuilder):
         if name == "choice":
             return _choice(value)
         raise fault(
-            f"there is no control command {name:.40} with a value",
+            f"there is no control command {name!s:.40} with a value",
             position_of(name),
             "there are choice and answer",
         )
@@ -157,7 +157,7 @@ class ProgramBuilder(ClassBuilder):
                 kind, _, function = str(name.value).rpartition(".")
                 if not kind:
                     raise fault(
-                        f"@{function:.60} names no function",
+                        f"@{function!s:.60} names no function",
                         position_of(name),
                         "write @class.function(...)",
                     )
@@ -216,14 +216,14 @@ def timer(name: Token, given: dict[str, Argument]) -> TimerStream | AtTimerStrea
     known = {"timer": {"base", "interval", "frequency"}, "attimer": {"time", "expiration_date"}}
     if name not in known:
         raise fault(
-            f"there is no function {name:.60}",
+            f"there is no function {name!s:.60}",
             position,
             "functions of devices begin with @; own functions and macros are not taken",
         )
     for each in given.values():
         if each.name not in known[name]:
             raise fault(
-                f"{name} has no parameter {each.name:.60}",
+                f"{name} has no parameter {each.name!s:.60}",
                 each.position,
                 f"it has {', '.join(sorted(known[name]))}",
             )
@@ -262,7 +262,7 @@ def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
                 chosen["all"] = value
             case _:
                 raise fault(
-                    f"a device is not chosen by {each.name:.60}, or not so",
+                    f"a device is not chosen by {each.name!s:.60}, or not so",
                     each.position,
                     'write @class(id="...") or @class(name="...") or @class(all=true)',
                 )
@@ -272,7 +272,7 @@ def device_of(name: Token, selection: tuple[Argument, ...]) -> DeviceSelector:
 def _control(name: str, token: Token) -> Control:
     if name not in SPECIAL:
         raise fault(
-            f"there is no control command {name:.40}",
+            f"there is no control command {name!s:.40}",
             position_of(token),
             f"there are {', '.join(sorted(SPECIAL))}",
         )

@@ -38,7 +38,7 @@ class ClassBuilder(ValueBuilder):
         if name in OLD_NAMES:
             return Type("Entity", of=OLD_NAMES[name])
         if name not in PLAIN:
-            raise fault(f"{name:.40} is no type", position_of(name), "types begin as in String")
+            raise fault(f"{name!s:.40} is no type", position_of(name), "types begin as in String")
         return Type(str(name))
 
     def array_type(self, element: Type) -> Type:
@@ -50,7 +50,7 @@ class ClassBuilder(ValueBuilder):
     def measure_type(self, unit: Token | None = None) -> Type:
         base = units.base_of(str(unit)) if unit is not None else ""
         if base is None:
-            raise fault(f"{unit:.40} is no unit", position_of(cast(Token, unit)))
+            raise fault(f"{unit!s:.40} is no unit", position_of(cast(Token, unit)))
         return Type("Measure", of=base)
 
     def enum_type(self, *choices: Token) -> Type:
@@ -149,5 +149,5 @@ def unique(names: Sequence[tuple[str, SourcePosition]], what: str) -> None:
     seen = set()
     for name, position in names:
         if name in seen:
-            raise fault(f"the {what} {name:.60} is given twice", position, "leave one out")
+            raise fault(f"the {what} {name!s:.60} is given twice", position, "leave one out")
         seen.add(name)

@@ -222,7 +222,7 @@ def _between_commas(parts: list[Any], position: SourcePosition) -> list[Any]:
 
 def _week_day(name: EnumValue, rest: list[Any], position: SourcePosition) -> WeekDay:
     if name.name not in WEEK_DAYS:
-        raise fault(f"{name.name:.40} is no day of the week", name.position, "write enum(monday)")
+        raise fault(f"{name.name!s:.40} is no day of the week", name.position, "write enum(monday)")
     clock: TimeValue | None = None
     if rest and isinstance(rest[0], TimeValue):
         clock = rest.pop(0)

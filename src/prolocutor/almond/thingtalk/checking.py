@@ -157,7 +157,7 @@ class _Checker:
                 names = [each.name for each in function.inputs]
                 said = "is an output of" if parameter else "is no parameter of"
                 raise fault(
-                    f"{argument.name:.60} {said} {name}",
+                    f"{argument.name!s:.60} {said} {name}",
                     argument.position,
                     nearest(argument.name, names, "parameters"),
                 )
@@ -182,12 +182,14 @@ class _Checker:
         owner = self._manifests.find(kind)
         if owner is None:
             names = [each.name for each in self._manifests]
-            raise fault(f"@{kind:.80} is not known", call.position, nearest(kind, names, "classes"))
+            raise fault(
+                f"@{kind!s:.80} is not known", call.position, nearest(kind, names, "classes")
+            )
         function = self._manifests.function(kind, call.function)
         if function is None:
             names = [each.name for each in self._manifests.functions(kind)]
             raise fault(
-                f"@{kind} has no function {call.function:.60}",
+                f"@{kind} has no function {call.function!s:.60}",
                 call.position,
                 nearest(call.function, names, "functions"),
             )
@@ -277,5 +279,5 @@ def _countable(
 ) -> Type:
     kind = field_type(name, fields, position)
     if kind.name not in allowed and kind != ANY:
-        raise fault(f"{name:.60} is {kind}, which has no order or sum", position)
+        raise fault(f"{name!s:.60} is {kind}, which has no order or sum", position)
     return kind

@@ -99,7 +99,7 @@ class ValueChecker:
             case EnumValue(name) if wanted.type.name in ("Enum", "Any"):
                 if wanted.type.name == "Enum" and name not in wanted.type.choices:
                     choices = nearest(name, list(wanted.type.choices), "choices")
-                    raise fault(f"{name:.60} is no choice for {wanted.name}", where, choices)
+                    raise fault(f"{name!s:.60} is no choice for {wanted.name}", where, choices)
                 return value
         _whole(value, where)
         given = type_of(value)
@@ -159,9 +159,9 @@ class ValueChecker:
     ) -> Value:
         if not scope:
             raise fault(
-                f"{value.name:.60} has no value: nothing comes before it",
+                f"{value.name!s:.60} has no value: nothing comes before it",
                 position,
-                f'put a text between quotation marks: "{value.name:.40}"',
+                f'put a text between quotation marks: "{value.name!s:.40}"',
             )
         kind = field_type(value.name, scope, position)
         if not fits(kind, wanted.type):
@@ -181,7 +181,7 @@ def field_type(name: str, fields: Fields, position: SourcePosition) -> Type:
             kind = dict(kind.fields).get(part) if kind is not None else None
     if kind is None:
         raise fault(
-            f"there is no field {name:.60} here",
+            f"there is no field {name!s:.60} here",
             position,
             nearest(name, list(fields), "fields"),
         )

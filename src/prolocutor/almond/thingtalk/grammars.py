@@ -140,7 +140,7 @@ _KINDS = {
 
 def _quoted(token: Token) -> str:
     text = str(token)
-    return text if text.startswith(('"', "'")) and len(text) < 40 else f"'{text:.40}'"
+    return text if text.startswith(('"', "'")) and len(text) < 40 else f"'{text!s:.40}'"
 
 
 @functools.cache

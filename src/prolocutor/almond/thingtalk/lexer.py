@@ -159,7 +159,7 @@ def number(text: str, position: SourcePosition) -> int | float:
     else:
         value = float(text)
     if not abs(value) < LARGEST:
-        raise fault(f"{text:.40} is too large a number", position)
+        raise fault(f"{text!s:.40} is too large a number", position)
     return int(value) if value == int(value) and abs(value) < 2**53 else float(value)
 
 

@@ -113,7 +113,7 @@ def _given(expression: Any, passed: tuple[Argument, ...]) -> Any:
     taken = {each.name for each in expression.arguments}
     for each in passed:
         if each.name in taken:
-            raise fault(f"the parameter {each.name:.60} is given twice", each.position)
+            raise fault(f"the parameter {each.name!s:.60} is given twice", each.position)
         taken.add(each.name)
     return msgspec.structs.replace(expression, arguments=expression.arguments + passed)
 

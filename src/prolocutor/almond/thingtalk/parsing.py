@@ -47,6 +47,12 @@ def tokens_of(source: str) -> list[Any]:
     return cast("list[Any]", _grammars().cut(source))
 
 
+def warm_grammars() -> None:
+    """Make both grammars, which takes up to a second; `MissingExtra` without Lark."""
+    _grammars().grammar()
+    _grammars().old_grammar()
+
+
 @functools.cache
 def _grammars() -> Any:
     try:

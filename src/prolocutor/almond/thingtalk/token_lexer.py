@@ -48,7 +48,7 @@ def entity_token(name: str, entities: Mapping[str, Any], position: SourcePositio
     if kind == "SLOT" and entities.get(name) is None:
         return made("CONSTANT", UndefinedValue(position=position), position, name)
     if name not in entities:
-        raise fault(f"the entity {name:.60} has no value", position, "name it among the entities")
+        raise fault(f"the entity {name!s:.60} has no value", position, "name it among the entities")
     given = entities[name]
     try:
         if kind == "QUOTED_STRING" or (kind == "SLOT" and isinstance(given, str)):
@@ -58,7 +58,7 @@ def entity_token(name: str, entities: Mapping[str, Any], position: SourcePositio
         return made("CONSTANT", _constant(kind, given, position), position, name)
     except (TypeError, ValueError, KeyError, AttributeError):
         raise fault(
-            f"the entity {name:.60} is not of its kind",
+            f"the entity {name!s:.60} is not of its kind",
             position,
             f"send {_SHAPES.get(kind, 'text')}",
         ) from None
@@ -210,14 +210,14 @@ def _prefixed(kind: str, rest: str, position: SourcePosition) -> Token:
     if kind in ("param", "attribute"):
         name = rest.partition(":")[0]
         if not _NAMES.fullmatch(name):
-            raise fault(f"{name:.40!r} is no name of a parameter", position)
+            raise fault(f"{name!r:.40} is no name of a parameter", position)
         return made(_PREFIXES[kind], name, position)
     return made(_PREFIXES[kind], rest, position)
 
 
 def _function(text: str, position: SourcePosition) -> Token:
     if not _CLASS.fullmatch(text[1:]) or "." not in text:
-        raise fault(f"{text:.60} names no function", position, "write @class.function")
+        raise fault(f"{text!s:.60} names no function", position, "write @class.function")
     return made("FUNCTION", text[1:], position, text)
 
 

@@ -136,7 +136,7 @@ def _at_fault(tokens: Sequence[Token], number: int) -> ThingTalkError | None:
     if tokens[number] == "(" and before[-1:] and before[-1] in _COMPUTED:
         return _refusal(f"a computation ({before[-1]}(...))", _IN_SKILL, tokens[number - 1])
     if tokens[number] == "(" and number and tokens[number - 1].type == "NAME":
-        name = f"a function of values ({before[-1]:.40}(...))"
+        name = f"a function of values ({before[-1]!s:.40}(...))"
         return _refusal(name, _IN_SKILL, tokens[number - 1])
     if tokens[number] in ("#[", "#_["):
         return _refusal(_ANNOTATION, _IN_MANIFEST, tokens[number])

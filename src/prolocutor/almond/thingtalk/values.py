@@ -198,7 +198,9 @@ def measure(value: float, unit: str, position: SourcePosition = NOWHERE) -> Meas
     """Return a measure; `ThingTalkError` for an unknown unit."""
     if units.base_of(unit) is None:
         raise fault(
-            f"{unit:.40} is no unit", position, "units are those of Thingpedia, such as C, F, km, h"
+            f"{unit!s:.40} is no unit",
+            position,
+            "units are those of Thingpedia, such as C, F, km, h",
         )
     return MeasureValue(value, unit, position=position)
 
@@ -244,7 +246,7 @@ def iso_date(text: str, position: SourcePosition = NOWHERE) -> Value:
         return Instant(moment.astimezone(dt.UTC), position=position)
     except (ValueError, OverflowError):
         raise fault(
-            f"{text:.40!r} is no date", position, "write it as 2026-05-31 or 2026-05-31T12:00:00Z"
+            f"{text!r:.40} is no date", position, "write it as 2026-05-31 or 2026-05-31T12:00:00Z"
         ) from None
 
 

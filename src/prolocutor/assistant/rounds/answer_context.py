@@ -11,6 +11,7 @@ from prolocutor.asks.answers import AnswerContext, Contact, Understood
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog import plain
 from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import PendingAsk
 from prolocutor.reading.languages import language_of
 
@@ -25,7 +26,6 @@ def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> 
     """
     attributes = plain.decode(opened.human.state).get("attributes") or {}
     came = input.attributes.get("platformData")
-    sent = came.get("contacts") if isinstance(came, dict) else None
     here = place_in(came) or attributes.get("location")
     return AnswerContext(
         choices=waiting.choices,
@@ -33,9 +33,24 @@ def answer_context_of(opened: OpenedTurn, input: Input, waiting: PendingAsk) -> 
         now=datetime.fromtimestamp(opened.opening.started, UTC).astimezone(),
         region=_text(attributes, "region"),
         language=_text(attributes, "language") or _language(input.text),
-        contacts=[*_contacts(attributes.get("contacts")), *_contacts(sent)],
+        contacts=contacts_of(attributes, came),
         here=here if isinstance(here, dict) else None,
+        places=places_of(attributes),
     )
+
+
+def contacts_of(attributes: JsonObject, sent: Any) -> list[Contact]:
+    """Return the contacts of a person: from their attributes, and from `platformData`."""
+    came = sent.get("contacts") if isinstance(sent, dict) else None
+    return [*_contacts(attributes.get("contacts")), *_contacts(came)]
+
+
+def places_of(attributes: JsonObject) -> dict[str, JsonObject]:
+    """Return the person's own places by name, from their attributes."""
+    places = attributes.get("locations")
+    if not isinstance(places, dict):
+        return {}
+    return {name: place for name, place in places.items() if isinstance(place, dict)}
 
 
 def place_in(sent: Any) -> dict[str, Any] | None:
@@ -54,10 +69,11 @@ def _contacts(given: Any) -> Iterator[Contact]:
     for one in given if isinstance(given, list) else ():
         if not isinstance(one, dict):
             continue
-        name = _text(one, "name") or _text(one, "display")
         value = _text(one, "value")
-        if name and value:
-            yield Contact(name, value.removeprefix("phone:").removeprefix("email:"))
+        names = [_text(one, key) for key in ("name", "display", "principal")]
+        for name in dict.fromkeys(name for name in names if name):
+            if value:
+                yield Contact(name, value.removeprefix("phone:").removeprefix("email:"))
 
 
 def _text(given: dict[str, Any], key: str) -> str | None:

@@ -6,6 +6,7 @@ import msgspec
 
 from prolocutor.contracts.programs import ProgramRun, ProgramStart
 from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import NOTHING, PendingAsk, Round
 
 
@@ -16,6 +17,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     itself replies. `cancelled_skill` is the skill to tell that its ask is over, unless the ask
     stays open. `ends`: no ask is open after the turn, whatever the reply says. `releases`: no skill
     is preferred from now on. `program` is run for the words of the turn; `run` is its outcome.
+    `learned` are attributes of the person that the input tells.
     """
 
     start: TurnStart
@@ -26,3 +28,4 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     releases: bool = False
     program: ProgramStart | None = None
     run: ProgramRun | None = None
+    learned: JsonObject = {}

@@ -8,16 +8,23 @@ from typing import Any, Final
 from msgspec import structs
 
 from prolocutor.asks import kinds
-from prolocutor.asks.answers import AnswerContext, Understood
+from prolocutor.asks.answers import (
+    AnswerContext,
+    NotUnderstood,
+    Outcome,
+    Understood,
+)
 from prolocutor.asks.controls import control_of
 from prolocutor.asks.hints import NOT_ASKED, NOT_UNDERSTOOD, hint_for
 from prolocutor.asks.intents import Intent
 from prolocutor.assistant.rounds import choice_pages, own_words
 from prolocutor.assistant.rounds.decision import Decision
+from prolocutor.assistant.rounds.narrowing import narrowed_ask
 from prolocutor.assistant.rounds.program_turns import program_source
 from prolocutor.contracts.programs import ProgramStart
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.inputs import DirectReply, Input, TurnStart
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import RAW, Ask, PendingAsk
 from prolocutor.reading.plain_text import plain
 
@@ -67,9 +74,7 @@ class OpenAsk:
         if decision is not None:
             return decision
         outcome = kinds.read(kind, text, self._context())
-        if isinstance(outcome, Understood):
-            return self._answer(outcome.value)
-        return self._switch(outcome.hint)
+        return self._taken(outcome, self._switch)
 
     def titled(self) -> dict[str, Any] | None:
         """Return what a button carries whose title was typed, for clients without buttons."""
@@ -171,9 +176,16 @@ class OpenAsk:
 
     def _valued(self, intent: Intent) -> Decision:
         outcome = kinds.from_value(self._kind, intent.kind, intent.value, self._context())
-        if isinstance(outcome, Understood):
-            return self._answer(outcome.value)
-        return self._wrong(outcome.hint)
+        return self._taken(outcome, self._wrong)
+
+    def _taken(self, outcome: Outcome, otherwise: Callable[[str], Decision]) -> Decision:
+        """Return the decision on an answer; what it leaves open is asked next."""
+        match outcome:
+            case Understood(value):
+                return self._answer(value)
+            case NotUnderstood(hint):
+                return otherwise(hint)
+        return self._keep(DirectReply(), narrowed_ask(self.waiting, outcome))
 
     def _by_itself(self, name: str) -> DirectReply | None:
         """Return the reply to the other control commands; None if there is none here."""
@@ -201,10 +213,26 @@ class OpenAsk:
 
     def _answer(self, value: Any) -> Decision:
         waiting = self.waiting
-        chosen = value if self._kind == "choice" and isinstance(value, dict) else None
+        narrowed, learned, kind = waiting.narrowed, {}, waiting.ask
+        if narrowed is not None:
+            kind = narrowed.ask
+            if narrowed.place:
+                learned = self._with_place(narrowed.place, value)
+            else:
+                value = narrowed.values[value["idx"]]
+        decision = self._answered(kind, value)
+        return structs.replace(decision, learned=learned) if learned else decision
+
+    def _with_place(self, name: str, place: JsonObject) -> JsonObject:
+        return {"locations": {**self._context().places, name: place}}
+
+    def _answered(self, kind: Ask, value: Any) -> Decision:
+        waiting = self.waiting
+        is_choice = waiting.narrowed is None and self._kind == "choice"
+        chosen = value if is_choice and isinstance(value, dict) else None
         if chosen is not None and (forward := waiting.choices[chosen["idx"]].forward):
             return Decision(start=to_skill(self._input, forward.skill, heard=forward.text))
-        answer = {"kind": waiting.ask, "value": value, "raw": self._input.text}
+        answer = {"kind": kind, "value": value, "raw": self._input.text}
         if not waiting.skill:
             going_on = ProgramStart(opened=self._opened, context=waiting.context, answer=value)
             return Decision(start=TurnStart(input=self._input), program=going_on)
@@ -257,6 +285,8 @@ class OpenAsk:
 
     def _keep(self, words: DirectReply, waiting: PendingAsk | None = None) -> Decision:
         """Reply with the assistant's words and keep the ask open."""
+        if waiting is not None and waiting.narrowed is not None and not words.messages:
+            words = own_words.asks_again(waiting)
         return Decision(
             start=TurnStart(input=self._input, say=words), pending=waiting or self.waiting
         )

@@ -49,7 +49,8 @@ async def run_program(decision: Decision, programs: ProgramRunner, seconds: floa
 
 
 def learn(turn: Turn, decision: Decision) -> None:
-    """Store the person's attributes that the skills called by the program returned."""
-    if decision.run is not None and decision.run.human_attributes:
-        learned = {"human_attributes": decision.run.human_attributes}
+    """Store the person's attributes that their answer told, or skills called by the program."""
+    told = decision.run.human_attributes if decision.run is not None else {}
+    if decision.learned or told:
+        learned = {"human_attributes": {**decision.learned, **told}}
         turn.draft.learn(learned, turn.max_attributes, turn.slots.fault_of("program"))

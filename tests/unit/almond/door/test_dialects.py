@@ -113,7 +113,7 @@ def test_later_kinds_are_not_sent_to_the_first_generation(kind: str) -> None:
 
 @pytest.mark.parametrize("dialect", [FIRST, SECOND])
 def test_a_message_that_would_break_a_clients_line_is_told_of_instead(dialect: Any) -> None:
-    frame = dialect.message(said(type="result", result={"x": "y" * MAX_FRAME}, fallback=""))
+    frame = dialect.message(said(type="text", text="y" * MAX_FRAME))
 
     assert frame["type"] == "text"
     assert "512,0" in frame["text"]
@@ -139,3 +139,28 @@ def test_an_error_goes_by_both_names() -> None:
         "message": "too much",
         "code": "overloaded",
     }
+
+
+def test_a_result_is_drawn_once_in_either_generation() -> None:
+    told = [
+        said(type="text", text="Here it is."),
+        said(type="text", text="21 degrees"),
+        said(type="result", result={"value": 21}, fallback="21 degrees"),
+    ]
+    first = [FIRST.message(one) for one in FIRST.shown(told)]
+    second = [SECOND.message(one) for one in SECOND.shown(told)]
+
+    assert [one["type"] for one in first if one] == ["text", "result"]
+    assert [one["text"] for one in second if one] == ["Here it is.", "21 degrees"]
+    assert FIRST.shown([]) == []
+
+
+def test_the_first_generation_is_not_shown_choices_again_that_were_answered() -> None:
+    choice, button = {"type": "choice", "idx": 0, "title": "Red"}, {"type": "button", "title": "B"}
+    words = row({"type": "command", "command": "red"})
+    before, after = [row(choice), row(button)], [said(type="text", text="Ok."), row(choice)]
+    rows = [*before, words, *after]
+
+    assert FIRST.replayed(rows, "choice") == [words, *after]
+    assert FIRST.replayed(rows, None) == [words, after[0]]
+    assert SECOND.replayed(rows, None) == rows

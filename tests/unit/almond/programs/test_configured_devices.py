@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
+from prolocutor.almond.programs import executor, sources
 from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.programs.filling import MUST_LOG_IN
+from prolocutor.almond.thingtalk.tree import Program
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.programs import ProgramInfo
+from prolocutor.contracts.programs import ProgramInfo, ProgramSource
 from prolocutor.dialog import plain
-from tests.unit.almond.programs.gadgets import Gadgets, messages, program, running, say, texts
+from tests.unit.almond.programs.gadgets import (
+    Gadgets,
+    messages,
+    program,
+    running,
+    say,
+    service,
+    texts,
+)
+from tests.unit.assistant.talks import assistant
 
 COMIC = "@com.xkcd%s.get_comic();"
 
@@ -145,3 +157,60 @@ async def test_the_current_location_is_the_clients() -> None:
         elsewhere = await program(it, source)
     assert (turn.ask, elsewhere.ask) == (None, "location")
     assert gadgets.calls_of("price_estimate") == [{"start": place, "end": place}]
+
+
+SENDING = """
+class @org.prolocutor.gadgets {
+  action send(in req to : Entity(%s) #_[prompt="To whom?"], in req text : String)
+    #[confirm=false];
+}
+"""
+PEOPLE = [
+    {"value": "phone:+4930111111", "display": "Bob Smith"},
+    {"value": "phone:+4930222222", "display": "Bob Jones"},
+    {"value": "email:ann@example.org", "display": "Ann", "principal": "@ann"},
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "answers", "value"),
+    [
+        ("tt:email_address", "ann", [], "ann@example.org"),
+        ("tt:email_address", "@ann", [], "ann@example.org"),
+        ("tt:contact", "Ann", [], "ann@example.org"),
+        ("tt:phone_number", "Bob Jones", [], "+4930222222"),
+        ("tt:phone_number", "Bob", ["Bob", "the first one"], "+4930111111"),
+        ("tt:phone_number", "Ann", ["bob jones"], "+4930222222"),
+        ("tt:phone_number", "zoe", ["+49 30 901820"], "+4930901820"),
+    ],
+)
+async def test_a_username_is_a_known_person_or_asked_for(
+    kind: str, name: str, answers: list[str], value: str
+) -> None:
+    gadgets, sent = Gadgets(), {"platformData": {"contacts": PEOPLE}}
+    source = f'@org.prolocutor.gadgets.send(to="{name}"^^tt:username, text="hi");'
+    async with assistant(service(gadgets, SENDING % kind)) as it:
+        turns = [await program(it, source, attributes=sent)]
+        turns += [await say(it, text, attributes=sent) for text in answers]
+    assert (bool(answers), turns[-1].ask) == (turns[0].ask is not None, None)
+    assert gadgets.calls_of("send") == [{"to": value, "text": "hi"}]
+
+
+async def test_a_large_program_is_read_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[bool] = []
+    read = sources.program_of
+
+    def noted(source: ProgramSource) -> Program:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return read(source)
+
+    monkeypatch.setattr(executor, "program_of", noted)
+    gadgets = Gadgets()
+    async with running(gadgets) as it:
+        small = await program(it, "@com.twitter.home_timeline();")
+        many = " || ".join(["likes == 3"] * 500)
+        large = await program(it, f"@com.twitter.home_timeline() filter {many};")
+    assert threads == [True, False]
+    assert (texts(small)[0], texts(large)) == ("alice: foo is here", ["alice: foo is here"])

@@ -1,0 +1,32 @@
+"""Known contacts: the number or address of somebody whom the person names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from prolocutor.asks.answers import Ambiguous, Contact, Understood
+from prolocutor.reading.plain_text import plain
+
+LEAD: Final = re.compile(r"^(?:to|for|with|from|call|text|it's for|my friend|@) ?(?=\S)")
+
+
+def of_contact(said: str, contacts: Iterable[Contact]) -> Understood | Ambiguous | None:
+    """Return the number or address of the contact whom a plain text names; None for nobody."""
+    known = list(contacts)
+    for name in dict.fromkeys((said, LEAD.sub("", said, count=1))):
+        found = {one.value: one for one in _known(name, known)}
+        if len(found) == 1:
+            return Understood(next(iter(found)))
+        if found:
+            titles = [f"{one.name} ({one.value})" for one in found.values()]
+            return Ambiguous(f"Several contacts match “{name}”. Which one?", titles, [*found])
+    return None
+
+
+def _known(name: str, contacts: list[Contact]) -> list[Contact]:
+    if not name:
+        return []
+    whole = [contact for contact in contacts if plain(contact.name) == name]
+    return whole or [contact for contact in contacts if name in plain(contact.name).split()]
