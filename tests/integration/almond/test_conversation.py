@@ -10,11 +10,14 @@ from websockets.asyncio.client import connect
 
 from prolocutor.almond.door import conversation
 from prolocutor.almond.door.dialects import MAX_FRAME
+from prolocutor.almond.door.door import Almond
 from prolocutor.contracts.store import DialogQuery
 from prolocutor.errors import StoreFull
-from prolocutor.testing.channel_kit import TOKENS
+from prolocutor.testing.channel_kit import TOKENS, Door, Gate
+from prolocutor.testing.channel_kit import running as serving
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.limits import ListenerLimits
+from prolocutor.web.listener import make_app
 from tests.integration.almond.wire import (
     Client,
     almond,
@@ -502,3 +505,37 @@ async def test_our_own_page_may() -> None:
             frames = await Client(socket).until_asked()
 
     assert kinds(frames) == ["id", "askSpecial"]
+
+
+async def test_a_bridge_goes_on_in_the_conversation_of_its_choice_by_the_secret() -> None:
+    async with almond(AccessPolicy(anonymous=True, loopback=False)) as door:
+        async with client(door, "?id=bridge", "/me/api/anonymous") as one:
+            [opening, *_] = await one.until_asked()
+            await one.say("hello")
+        query = f"?id=bridge&secret={opening['secret']}"
+        async with client(door, query, "/me/api/anonymous") as again:
+            back = await again.until_asked()
+        async with client(door, "?id=bridge", "/me/api/anonymous") as stranger:
+            empty = await stranger.until_asked()
+
+    assert (opening["id"], back[0]) == ("bridge", opening)
+    assert kinds(back) == ["id", "command", "text", "askSpecial"]
+    assert kinds(empty) == ["id", "askSpecial"]
+
+
+async def test_a_new_conversation_begins_with_the_welcome_unless_it_is_hidden() -> None:
+    async with demonstrated() as plain_door:
+        it = plain_door.assistant
+        app = make_app(it, [Almond(it, welcome="Welcome!")])
+        async with serving(app) as url, aiohttp.ClientSession(url) as http:
+            door = Door(url, http, it, app, Gate())
+            async with client(door, "?hide_welcome=1") as hidden:
+                without = await hidden.until_asked()
+            async with client(door) as first:
+                opening = await first.until_asked()
+            async with client(door) as second:
+                again = await second.until_asked()
+
+    assert kinds(without) == ["id", "askSpecial"]
+    assert [one.get("text") for one in opening] == [None, "Welcome!", None]
+    assert again == opening

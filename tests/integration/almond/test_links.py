@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from prolocutor.testing.channel_kit import Door
+from prolocutor.testing.channel_kit import TOKENS, Door
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor_demo.demonstration import SET_UP, SIGN_IN
 from tests.integration.almond.wire import almond, demonstrated
@@ -102,3 +102,17 @@ async def test_who_is_not_known_may_not_set_anything_up() -> None:
         page = await response.text()
 
     assert (response.status, "/user/register" in page) == (403, True)
+
+
+async def test_the_pages_of_almonds_server_are_here() -> None:
+    async with almond(AccessPolicy(tokens=TOKENS, loopback=True)) as door:
+        async with door.http.get("/conversation", allow_redirects=False) as chat:
+            where = chat.headers["Location"]
+        async with door.http.get("/devices/create") as create:
+            shown = await create.text()
+        async with door.http.get("/me/api/profile") as profile:
+            who = await profile.json()
+
+    assert (chat.status, where, create.status) == (302, "/", 200)
+    assert "/devices/configure/org.prolocutor." in shown
+    assert (who["id"], who["username"]) == ("almond:local", "local")

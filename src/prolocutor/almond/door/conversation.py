@@ -105,7 +105,9 @@ class Conversation:
 
     async def _open(self, opening: ConversationOptions) -> None:
         if self._dialect.opens_with_id:
-            self._send({"type": "id", "id": self._speaker.conversation})
+            secret = self._speaker.secret
+            shown = {} if secret is None else {"secret": secret}
+            self._send({"type": "id", "id": self._speaker.conversation, **shown})
         for frame in opening.devices:
             self._send(frame)
         self._after = await self._assistant.store.feed_end(self._speaker.user)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from prolocutor.almond.door.speakers import Speaker, UserQuery, speaker_of
+from prolocutor.almond.door.speakers import PREFIX, Speaker, UserQuery, speaker_of
 from prolocutor.almond.programs.device_classes import KIND
 from prolocutor.almond.thingtalk.manifests import OURS
 from prolocutor.assistant.assistant import Assistant
@@ -40,6 +40,18 @@ class AlmondDevice(msgspec.Struct, frozen=True, rename="camel"):
     auth_type: str = "none"
 
 
+class AlmondProfile(msgspec.Struct, frozen=True):
+    """Who speaks, as Almond's clients show it; what is not known here is null."""
+
+    id: str
+    username: str
+    full_name: str
+    email: str | None = None
+    email_verified: bool = False
+    locale: str = "en-US"
+    timezone: str | None = None
+
+
 class NewDevice(OpenStruct):
     """A device to record, with the texts, numbers and truth values that it is set up with."""
 
@@ -57,6 +69,12 @@ class DeviceEndpoints:
     async def list_devices(self, request: TypedRequest[UserQuery, None]) -> list[AlmondDevice]:
         """Return skills and devices, by name."""
         return await self.of(speaker_of(request.visitor, user=request.params.user))
+
+    async def profile(self, request: TypedRequest[UserQuery, None]) -> AlmondProfile:
+        """Return who speaks."""
+        speaker = speaker_of(request.visitor, user=request.params.user)
+        name = speaker.user.removeprefix(PREFIX)
+        return AlmondProfile(speaker.user, name, name)
 
     async def create_device(self, request: TypedRequest[UserQuery, NewDevice]) -> AlmondDevice:
         """Record a device."""

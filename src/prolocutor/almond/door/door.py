@@ -19,7 +19,7 @@ from prolocutor.almond.door.links import FORM, LinkPages
 from prolocutor.almond.door.notify import NotificationStatus, NotifyEndpoint
 from prolocutor.almond.door.popular import PopularCommands
 from prolocutor.almond.door.result_stream import ResultStream
-from prolocutor.almond.door.speakers import PREFIX, Speaker, anonymous_speaker, speaker_of
+from prolocutor.almond.door.speakers import PREFIX, Speaker, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
@@ -28,6 +28,7 @@ from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog.inputs import Input
 from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, Conflict, NotFound
+from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.error_table import error_response
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -46,13 +47,15 @@ class Almond:
 
     A visitor with a token is that person. A visitor on loopback, and an operator without `?user=`,
     is `local`. An anonymous visitor is a new person, recognised by the id of the conversation.
+    `welcome` is said at the beginning of a new conversation, unless its client hides it.
     """
 
     name = "almond"
     prefix = PREFIX
 
-    def __init__(self, assistant: Assistant) -> None:
+    def __init__(self, assistant: Assistant, *, welcome: str | None = None) -> None:
         self._assistant = assistant
+        self._welcome = welcome
         self._popular = PopularCommands(assistant)
         self._devices = DeviceEndpoints(assistant)
         devices, apps = self._devices, AppEndpoints(assistant)
@@ -68,6 +71,8 @@ class Almond:
             *(NotFoundText(f"{base}/", "Invalid endpoint") for base in API),
             Route("POST", "/api/notify", notify, "operators"),
             Route("GET", "/user/register", _page(links.register_page), "all"),
+            Route("GET", "/conversation", _page(links.conversation_page), "all"),
+            Route("GET", "/devices/create", _page(links.create_page)),
             Route("GET", "/apps", _page(links.apps_page)),
             Route("POST", "/apps", _page(links.stop_app)),
             Route("GET", "/devices/oauth2/{kind}", _page(links.oauth2_page), "all"),
@@ -91,6 +96,7 @@ class Almond:
                     f"{base}/conversation/process",
                     Operation(talk.process, errors=[Conflict]),
                 ),
+                Route("GET", f"{base}/profile", Operation(devices.profile)),
                 Route("GET", f"{base}/devices/list", Operation(devices.list_devices)),
                 Route("POST", f"{base}/devices/create", Operation(devices.create_device)),
                 Route("GET", f"{base}/apps/list", Operation(apps.list_apps)),
@@ -120,7 +126,12 @@ class Almond:
         if socket.visitor.kind == "person":
             socket.close(POLICY_VIOLATION, "this address is for those without a token")
             return
-        await self._serve(socket, lambda: anonymous_speaker(_conversation(socket)))
+        await self._serve(
+            socket,
+            lambda: speaker_of(
+                ANONYMOUS, conversation=_conversation(socket), secret=socket.query("secret")
+            ),
+        )
 
     async def _send_results(self, socket: WebSocket) -> None:
         """Follow the results and errors of running programs."""
@@ -140,8 +151,17 @@ class Almond:
             return
         if _is_set(socket, "sync_devices"):
             opening.devices = frames(await self._devices.of(speaker))
+        if self._welcome and opening.after is None and not _is_set(socket, "hide_welcome"):
+            await self._say_welcome(speaker, self._welcome)
         talk = Conversation(self._assistant, speaker, socket, dialect, self._take, self._take_shown)
         await talk.run(opening)
+
+    async def _say_welcome(self, speaker: Speaker, words: str) -> None:
+        """Say the welcome in a dialog in which nothing has been said."""
+        if await self._assistant.store.feed_tail(speaker.user, speaker.dialog, 1, None):
+            return
+        key = f"welcome/{speaker.dialog}"
+        await self._assistant.notify(speaker.user, words, dialog=speaker.dialog, key=key)
 
     async def _take(self, input: Input, speaker: Speaker, key: str | None = None) -> TurnResult:
         """Make a turn of an input; the same key gets the same reply."""
@@ -193,7 +213,12 @@ def _refuse(socket: WebSocket, error: BadInput) -> None:
 
 
 def _speaker(socket: WebSocket) -> Speaker:
-    return speaker_of(socket.visitor, user=socket.query("user"), conversation=_conversation(socket))
+    return speaker_of(
+        socket.visitor,
+        user=socket.query("user"),
+        conversation=_conversation(socket),
+        secret=socket.query("secret"),
+    )
 
 
 def _conversation(socket: WebSocket) -> str | None:

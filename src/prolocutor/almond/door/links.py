@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.almond.door.apps import AppEndpoints
-from prolocutor.almond.door.devices import DeviceEndpoints
+from prolocutor.almond.door.devices import AlmondDevice, DeviceEndpoints
 from prolocutor.almond.door.pages import (
     button,
     form,
@@ -76,6 +76,19 @@ class LinkPages:
             ),
         )
 
+    async def conversation_page(self, _: TypedRequest[None, None]) -> HttpResponse:
+        """Send to the chat page, as the address of Almond's server does."""
+        return HttpResponse(b"", 302, "text/html; charset=utf-8", {"Location": "/"})
+
+    async def create_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:
+        """Show what can be set up."""
+        speaker = speaker_of(request.visitor, user=request.params.user)
+        kinds = {one.kind: one for one in await self._devices.of(speaker)}
+        return page(
+            "Set up a device",
+            _listed([(one.name, one.description, _set_up(one)) for one in kinds.values()]),
+        )
+
     async def apps_page(self, request: TypedRequest[UserQuery, None]) -> HttpResponse:
         """Show a person's devices and running programs, which can be stopped."""
         return await self._apps_page(speaker_of(request.visitor, user=request.params.user))
@@ -137,6 +150,11 @@ class LinkPages:
         except BadInput as error:
             return _refused(name, error)
         return page(f"{name} is set up", paragraph("You can close this page."))
+
+
+def _set_up(device: AlmondDevice) -> str:
+    where = f"/devices/configure/{quote(device.kind, safe='')}?name={quote(device.name)}"
+    return f'<a href="{text(where)}">Set up</a>'
 
 
 def _name(params: DevicePath) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 from typing import Annotated, Any, Final, TypeAlias
@@ -20,6 +21,8 @@ LOCAL: Final = "local"
 
 MAIN: Final = "main"
 MAX_NAME: Final = 200
+SECRET: Final = 16
+"""Characters of the shortest secret of a conversation."""
 
 _ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})")
 
@@ -43,13 +46,15 @@ class Speaker(msgspec.Struct, frozen=True):
     """A person and one of their dialogs.
 
     `user` and `dialog` are the assistant's names for them, `conversation` is the id that the client
-    knows. That id is the only key to an anonymous person's dialog, so it cannot be guessed.
+    knows. That id is the only key to an anonymous person's dialog, so it cannot be guessed; an id
+    of their own choice counts together with a `secret`.
     """
 
     user: str
     dialog: str
     conversation: str
     anonymous: bool = False
+    secret: str | None = None
 
 
 def speaker_of(
@@ -58,6 +63,7 @@ def speaker_of(
     user: str | None = None,
     conversation: str | None = None,
     fresh: str | None = None,
+    secret: str | None = None,
 ) -> Speaker:
     """Return who a visitor is, by the given `user` and id of a conversation.
 
@@ -66,6 +72,8 @@ def speaker_of(
     """
     given = _name(conversation)
     if visitor.kind == "anonymous":
+        if given and fresh is None and not _ANONYMOUS.fullmatch(given):
+            return chosen_speaker(given, secret)
         return anonymous_speaker(given, fresh or "web")
     name = given or (MAIN if fresh is None else f"{fresh}-{new_id()}")
     return Speaker(PREFIX + _speaker(visitor, user), name, name)
@@ -77,6 +85,23 @@ def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
     secret = known[1] if known else new_id()
     conversation = given if known and given else f"{fresh}-{secret}"
     return Speaker(f"{PREFIX}anonymous-{secret}", MAIN, conversation, anonymous=True)
+
+
+def chosen_speaker(conversation: str, secret: str | None) -> Speaker:
+    """Return the anonymous person of a conversation whose id the client chose.
+
+    Who brings the secret of the first visit is the same person; without one it is a first visit,
+    and there is a new secret. `BadInput` for a secret that can be guessed.
+    """
+    if secret is not None and not SECRET <= len(secret) <= MAX_NAME:
+        what = f"a secret has {SECRET} to {MAX_NAME} characters"
+        raise BadInput(what, field="secret")
+    secret = secret or new_id()
+    key = hashlib.blake2b(secret.encode("utf-8", "replace"), digest_size=32).digest()
+    named = conversation.encode("utf-8", "replace")
+    digest = hashlib.blake2b(named, key=key, digest_size=16).hexdigest()
+    user = f"{PREFIX}anonymous-{digest}"
+    return Speaker(user, MAIN, conversation, anonymous=True, secret=secret)
 
 
 def _speaker(visitor: Visitor, given: str | None) -> str:

@@ -80,3 +80,15 @@ def test_an_id_in_a_body_is_a_text_within_bounds(id_: str) -> None:
 def test_a_users_name_has_bounds() -> None:
     with pytest.raises(BadInput, match="a user's name"):
         speaker_of(OPERATOR, user="x" * 201)
+
+
+def test_a_chosen_id_belongs_to_who_has_the_secret_of_the_first_visit() -> None:
+    first = speaker_of(ANONYMOUS, conversation="bridge-1")
+    again = speaker_of(ANONYMOUS, conversation="bridge-1", secret=first.secret)
+    guess = speaker_of(ANONYMOUS, conversation="bridge-1", secret="a guess of 16 letters")
+    other = speaker_of(ANONYMOUS, conversation="bridge-2", secret=first.secret)
+
+    assert (first.conversation, first.anonymous, again) == ("bridge-1", True, first)
+    assert len({first.user, guess.user, other.user, speaker_of(ANONYMOUS).user}) == 4
+    with pytest.raises(BadInput, match="a secret has 16 to 200 characters"):
+        speaker_of(ANONYMOUS, conversation="bridge-1", secret="short")
