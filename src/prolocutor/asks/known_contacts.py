@@ -1,4 +1,4 @@
-"""Known contacts: the number or address of somebody whom the person names."""
+"""Known contacts: the number or address of a person who is named."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class Programs(ProgramRunner, Protocol):
     """Runs programs, and starts, lists and stops those that go on between turns."""
 
     async def warm(self) -> None:
-        """Get ready, so that the first program does not wait; what is missing is told by it."""
+        """Get ready, so that the first program does not wait; it says what is missing."""
 
     async def create(self, user: str, code: str, info: ProgramInfo) -> CreatedProgram:
         """Run a program that lacks no values, or start it if it goes on, outside of dialogs.

@@ -109,12 +109,14 @@ class Executor:
             filling = SlotFilling(person, self._devices.manifests, devices)
             if start.context is None:
                 source = start.source or ProgramSource()
-                program = await bounded(size_of(source), partial(program_of, source))
+                person.size = size_of(source)
+                program = await bounded(person.size, partial(program_of, source))
                 read = True
-                ready = await bounded(size_of(source), partial(filling.begin, program))
+                ready = await bounded(person.size, partial(filling.begin, program))
             else:
-                size = len(str(start.context))
-                ready = await bounded(size, partial(filling.go_on, start.context, start.answer))
+                person.size = len(str(start.context))
+                go_on = partial(filling.go_on, start.context, start.answer)
+                ready = await bounded(person.size, go_on)
             run = await self._run(ready, person) if isinstance(ready, Checked) else ready
             return replace(run, human_attributes={**filling.learned, **run.human_attributes})
         except Forbidden as error:
@@ -206,7 +208,7 @@ class Executor:
         whole = Program(statements=(statement.statement,))
         return AppState(
             id=id_of(person.run_id, number),
-            code=await bounded(len(person.text), partial(_code, whole, person)),
+            code=await bounded(person.size, partial(_code, whole, person)),
             name=info.name or runner.name_of(statement),
             description=info.description or described(statement, runner.resolver),
             icon=info.icon or runner.icon_of(statement),
@@ -264,6 +266,7 @@ class Executor:
         An action is not asked to be confirmed. Must be called between the turns of the person.
         """
         person = unasked(user, "main", new_id(), self._clock(), None, text=code)
+        person.size = len(code)
         made: list[tuple[AppState, StatementOutcome]] = []
         try:
             await self._load_manifests()

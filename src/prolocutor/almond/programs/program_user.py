@@ -23,7 +23,8 @@ class ProgramUser(msgspec.Struct, kw_only=True):
     """The person for whom a program runs. `human` and `bot` are agent state; `at` is UNIX seconds.
 
     `run_id` (a turn's id, or one of its own) is the same in a second run; `text` is what the person
-    said. `is_again`: this is the second run, because the first one was cut off.
+    said. `is_again`: this is the second run, because the first one was cut off. `size` is the
+    number of characters of the program.
     """
 
     user: str
@@ -36,6 +37,7 @@ class ProgramUser(msgspec.Struct, kw_only=True):
     contacts: list[Contact] = []
     dialog_id: str = ""
     is_again: bool = False
+    size: int = 0
 
     @property
     def is_anonymous(self) -> bool:
