@@ -75,10 +75,6 @@ MAX_DEPTH: Final = 40
 """Levels of a tree, counted from the program."""
 
 
-MAX_ITEMS: Final = 1_000
-"""Parts of one node: elements of a list, conditions that are joined, arguments."""
-
-
 def check_size(size: int, most: int) -> None:
     """Raise `ThingTalkError` if a source is too long."""
     if size > most:
@@ -101,9 +97,6 @@ def check_tree(tree: SyntaxNode) -> None:
     while stack:
         node, level, position = stack.pop()
         if isinstance(node, tuple):
-            if len(node) > MAX_ITEMS:
-                at = position if position.line else SourcePosition(1, 1)
-                raise fault(f"a list has more than {MAX_ITEMS:,} elements", at, "send less at once")
             stack.extend([(inner, level, position) for inner in node])
         elif isinstance(node, msgspec.Struct) and not isinstance(node, SourcePosition):
             position = (
