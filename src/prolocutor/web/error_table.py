@@ -100,6 +100,13 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
 _STORE_AWAY: Final = "the store cannot be used now; what was confirmed is safe: try again"
 
 
+_HIDDEN: Final[Mapping[type[Exception], str]] = {
+    StoreError: _STORE_AWAY,
+    StoreFull: "the disk is full; what was confirmed is safe: try again later",
+}
+"""What clients read of errors whose own text names a file."""
+
+
 def error_response(error: Exception) -> ErrorResponse:
     """Return the response to an error; one that is not in the table is logged."""
     if isinstance(error, HttpError):
