@@ -86,7 +86,7 @@ class ConnectorKit:
             await ask(connector, "warm")
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):
-                    await connector.send([FakeRequest({"seconds": 20})])
+                    await connector.send([FakeRequest({"seconds": 5})])
             reply = await ask(connector, "later")
 
         assert isinstance(reply, Plain)
