@@ -101,7 +101,7 @@ SHOWN: Final[dict[str, dict[str, str]]] = {
         for kind in ("button", "choice")
     },
     "result": {
-        **_TEXT_DOORS, "almond": "fallback, message", "parlai": "text", "a2a": "data",
+        **_TEXT_DOORS, "almond": "fallback", "parlai": "text", "a2a": "data",
         "mcp": "text, message",
     },
     "sound": {
