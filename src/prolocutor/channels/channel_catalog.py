@@ -24,6 +24,7 @@ CHANNELS: Final = Catalog[Callable[..., Channel]](
         "mcp": "prolocutor.mcp.door.door:Mcp",
         "page": "prolocutor.channels.page.channel:Page",
         "parlai": "prolocutor.channels.parlai:Parlai",
+        "telegram": "prolocutor.channels.telegram.channel:Telegram",
     },
     group="prolocutor.channels",
     key="doors",

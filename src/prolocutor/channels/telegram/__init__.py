@@ -1,0 +1,1 @@
+"""Telegram: a door for a bot of Telegram, by long polling of the Bot API."""

@@ -1,0 +1,177 @@
+"""BotApi: calls of Telegram's Bot API, and the parts of its answers that the door reads.
+
+Source: https://core.telegram.org/bots/api. The token is part of every address, so no error of the
+HTTP client is shown or chained: its text may hold the address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final, NoReturn, TypeVar
+
+import aiohttp
+import msgspec
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+PATIENCE: Final = 20.0
+"""Seconds for an answer, beyond those of a long poll."""
+LONGEST_PAUSE: Final = 30.0
+_NO_TOKEN: Final = frozenset({401, 404})
+"""Statuses for a token that is unknown, and for one that is malformed."""
+_PASSING: Final = 409
+"""The status for another process that polls with this token, or for a webhook."""
+
+
+class BotRefusal(Exception):
+    """The Bot API refuses a call; calling again would not help."""
+
+
+class BotTokenRefused(BotRefusal):
+    """The Bot API does not know the token."""
+
+
+class TelegramUser(msgspec.Struct, frozen=True):
+    """Who says something."""
+
+    id: int
+    is_bot: bool = False
+
+
+class TelegramChat(msgspec.Struct, frozen=True):
+    """Where something is said; private chats have the id of their user."""
+
+    id: int
+
+
+class TelegramLocation(msgspec.Struct, frozen=True):
+    """A place, in degrees."""
+
+    latitude: float
+    longitude: float
+
+
+class TelegramContact(msgspec.Struct, frozen=True):
+    """A phone number that is shared."""
+
+    phone_number: str
+
+
+class TelegramMessage(msgspec.Struct, frozen=True):
+    """A message; channels have messages without a sender."""
+
+    chat: TelegramChat
+    sender: TelegramUser | None = msgspec.field(default=None, name="from")
+    text: str | None = None
+    caption: str | None = None
+    location: TelegramLocation | None = None
+    contact: TelegramContact | None = None
+
+
+class ButtonPress(msgspec.Struct, frozen=True):
+    """A `CallbackQuery`: a button below a message is pressed."""
+
+    id: str
+    sender: TelegramUser = msgspec.field(name="from")
+    message: TelegramMessage | None = None
+    data: str = ""
+
+
+class BotUpdate(msgspec.Struct, frozen=True):
+    """An `Update` of the kinds that the door asks for."""
+
+    update_id: int
+    message: TelegramMessage | None = None
+    callback_query: ButtonPress | None = None
+
+
+class _Parameters(msgspec.Struct):
+    retry_after: float | None = None
+
+
+class _BotAnswer(msgspec.Struct):
+    ok: bool
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error_code: int = 0
+    description: str = ""
+    parameters: _Parameters = msgspec.field(default_factory=_Parameters)
+
+
+class BotApi:
+    """Calls methods of one bot. `first_pause` is in seconds; pauses double up to 30 s."""
+
+    def __init__(self, token: str, api: str) -> None:
+        self._token = token
+        self._address = f"{api.rstrip('/')}/bot{token}/"
+        self._http: aiohttp.ClientSession | None = None
+        self.first_pause = 1.0
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._http is not None:
+            await self._http.close()
+
+    async def updates(self, offset: int | None, timeout: int) -> list[msgspec.Raw]:
+        """Wait up to `timeout` seconds for updates; those before `offset` are confirmed."""
+        asked: dict[str, Any] = {
+            "timeout": timeout,
+            "allowed_updates": ["message", "callback_query"],
+        }
+        if offset is not None:
+            asked["offset"] = offset
+        return await self.call("getUpdates", asked, list[msgspec.Raw], PATIENCE + timeout)
+
+    async def call(
+        self, method: str, asked: dict[str, Any], kind: type[T], patience: float = PATIENCE
+    ) -> T:
+        """Return the result of a method, and try again as long as that can help.
+
+        Raise `BotTokenRefused` or `BotRefusal`, which say what is wrong without the token.
+        """
+        pause = self.first_pause
+        while True:
+            wait: float | None = None
+            try:
+                status, answer = await self._answer(method, asked, patience)
+                if answer.ok:
+                    return msgspec.json.decode(answer.result, type=kind)
+                wait = answer.parameters.retry_after
+                problem = self._problem(status, answer)
+            except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                problem = type(error).__name__
+            except msgspec.MsgspecError:
+                problem = "the answer is not of the Bot API"
+            log.warning("Telegram: %s fails: %s; it is tried again", method, problem)
+            await asyncio.sleep(pause if wait is None else wait)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _answer(
+        self, method: str, asked: dict[str, Any], patience: float
+    ) -> tuple[int, _BotAnswer]:
+        if self._http is None:
+            self._http = aiohttp.ClientSession()
+        limit = aiohttp.ClientTimeout(total=patience)
+        body = msgspec.json.encode(asked)
+        headers = {"Content-Type": "application/json"}
+        async with self._http.post(
+            self._address + method, data=body, headers=headers, timeout=limit, allow_redirects=False
+        ) as response:
+            content = await response.read()
+            if response.status >= 500:
+                return response.status, _BotAnswer(False, description="an error of the server")
+            return response.status, msgspec.json.decode(content, type=_BotAnswer)
+
+    def _problem(self, status: int, answer: _BotAnswer) -> str:
+        """Return what is wrong where it may pass; raise `BotRefusal` where it does not."""
+        code = answer.error_code or status
+        what = f"{code} {answer.description}".replace(self._token, "***")
+        if code < 500 and code not in {429, _PASSING}:
+            _refuse(code, what)
+        return what
+
+
+def _refuse(code: int, what: str) -> NoReturn:
+    raise (BotTokenRefused if code in _NO_TOKEN else BotRefusal)(what)
