@@ -14,7 +14,9 @@ from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.channel_kit import running
 from prolocutor.web.listener import make_app
-from tests.sdk_environment import SdkError, SdkScript, sdk_script
+from tests.sdk_environment import SdkError, SdkScript, sdk_python, sdk_script
+
+sdk_python()  # or the whole file is skipped
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
