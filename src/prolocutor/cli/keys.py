@@ -54,6 +54,10 @@ def create(name: str, scopes: tuple[KeyScope, ...], days: float | None, store: s
     `read` looks at dialogs, figures and metrics; `converse` talks for any person; `operate` does
     what operators do (take dialogs over, rate, notify) and the two before; `admin` everything, keys
     and deletion through the commands' own door included.
+
+    \b
+    Example:
+      prolocutor keys create dashboard --scope read --days 90
     """
     seconds = None if days is None else days * DAY
     command = KeyCommand("create", name=name, scopes=list(scopes), seconds=seconds)
@@ -63,7 +67,12 @@ def create(name: str, scopes: tuple[KeyScope, ...], days: float | None, store: s
 @keys.command("list", short_help="List the keys, never their secrets.")
 @STORE_OPTION
 def list_keys(store: str | None) -> None:
-    """List the keys: id, name, scopes, made, end, last use. The columns are apart by tabs."""
+    """List the keys: id, name, scopes, made, end, last use. The columns are apart by tabs.
+
+    \b
+    Example:
+      prolocutor keys list
+    """
     for key in asyncio.run(_ask(KeyCommand("list"), store)).keys:
         click.echo("\t".join(_row(key)))
 
@@ -72,7 +81,12 @@ def list_keys(store: str | None) -> None:
 @click.argument("id_", metavar="ID")
 @STORE_OPTION
 def revoke(id_: str, store: str | None) -> None:
-    """Revoke the key with this ID."""
+    """Revoke the key with this ID.
+
+    \b
+    Example:
+      prolocutor keys revoke 8f14e45fceea167a
+    """
     asyncio.run(_ask(KeyCommand("revoke", id=id_), store))
     click.echo(f"The key {id_} is revoked.")
 
