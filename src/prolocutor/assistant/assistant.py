@@ -297,9 +297,17 @@ class Assistant:
         the source of a ThingTalk program. `text` is then its title, if any. With `skill` that
         skill alone is asked; `NotFound` names the skills where there is none of this name.
         """
-        input = checked_input(text, attributes, self._max_text, parsed, program)
-        spend("turns", user)
-        return (await self._begin(input, user, dialog, request_id, "python", skill)).reply
+        result = await self.turn(
+            text,
+            user=user,
+            dialog=dialog,
+            attributes=attributes,
+            request_id=request_id,
+            parsed=parsed,
+            program=program,
+            skill=skill,
+        )
+        return result.reply
 
     async def turn(
         self,
