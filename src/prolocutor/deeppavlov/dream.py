@@ -21,7 +21,7 @@ from prolocutor.deeppavlov.python_connectors.description_selector import Descrip
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.deeppavlov.python_connectors.rule_selector import RuleBasedSelector
 from prolocutor.dotted_names import resolve
-from prolocutor.errors import ConfigError, ServiceError
+from prolocutor.errors import ConfigError
 
 State = dict[str, Any]
 
@@ -162,7 +162,7 @@ def make_connector(
 ) -> Connector:
     """Make the connector of a DREAM class, built in or imported; `ConfigError` if it is neither."""
     try:
-        call = built_in(class_name, arguments, DreamEnvironment.read(os.environ), _post)
+        call = built_in(class_name, arguments, DreamEnvironment.read(os.environ))
     except KeyError as error:
         raise ConfigError(f"{class_name} needs {error}", key=name) from None
     if call is None:
@@ -170,10 +170,6 @@ def make_connector(
     if isinstance(call, DescriptionBasedSelector | RuleBasedSelector):
         call = UnhurriedSelector(call)
     return PythonConnector(call, name=name, inline=True)
-
-
-async def _post(url: str, body: Any) -> Any:
-    raise ServiceError(f"{url} is called by the connector http, not from here")
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -65,13 +65,13 @@ class OwnCode(msgspec.Struct, frozen=True):
     first: bool = False
 
 
-def read_pipeline(content: Mapping[str, Any], own: OwnCode = OwnCode()) -> PlannedFile:  # noqa: B008
+def read_pipeline(content: Mapping[str, Any], own: OwnCode | None = None) -> PlannedFile:
     """Plan what a pipeline file says; `ConfigError` where it is none."""
     try:
         file = msgspec.convert(content, PipelineFile)
     except msgspec.ValidationError as error:
         raise ConfigError(f"this is no pipeline file of DeepPavlov Agent: {error}") from None
-    return _Planner(file, own).planned()
+    return _Planner(file, own or OwnCode()).planned()
 
 
 class _Planner:

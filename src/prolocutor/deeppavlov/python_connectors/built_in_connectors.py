@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from prolocutor.deeppavlov.python_connectors.batch_call import BatchCall, Post
 from prolocutor.deeppavlov.python_connectors.description_selector import DescriptionBasedSelector
 from prolocutor.deeppavlov.python_connectors.environment import DreamEnvironment
 from prolocutor.deeppavlov.python_connectors.fixed_skills import (
@@ -19,41 +18,40 @@ from prolocutor.deeppavlov.python_connectors.rule_selector import RuleBasedSelec
 
 
 class BuiltInConnector(Protocol):
-    """A quick function of the formatted task; only `BatchConnector` waits and is async."""
+    """A quick function of the formatted task."""
 
     def __call__(self, task: Any) -> Any:
-        """Return the reply, before the response formatter, or an awaitable of it."""
+        """Return the reply, before the response formatter."""
 
 
-Build = Callable[[Mapping[str, Any], DreamEnvironment, Post], BuiltInConnector]
+Build = Callable[[Mapping[str, Any], DreamEnvironment], BuiltInConnector]
 """Makes a connector of the keys beside `class_name`; keys that it does not know mean nothing."""
 
 
 def built_in(
-    class_name: str, arguments: Mapping[str, Any], environment: DreamEnvironment, post: Post
+    class_name: str, arguments: Mapping[str, Any], environment: DreamEnvironment
 ) -> BuiltInConnector | None:
     """Make a connector by its `class_name`, with or without its module; None if not built in.
 
     Raise KeyError for a missing argument.
     """
     build = PYTHON_CONNECTORS.get(class_name.rpartition(":")[2])
-    return build(arguments, environment, post) if build else None
+    return build(arguments, environment) if build else None
 
 
-def _predefined(given: Mapping[str, Any], _: DreamEnvironment, post: Post) -> BuiltInConnector:
+def _predefined(given: Mapping[str, Any], _: DreamEnvironment) -> BuiltInConnector:
     return PredefinedText(given["response_text"], given.get("annotations"))
 
 
 PYTHON_CONNECTORS: Mapping[str, Build] = {
     "PredefinedTextConnector": _predefined,
-    "PostAnnotatorSelectorConnector": lambda given, _, post: PostAnnotatorSelector(
+    "PostAnnotatorSelectorConnector": lambda given, _: PostAnnotatorSelector(
         given["annotator_names"]
     ),
-    "DummySkillConnector": lambda _, environment, post: DummySkill(fallback_texts(environment)),
-    "DescriptionBasedSkillSelectorConnector": lambda _, environment, post: DescriptionBasedSelector(
+    "DummySkillConnector": lambda _, environment: DummySkill(fallback_texts(environment)),
+    "DescriptionBasedSkillSelectorConnector": lambda _, environment: DescriptionBasedSelector(
         environment
     ),
-    "RuleBasedSkillSelectorConnector": lambda _, environment, post: RuleBasedSelector(environment),
-    "AlexaHandlerConnector": lambda _, environment, post: AlexaHandler(),
-    "BatchConnector": lambda given, _, post: BatchCall(given["url"], post),
+    "RuleBasedSkillSelectorConnector": lambda _, environment: RuleBasedSelector(environment),
+    "AlexaHandlerConnector": lambda _, environment: AlexaHandler(),
 }

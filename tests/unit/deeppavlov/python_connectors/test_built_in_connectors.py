@@ -13,18 +13,14 @@ from prolocutor.deeppavlov.python_connectors.fixed_skills import TEXTS
 from tests.unit.deeppavlov.formatters.agent_states import bot, dialog, human
 
 
-async def echo(url: str, body: Any) -> Any:
-    return [url, body]
-
-
 def connector(class_name: str, **arguments: Any) -> BuiltInConnector:
-    found = built_in(class_name, arguments, DreamEnvironment(), echo)
+    found = built_in(class_name, arguments, DreamEnvironment())
     assert found is not None
     return found
 
 
 def test_an_unknown_class_is_not_built_in() -> None:
-    assert built_in("my.module:MyConnector", {}, DreamEnvironment(), echo) is None
+    assert built_in("my.module:MyConnector", {}, DreamEnvironment()) is None
 
 
 def test_a_predefined_text_comes_with_its_annotations() -> None:
@@ -60,14 +56,14 @@ def test_the_dummy_skill_reads_the_texts_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "fallbacks.json"
     file.write_text(json.dumps(["Tea?"]))
     environment = DreamEnvironment.read({"FALLBACK_FILE": str(file)})
-    say = built_in("DummySkillConnector", {}, environment, echo)
+    say = built_in("DummySkillConnector", {}, environment)
     assert say is not None
     assert say({})[0] == ["Tea?"]
 
 
 def test_without_the_file_the_dummy_skill_has_texts_of_the_language() -> None:
     environment = DreamEnvironment.read({"FALLBACK_FILE": "missing.json", "LANGUAGE": "RU"})
-    say = built_in("DummySkillConnector", {}, environment, echo)
+    say = built_in("DummySkillConnector", {}, environment)
     assert say is not None
     assert say({})[0][0] in TEXTS["RU"]
 
@@ -82,11 +78,6 @@ def test_a_command_of_an_alexa_device_is_acknowledged() -> None:
     assert answer({"dialogs": [dialog(human("/alexa_stop"))]})[1] == [1.0]
     with pytest.raises(ValueError, match="/alexa_"):
         answer({"sentences": ["stop"]})
-
-
-async def test_a_batch_is_the_whole_answer() -> None:
-    ask = connector("assistant_dists.deepy_faq.connectors:BatchConnector", url="http://x/model")
-    assert await ask({"a": 1}) == {"batch": ["http://x/model", {"a": 1}]}
 
 
 def test_switches_are_read_as_numbers_and_default_as_in_dream() -> None:
