@@ -1,8 +1,11 @@
-"""The suite's own set-up: signals for child processes, patience of Hypothesis, the closing line."""
+"""The suite's own set-up: child processes, imported modules, Hypothesis, the closing line."""
 
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
-from types import FrameType
+from pathlib import Path
+from types import FrameType, ModuleType
 
 import hypothesis
 import pytest
@@ -32,6 +35,28 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not hasattr(session.config, "workerinput"):
         postgresql_server.end_session()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Forget, after the last test of a file, what its tests imported from folders of their own.
+
+    Assistants name modules such as `agents` beside their file, and there are many such folders.
+    """
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        sys.path[:] = _SEARCHED
+        for name in [name for name, module in sys.modules.items() if _of_a_test(module)]:
+            del sys.modules[name]
+
+
+_SEARCHED = list(sys.path)
+_OF_TESTS = (tempfile.gettempdir(), str(Path(__file__).parent / "data"))
+
+
+def _of_a_test(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and file.startswith(_OF_TESTS)
 
 
 def _let_children_be_interrupted() -> None:

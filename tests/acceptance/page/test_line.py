@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from prolocutor.testing.channel_kit import STRICT
 from tests.acceptance.page.agents import PIPELINE
 from tests.acceptance.page.frames import log, message, said, words
-from tests.acceptance.page.scripted import NOTHING, Server
+from tests.acceptance.page.scripted import ID, NOTHING, Server
 from tests.acceptance.page.visits import a_page
 
 pytestmark = pytest.mark.browser
@@ -25,6 +25,22 @@ def test_words_are_shown_at_once_and_once(page: Page, server: Server) -> None:
     expect(log(page)).to_contain_text("Hi!")
     expect(own).to_have_count(1)
     expect(log(page).get_by_role("status")).to_have_count(0)
+
+
+def test_words_said_before_the_line_is_ready_are_looked_after_once_it_is(
+    page: Page, server: Server
+) -> None:
+    server.opened()
+    server.script.opening = [ID]
+    page.reload()
+    server.opened()
+    page.get_by_label("Your message").fill("hello")
+    page.keyboard.press("Enter")
+    expect(log(page).get_by_text("hello", exact=True)).to_be_visible()
+    server.send(NOTHING)
+
+    assert server.heard() == words("hello")
+    expect(log(page).get_by_role("status")).to_be_visible()
 
 
 def test_a_broken_line_is_made_again_without_loss(page: Page, server: Server) -> None:

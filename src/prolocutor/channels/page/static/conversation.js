@@ -129,11 +129,12 @@ function afterEvent(turn, event) {
 function expecting(state, ask) {
   // What was sent on the line before and has no echo by now was lost with it.
   const lost = (entry) => !state.caughtUp && entry.state === "sent";
+  const pending = state.pending.map((entry) => (lost(entry) ? { ...entry, state: "failed" } : entry));
   return {
     ...state,
     ask: ASKS.includes(ask) ? ask : null,
-    pending: state.pending.map((entry) => (lost(entry) ? { ...entry, state: "failed" } : entry)),
-    busy: state.caughtUp ? state.pending.some((entry) => entry.state === "sent") : false,
+    pending,
+    busy: pending.some((entry) => entry.state !== "failed"),
     turn: null,
     replaying: false,
     caughtUp: true,
