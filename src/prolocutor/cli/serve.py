@@ -256,6 +256,7 @@ def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str
         "deeppavlov": {"load": load},
         "page": {"recent": recent, "uploads": uploads},
         "openai": {"recent": recent},
+        "console": {"folder": folder},
         "a2a": {"secured": bool(auth.keys or auth.tokens), "folder": folder},
     }
 

@@ -124,3 +124,24 @@ async def test_a_webhook_is_told_of_each_change_in_order() -> None:
     assert {(one["dialog_id"], one["user"], one["dialog"]) for one in told} == {
         (result.dialog_id, "ann", "main")
     }
+
+
+async def test_without_a_key_only_our_own_page_may_write() -> None:
+    async with at_the_door(Console, AccessPolicy(loopback=True)) as door:
+        id_ = (await door.assistant.turn("hello", user="almond:ann")).dialog_id
+        tried: list[tuple[str | None, int]] = [
+            ("https://elsewhere.example", 403),
+            ("null", 403),
+            (door.url, 200),
+        ]
+        for origin, status in tried:
+            headers = {} if origin is None else {"Origin": origin}
+            path = at(id_, "take")
+            async with door.http.post(path, json={}, headers=headers) as response:
+                assert (origin, response.status) == (origin, status)
+        async with door.http.post(at(id_, "give"), data="{}") as response:
+            assert response.status == 400
+        async with door.http.delete("/api/console/jobs/none") as response:
+            assert response.status == 404
+        assert await get(door, "/api/console/jobs") == (200, {"items": [], "next": None})
+        assert (await get(door, "/api/console/jobs", limit=201))[0] == 400

@@ -2,167 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
-
-import msgspec
-from msgspec import Meta
+from pathlib import Path
+from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import Route
-from prolocutor.dialog.rounds import Handover
-from prolocutor.errors import HandoverConflict, NotFound
-from prolocutor.web.operations import IdempotencyKey, Operation, TypedRequest
+from prolocutor.channels.console.handovers import HandoverEndpoints
+from prolocutor.channels.console.job_endpoints import JobEndpoints
+from prolocutor.channels.console.jobs import JobRegister
+from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
+from prolocutor.contracts.channel import Route, WebSocketRoute
 
-BASE: Final = "/api/console"
-ONE: Final = f"{BASE}/conversations/{{dialog_id}}"
-
-
-class OpenDialogPath(msgspec.Struct, frozen=True):
-    """The parameters of a request about an active dialog."""
-
-    dialog_id: str
-
-
-class SpeechParams(OpenDialogPath, frozen=True, kw_only=True):
-    """The parameters of a request to say something."""
-
-    idempotency_key: IdempotencyKey = msgspec.field(name="Idempotency-Key", default=None)
-
-
-class TakeOver(msgspec.Struct, frozen=True):
-    """An empty object."""
-
-
-class OperatorWords(msgspec.Struct, frozen=True):
-    """What is said to the person."""
-
-    text: Annotated[str, Meta(min_length=1)]
-
-
-class GiveBack(msgspec.Struct, frozen=True):
-    """A note for services, which see it in `attributes.handover` of the utterance."""
-
-    note: str = ""
-
-
-class HandoverState(msgspec.Struct, frozen=True, kw_only=True):
-    """Who has a dialog: an operator `by` name since then (UNIX seconds), or a person is wanted."""
-
-    state: Literal["waits", "taken"]
-    by: str
-    since: float
-    reason: str
-
-
-class ConversationHandover(msgspec.Struct, frozen=True):
-    """Who has a dialog; null where the assistant has it and no person is wanted."""
-
-    dialog_id: str
-    handover: HandoverState | None
-
-
-class ListedHandover(msgspec.Struct, frozen=True, kw_only=True):
-    """A dialog that waits for a person, or that one has taken over."""
-
-    dialog_id: str
-    user: str
-    dialog: str
-    handover: HandoverState
-
-
-class HandoverList(msgspec.Struct, frozen=True):
-    """The dialogs that wait for a person or are taken over, the longest first."""
-
-    items: list[ListedHandover]
+JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
+"""How many jobs of a kind run at a time."""
 
 
 class Console:
-    """What operators do: take dialogs over, speak in them, give them back.
+    """What operators see and do, one resource a file.
 
     Their name is that of their key (`auth.keys`), `operator` where it has none, and `local` on the
-    machine itself.
+    machine itself. `folder` is where the assistant's file lies.
     """
 
     name: Final = "console"
     prefix: Final = "console:"
 
-    def __init__(self, assistant: Assistant) -> None:
-        self._desk = assistant.desk
-        errors = (NotFound, HandoverConflict)
-        listed = Operation(self.list_handovers)
-        shown = Operation(self.show_handover, errors=[NotFound])
-        take = Operation(self.take_over, errors=errors)
-        say = Operation(self.say, errors=errors)
-        give = Operation(self.give_back, errors=errors)
-        self.routes: list[Route] = [
-            Route("GET", f"{BASE}/handovers", listed, "operators"),
-            Route("GET", f"{ONE}/handover", shown, "operators"),
-            Route("POST", f"{ONE}/take", take, "operators"),
-            Route("POST", f"{ONE}/say", say, "operators"),
-            Route("POST", f"{ONE}/give", give, "operators"),
+    def __init__(self, assistant: Assistant, *, folder: Path = Path()) -> None:
+        self._jobs = JobRegister(JOBS_AT_ONCE)
+        context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
+        resources: list[ConsoleResource] = [
+            HandoverEndpoints(context.assistant),
+            JobEndpoints(context.jobs),
+        ]
+        self.routes: list[Route | WebSocketRoute] = [
+            route for resource in resources for route in resource.routes
         ]
 
     async def open(self) -> None:
         """Do nothing: there is nothing to get ready."""
 
     async def close(self) -> None:
-        """Do nothing: handovers are stored with their dialogs."""
-
-    async def list_handovers(self, request: TypedRequest[None, None]) -> HandoverList:
-        """List the dialogs that wait for a person or are taken over."""
-        return HandoverList(
-            [
-                ListedHandover(
-                    dialog_id=one.dialog_id,
-                    user=one.user,
-                    dialog=one.dialog,
-                    handover=_state(one.handover),
-                )
-                for one in await self._desk.listed()
-            ]
-        )
-
-    async def show_handover(
-        self, request: TypedRequest[OpenDialogPath, None]
-    ) -> ConversationHandover:
-        """Show who has a dialog."""
-        user, dialog = await self._desk.find(request.params.dialog_id)
-        return await self._shown(request.params.dialog_id, user, dialog)
-
-    async def take_over(
-        self, request: TypedRequest[OpenDialogPath, TakeOver]
-    ) -> ConversationHandover:
-        """Take a dialog over: from the next input on no service is asked."""
-        user, dialog = await self._desk.find(request.params.dialog_id)
-        await self._desk.take(user, dialog, by=request.visitor.name)
-        return await self._shown(request.params.dialog_id, user, dialog)
-
-    async def say(self, request: TypedRequest[SpeechParams, OperatorWords]) -> ConversationHandover:
-        """Say something to the person of a dialog that was taken over."""
-        params = request.params
-        user, dialog = await self._desk.find(params.dialog_id)
-        await self._desk.say(
-            request.body.text,
-            user,
-            dialog,
-            by=request.visitor.name,
-            request_id=params.idempotency_key,
-        )
-        return await self._shown(params.dialog_id, user, dialog)
-
-    async def give_back(
-        self, request: TypedRequest[OpenDialogPath, GiveBack]
-    ) -> ConversationHandover:
-        """Return a dialog to the assistant."""
-        user, dialog = await self._desk.find(request.params.dialog_id)
-        await self._desk.give(user, dialog, by=request.visitor.name, note=request.body.note)
-        return await self._shown(request.params.dialog_id, user, dialog)
-
-    async def _shown(self, dialog_id: str, user: str, dialog: str) -> ConversationHandover:
-        now = await self._desk.handover(user, dialog)
-        return ConversationHandover(dialog_id, None if now is None else _state(now))
-
-
-def _state(now: Handover) -> HandoverState:
-    state: Literal["waits", "taken"] = "taken" if now.by else "waits"
-    return HandoverState(state=state, by=now.by, since=now.since, reason=now.reason)
+        """Stop the jobs."""
+        await self._jobs.aclose()

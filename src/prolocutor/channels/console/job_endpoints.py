@@ -1,0 +1,65 @@
+"""Endpoints of jobs: how far one is, and its end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from prolocutor.channels.console.jobs import JobPath, JobRegister, JobView, view_of
+from prolocutor.channels.console.paging import Cursor, CursorCodec, Limit
+from prolocutor.channels.console.resources import BASE
+from prolocutor.channels.console.writes import ConsoleWrite
+from prolocutor.contracts.channel import Route
+from prolocutor.errors import NotFound
+from prolocutor.web.operations import Operation, TypedRequest
+
+CURSOR: Final = CursorCodec(int)
+"""The number of the last job on a page."""
+
+
+class JobPageParams(msgspec.Struct, frozen=True):
+    """Which page of jobs is wanted."""
+
+    cursor: Cursor = None
+    limit: Limit = 50
+
+
+class JobPage(msgspec.Struct, frozen=True):
+    """Jobs, the newest first."""
+
+    items: list[JobView]
+    next: str | None
+
+
+class JobEndpoints:
+    """Lists jobs, shows them and stops them."""
+
+    def __init__(self, jobs: JobRegister) -> None:
+        self._jobs = jobs
+        listed = Operation(self.list_jobs)
+        show = Operation(self.show_job, errors=[NotFound])
+        stop = ConsoleWrite(self.stop_job, errors=[NotFound])
+        self.routes = [
+            Route("GET", f"{BASE}/jobs", listed, "operators"),
+            Route("GET", f"{BASE}/jobs/{{id}}", show, "operators"),
+            Route("DELETE", f"{BASE}/jobs/{{id}}", stop, "operators"),
+        ]
+
+    async def list_jobs(self, request: TypedRequest[JobPageParams, None]) -> JobPage:
+        """List the jobs of this process."""
+        params = request.params
+        found = self._jobs.newest(CURSOR.read(params.cursor), params.limit + 1)
+        shown = found[: params.limit]
+        more = len(found) > len(shown)
+        return JobPage(
+            [view_of(job) for job in shown], CURSOR.write(shown[-1].number if more else None)
+        )
+
+    async def show_job(self, request: TypedRequest[JobPath, None]) -> JobView:
+        """Show a job."""
+        return view_of(self._jobs.find(request.params.id))
+
+    async def stop_job(self, request: TypedRequest[JobPath, None]) -> JobView:
+        """Stop a job that has not ended."""
+        return view_of(await self._jobs.stop(request.params.id))

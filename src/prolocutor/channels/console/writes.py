@@ -1,0 +1,35 @@
+"""ConsoleWrite: an operation of the console that changes something."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from prolocutor.contracts.http import HttpRequest, HttpResponse
+from prolocutor.errors import Forbidden
+from prolocutor.web.operations import Operation
+
+
+class ConsoleWrite(Operation):
+    """An operation that needs a key, or loopback and no page of another site.
+
+    Pages of the sites under `origins` need a key too: without one every visitor of such a site on
+    this machine would be an operator. Browsers send `Origin` with each write; other clients need
+    not send it. A body has to be `application/json`.
+    """
+
+    async def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Check where a request comes from, and have it handled."""
+        given = request.header("authorization") or request.query("access_token")
+        if not given and not _from_our_page(request):
+            raise Forbidden("pages of other sites need a key")
+        return await super().__call__(request)
+
+
+def _from_our_page(request: HttpRequest) -> bool:
+    origin = request.header("origin")
+    if origin is None:
+        return True
+    try:
+        return urlsplit(origin).netloc == request.header("host")
+    except ValueError:
+        return False
