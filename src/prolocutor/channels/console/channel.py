@@ -1,4 +1,4 @@
-"""Console: the door of operators, under `/api/console`."""
+"""Console: the door of operators, at `/console` and under `/api/console`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from prolocutor.channels.console.handovers import HandoverEndpoints
 from prolocutor.channels.console.job_endpoints import JobEndpoints
 from prolocutor.channels.console.jobs import JobRegister
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
+from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.contracts.channel import Route, WebSocketRoute
 
 JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
@@ -30,6 +31,7 @@ class Console:
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         resources: list[ConsoleResource] = [
+            ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             JobEndpoints(context.jobs),
         ]

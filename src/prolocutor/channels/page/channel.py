@@ -17,7 +17,6 @@ from prolocutor.channels.page.explanations import (
 )
 from prolocutor.channels.page.ownership import PageUser, may_see, user_of
 from prolocutor.channels.page.pictures import FolderPictures, StorePictures
-from prolocutor.channels.page.static_files import StaticFiles
 from prolocutor.channels.page.uploads import Pictures, Uploads
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
@@ -25,8 +24,11 @@ from prolocutor.contracts.quota import spend
 from prolocutor.errors import NotFound, Overloaded, StoreError
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.operations import Operation, TypedRequest
+from prolocutor.web.static_files import StaticFiles
 
 log = logging.getLogger(__name__)
+
+FOLDER: Final = Path(__file__).parent / "static"
 
 PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -97,7 +99,7 @@ class Page:
         recent: RecentTurns | None = None,
         uploads: str | Path | None = None,
     ) -> None:
-        files = StaticFiles(assistant.name)
+        files = StaticFiles(FOLDER, assistant.name)
         self._assistant = assistant
         self._store = assistant.store
         self._explanations = TurnExplanations(assistant.store, recent)

@@ -1,4 +1,4 @@
-// The joint between the page and what it borrows: elements are written as html`<p>...</p>`.
+// The joint between a page and what it borrows: elements are written as html`<p>...</p>`.
 
 import { h } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
@@ -20,6 +20,11 @@ const SHAPES = {
   place: "M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.500a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
   picture: "M4 4h16a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2H4a2 2 0 0 1-2-2V6c0-1.1.900-2 2-2zm0 13h16l-5.5-7-4 5-2.5-3L4 17zm3.5-7a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3z",
 };
+
+// Add the drawings of one page to those that all pages have.
+export function addDrawings(shapes) {
+  Object.assign(SHAPES, shapes);
+}
 
 // A drawing that stands beside words or in a button that has a label of its own.
 export function Drawing({ name }) {

@@ -1,4 +1,4 @@
-"""The files of the page, read once; their headers allow no other script to run."""
+"""The files of a page, read once; their headers allow no other script to run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from prolocutor.contracts.http import HttpResponse
 from prolocutor.errors import NotFound
 from prolocutor.web.operations import TypedRequest
 
-FOLDER: Final = Path(__file__).parent / "static"
+SHARED: Final = Path(__file__).parent / "shared_files"
+"""What all pages share: colours, elements, what makes text safe, what is borrowed from others."""
+
 INDEX: Final = "index.html"
 
 TYPES: Final = {
@@ -27,25 +29,32 @@ TYPES: Final = {
     ".md": "text/plain; charset=utf-8",
 }
 
-_SOURCES: Final = {
-    "default-src": "'none'",
-    "script-src": "'self'",
-    "style-src": "'self'",
-    "img-src": "'self' http: https:",
-    "media-src": "'self' http: https:",
-    "connect-src": "'self'",
-    "base-uri": "'none'",
-    "form-action": "'none'",
-    "frame-ancestors": "'none'",
-    "require-trusted-types-for": "'script'",
-    "trusted-types": "'none'",
-}
 
-POLICY: Final = "; ".join(f"{what} {where}" for what, where in _SOURCES.items())
-"""The content security policy: its own files, and pictures and sound from anywhere."""
+def content_policy(*, pictures: str = "'self'") -> str:
+    """Return a content security policy: its own files, pictures and sound from `pictures`."""
+    sources = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": pictures,
+        "media-src": pictures,
+        "connect-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
+    return "; ".join(f"{what} {where}" for what, where in sources.items())
+
+
+POLICY: Final = content_policy(pictures="'self' http: https:")
+"""The policy of a page that shows pictures from anywhere."""
+
+OWN_POLICY: Final = content_policy()
+"""The policy of a page that asks nobody else for anything."""
 
 SAFE: Final = {
-    "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -75,12 +84,17 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class StaticFiles:
-    """The files of the page by name; `{{name}}` in the index becomes the assistant's name."""
+    """The files of a folder and those that all pages share, by name.
 
-    def __init__(self, name: str) -> None:
+    `{{name}}` in the index becomes the assistant's name.
+    """
+
+    def __init__(self, folder: Path, name: str, policy: str = POLICY) -> None:
+        self._headers = {"Content-Security-Policy": policy, **SAFE}
         self._files = {
-            path.relative_to(FOLDER).as_posix(): _read(path)
-            for path in FOLDER.rglob("*")
+            path.relative_to(root).as_posix(): _read(path)
+            for root in (SHARED, folder)
+            for path in root.rglob("*")
             if path.suffix in TYPES
         }
         index = self._files[INDEX].body.replace(b"{{name}}", html.escape(name).encode())
@@ -88,17 +102,18 @@ class StaticFiles:
 
     async def page(self, request: TypedRequest[CachedCopy, None]) -> HttpResponse:
         """Return the chat page."""
-        return self._response(INDEX, request.params)
+        return self.find(INDEX, request.params)
 
     async def page_file(self, request: TypedRequest[FilePath, None]) -> HttpResponse:
         """Return a file of the chat page."""
-        return self._response(request.params.file, request.params)
+        return self.find(request.params.file, request.params)
 
-    def _response(self, name: str, cached: CachedCopy) -> HttpResponse:
+    def find(self, name: str, cached: CachedCopy) -> HttpResponse:
+        """Return a file, or that the browser has it; raise `NotFound`."""
         file = self._files.get(name)
         if file is None:
             raise NotFound("the page has no file of this name")
-        headers = {**SAFE, "ETag": file.etag}
+        headers = {**self._headers, "ETag": file.etag}
         if cached.etag == file.etag:
             return HttpResponse(status=304, content_type=file.content_type, headers=headers)
         return HttpResponse(file.body, content_type=file.content_type, headers=headers)

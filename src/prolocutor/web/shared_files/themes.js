@@ -1,0 +1,36 @@
+// Choosing a theme: "light", "dark", or "system"; kept for all pages of this assistant.
+
+const NAME = "prolocutor.theme";
+const root = document.documentElement;
+const heard = new Set();
+
+// Give the chosen theme.
+export function theme() {
+  return root.dataset.theme ?? "system";
+}
+
+// Choose a theme, in all windows.
+export function setTheme(value) {
+  show(value);
+  try {
+    if (value === "system") localStorage.removeItem(NAME);
+    else localStorage.setItem(NAME, value);
+  } catch {
+    // Without storage it holds until the page is left.
+  }
+}
+
+// Call back whenever colours change; the function that comes back ends that.
+export function onTheme(changed) {
+  heard.add(changed);
+  return () => heard.delete(changed);
+}
+
+function show(value) {
+  if (value === "light" || value === "dark") root.dataset.theme = value;
+  else delete root.dataset.theme;
+  heard.forEach((changed) => changed());
+}
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => heard.forEach((changed) => changed()));
+addEventListener("storage", (event) => event.key === NAME && show(event.newValue));
