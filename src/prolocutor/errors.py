@@ -31,7 +31,8 @@ ProlocutorError                 anything this package raises on purpose
     ├── BadReply                its answer is malformed: path of the value
     ├── ServiceLate             it did not answer in time
     ├── NoPlace                 too many of its calls are running already
-    └── BreakerOpen             it failed too often and is not called for a while
+    ├── BreakerOpen             it failed too often and is not called for a while
+    └── SwitchedOff             an operator has switched it off
 """
 
 from __future__ import annotations
@@ -287,3 +288,9 @@ class BreakerOpen(ServiceError):
     """The service failed too often and is not called for a while."""
 
     code = "breaker_open"
+
+
+class SwitchedOff(ServiceError):
+    """An operator has switched the service off, or one that it requires."""
+
+    code = "switched_off"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import msgspec
 
@@ -19,6 +20,7 @@ from prolocutor.assistant.person_access import PersonAccess, shared_store
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
 from prolocutor.assistant.rounds.secrets import Secrets
+from prolocutor.assistant.service_switches import ServiceSwitches
 from prolocutor.assistant.shared_agenda import SharedAgenda
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.speaking_skills import SpeakingSkills
@@ -44,6 +46,7 @@ class AssistantParts(msgspec.Struct, frozen=True):
     listeners: FeedListeners
     handovers: Handovers
     health: StoreHealth
+    switches: ServiceSwitches
     access: PersonAccess | None = None
     succession: Succession | None = None
 
@@ -108,6 +111,7 @@ def assemble(
         lessons=lessons,
     )
     health = StoreHealth(store)
+    switches = ServiceSwitches(store, engine.prepared, partial(listeners.wake_others, ""))
     turns = TurnRunner(
         engine=engine,
         journal=journal,
@@ -127,7 +131,9 @@ def assemble(
         speaking=SpeakingSkills(store) if engine.prepared.reads_skills else None,
     )
     if shared is None or access is None or wake_ups is None or lessons is None:
-        return AssistantParts(journal, scheduler, changes, turns, listeners, handovers, health)
+        return AssistantParts(
+            journal, scheduler, changes, turns, listeners, handovers, health, switches
+        )
     succession = Succession(
         shared,
         replica,
@@ -137,8 +143,18 @@ def assemble(
         scheduler=scheduler,
         listeners=listeners,
         wake_ups=wake_ups,
+        switches=switches,
         lessons=lessons if observers.has_learners else None,
     )
     return AssistantParts(
-        journal, scheduler, changes, turns, listeners, handovers, health, access, succession
+        journal,
+        scheduler,
+        changes,
+        turns,
+        listeners,
+        handovers,
+        health,
+        switches,
+        access,
+        succession,
     )

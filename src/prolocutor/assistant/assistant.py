@@ -28,6 +28,7 @@ from prolocutor.assistant.input_checks import (
     checked_input,
 )
 from prolocutor.assistant.late_start import LateStart
+from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
@@ -69,7 +70,8 @@ class Assistant:
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
-    share the store. `desk` is what operators do with dialogs.
+    share the store. `desk` is what operators do with dialogs, `switches` switches services off and
+    on, `alone` talks to one of them.
     """
 
     def __init__(
@@ -163,6 +165,8 @@ class Assistant:
         self._listeners = parts.listeners
         self._access, self._succession = parts.access, parts.succession
         self._handovers = parts.handovers
+        self.switches = parts.switches
+        self.alone = LoneTalk(self.store, self.engine)
         self.store_health = parts.health
         self.desk = OperatorDesk(self.store, self._turns, self._in_line, handover, max_text)
 
@@ -218,6 +222,7 @@ class Assistant:
             raise
         if self._broker is not None:
             await self._broker.open()
+        await self.switches.refresh()
         self.watchdog.start()
         for turn in unfinished:
             recover = partial(self._turns.recover, turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from prolocutor.dialog.plain import JsonObject
-from prolocutor.pipeline.guard import BreakerState
+from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline
 
@@ -15,7 +15,7 @@ class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     `breaker` is `closed` while the service is asked as usual. `in_flight` counts the calls that
     run now, cancelled ones that run on included; `max_in_flight` bounds it. `timeout` is in
-    seconds. `card` and `icon` are as declared.
+    seconds. `card` and `icon` are as declared. `off` says by whom it is switched off, if it is.
     """
 
     name: str
@@ -26,6 +26,7 @@ class ServiceStatus(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float
     card: JsonObject | None = None
     icon: str | None = None
+    off: str | None = None
 
 
 def services_of(prepared: PreparedPipeline) -> list[ServiceStatus]:
@@ -40,6 +41,7 @@ def services_of(prepared: PreparedPipeline) -> list[ServiceStatus]:
             timeout=step.service.timeout,
             card=step.service.card_members or None,
             icon=step.service.icon,
+            off=step.off,
         )
         for step in prepared.every()
     ]

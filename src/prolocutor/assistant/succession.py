@@ -14,6 +14,7 @@ from prolocutor.assistant.assistant_settings import ReplicaSettings
 from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.person_access import PersonAccess, ReplicaStore
+from prolocutor.assistant.service_switches import ServiceSwitches
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.assistant.turn_runner import TurnRunner
 from prolocutor.contracts.shared_store import WakeUps
@@ -51,9 +52,12 @@ class Succession:
         scheduler: AgendaScheduler,
         listeners: FeedListeners,
         wake_ups: WakeUps,
+        switches: ServiceSwitches,
         lessons: SharedLessons | None = None,
     ) -> None:
         self._lessons = lessons
+        self._switches = switches
+        self._looking: asyncio.Task[None] | None = None
         self._wake_ups = wake_ups
         self._store = store
         self._settings = settings
@@ -123,7 +127,8 @@ class Succession:
         """Wait for the turns that were taken over, and stop beating."""
         if self._recoveries:
             await asyncio.wait(self._recoveries.values(), timeout=grace)
-        for task in [*self._living, *self._recoveries.values()]:
+        looking = () if self._looking is None else (self._looking,)
+        for task in [*self._living, *self._recoveries.values(), *looking]:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
@@ -196,7 +201,9 @@ class Succession:
     # -- hints ------------------------------------------------------------------------------
 
     def _woken(self, user: str) -> None:
-        """Take a hint of another replica; "" stands for everyone."""
+        """Take a hint of another replica; "" stands for everyone, and for what is switched off."""
+        if user == "" and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.create_task(self._switches.look_again())
         for each in self._listeners.users if user == "" else [user]:
             self._listeners.wake_here(each)
         self._scheduler.look_again(user or None)
@@ -213,6 +220,7 @@ class Succession:
                 ends = await self._store.feed_ends(self._listeners.users)
                 if self._lessons is not None:
                     await self._lessons.refresh()
+                await self._switches.refresh()
             except StoreError:
                 continue  # the beat says so already
             for user, end in ends.items():

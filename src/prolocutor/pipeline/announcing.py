@@ -22,7 +22,8 @@ from prolocutor.dialog.turn_events import (
     TurnListener,
 )
 from prolocutor.pipeline.draft import Draft
-from prolocutor.pipeline.ledger import Ledger, LedgerEntry
+from prolocutor.pipeline.ledger import Ledger
+from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.plan import Commit, Stage
 from prolocutor.pipeline.waves import SkillSelection
 

@@ -18,7 +18,7 @@ from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.plain import Plain, PlainItems
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.pipeline.calls import RunningCalls, ServiceCall, Strays
-from prolocutor.pipeline.ledger import SkillWave
+from prolocutor.pipeline.ledger_entries import SkillWave
 from prolocutor.pipeline.plan import Formatter
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.pipeline.requests import AnyRequest
@@ -31,7 +31,8 @@ class CallGroup(msgspec.Struct, eq=False):
     """The calls by which one service is asked once; their replies stand by position.
 
     `wave` and `about` are what a candidate annotator is asked about. `reshape` is the response
-    formatter that replies go through, `left` counts the calls that are not through.
+    formatter that replies go through, `left` counts the calls that are not through. `counted`:
+    failures count for the service's breaker.
     """
 
     step: ServiceStep
@@ -41,6 +42,7 @@ class CallGroup(msgspec.Struct, eq=False):
     wave: SkillWave | None = None
     about: list[DraftHypothesis] | None = None
     failed: int = 0
+    counted: bool = True
     calls: list[ServiceCall[CallToken]] = []
 
     def take(self, position: int, outcome: Any) -> bool:
@@ -54,7 +56,8 @@ class CallGroup(msgspec.Struct, eq=False):
         elif not isinstance(outcome, ServiceError):
             outcome = ServiceRaised(f"its connector gave a {type(outcome).__name__}")
         if not isinstance(outcome, Plain):
-            step.guard.note(outcome)
+            if self.counted:
+                step.guard.note(outcome)
             self.failed += 1
         self.replies[position] = outcome
         self.left = left = self.left - 1
@@ -128,15 +131,21 @@ async def answers_of(
     strays: Strays,
     *,
     formatted: bool = True,
+    counted: bool = True,
 ) -> CallGroup:
-    """Ask a service once, outside of a turn's graph, and wait until all its replies are there."""
+    """Ask a service once, outside of a turn's graph, and wait until all its replies are there.
+
+    Without `counted` its breaker does not stop the calls and learns nothing of them.
+    """
     group = new_group(step, len(requests))
+    group.counted = counted
+    ask = ask_once if counted else _ask_alone
     if not formatted:
         group.reshape = None
     calls: RunningCalls[CallToken] = RunningCalls(asyncio.get_running_loop(), strays)
     now = monotonic()
     try:
-        calls.apart(lambda: ask_once(group, requests, seconds, calls, now))
+        calls.apart(lambda: ask(group, requests, seconds, calls, now))
         while group.left:
             if not calls.settled:
                 await calls.wait(now + seconds)
@@ -146,6 +155,19 @@ async def answers_of(
     finally:
         calls.close()
     return group
+
+
+def _ask_alone(
+    group: CallGroup,
+    requests: Sequence[AnyRequest],
+    seconds: float,
+    calls: RunningCalls[CallToken],
+    now: float,
+) -> None:
+    """Make the calls of a group as `ask_once` does, past the service's breaker."""
+    guard = group.step.guard
+    for position, request in enumerate(requests):
+        calls.start(guard.call_alone(request), (group, position), seconds, now, guard.task_name)
 
 
 def _checked_again(reply: Plain) -> Plain | ServiceError:

@@ -12,9 +12,9 @@ from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.turn_events import TurnListener
-from prolocutor.errors import BadReply, NotFound, ServiceError
+from prolocutor.errors import BadReply, NotFound, ServiceError, SwitchedOff
 from prolocutor.pipeline.calling import answers_of
-from prolocutor.pipeline.guard import BreakerState
+from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
 from prolocutor.pipeline.requests import PayloadRequest, checked_payload, requests_for
@@ -80,7 +80,7 @@ class Engine:
         wrong is on record.
         """
         step = self.prepared.skill_steps.get(skill)
-        if step is None:
+        if step is None or step.off is not None:
             return
         draft = turn.draft
         seconds = min(step.timeout, turn.seconds_until(Stage.POSTPROCESSOR))
@@ -118,7 +118,9 @@ class Engine:
         formatted: bool = False,
     ) -> Any:
         """Ask one service under its guard, outside of any turn (`contracts/caller.py`)."""
-        step = self._step_of(service, stage)
+        step = self.step_of(service, stage)
+        if step.off is not None:
+            raise SwitchedOff(step.off)
         asked = checked_payload(_formatted(step, request) if formatted else request)
         key = key or f"{new_id()}/{service}"
         payload = PayloadRequest(service, key.partition("/")[0], key, timeout, asked)
@@ -139,8 +141,11 @@ class Engine:
                 closing.cancel()
                 log.error("service %s was not let go within %g s", step.name, CLOSE_SECONDS)
 
-    def _step_of(self, service: str, stage: str | None) -> ServiceStep:
-        """Return the service of this name: of the stage, else the skill, else any."""
+    def step_of(self, service: str, stage: str | None = None) -> ServiceStep:
+        """Return the service of this name: of the stage, else the skill, else any.
+
+        Raise `NotFound` where there is none.
+        """
         found = [one for one in self.prepared.every() if one.name == service]
         if stage is not None:
             found = [one for one in found if one.stage == stage]

@@ -5,84 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from prolocutor.contracts.connector import Connector, ImmediateAnswer, Request
 from prolocutor.dialog.plain import Plain
 from prolocutor.errors import BadReply, BreakerOpen, NoPlace, ServiceError, ServiceRaised
 from prolocutor.pipeline import plan
 from prolocutor.pipeline.calls import start_now
+from prolocutor.pipeline.circuit_breaker import BreakerState, CircuitBreaker
 
 log = logging.getLogger(__name__)
-
-BreakerState = Literal["closed", "open", "half-open"]
-
-
-class CircuitBreaker:
-    """Leaves a failing service alone for a while, then lets one call try.
-
-    It counts failures, not the share of them, so it works for a single address as well.
-    """
-
-    def __init__(
-        self,
-        rule: plan.Breaker,
-        changed: Callable[[BreakerState], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.state: BreakerState = "closed"
-        self._rule = rule
-        self._changed = changed
-        self._clock = clock
-        self.failures: deque[float] = deque(maxlen=rule.failures)
-        """When it failed since its last success."""
-        self._opened = 0.0
-
-    def pass_through(self) -> None:
-        """Let a call through or raise `BreakerOpen`; after the cool-down one call may try."""
-        if self.state == "closed":
-            return
-        rest = self._opened + self._rule.cooldown - self._clock()
-        if self.state == "half-open" or rest > 0:
-            raise BreakerOpen(f"left alone after {self._rule.failures} failures")
-        self._turn("half-open")
-
-    def failed(self) -> None:
-        """Take note of a failure."""
-        if self.state == "open":
-            return
-        now = self._clock()
-        self.failures.append(now)
-        full = len(self.failures) == self._rule.failures
-        if self.state == "half-open" or (full and now - self.failures[0] <= self._rule.window):
-            self._opened = now
-            self._turn("open")
-
-    def trip(self) -> None:
-        """Open at once, whatever was counted: it held up all others."""
-        self._opened = self._clock()
-        self.failures.append(self._opened)
-        if self.state != "open":
-            self._turn("open")
-
-    def succeeded(self) -> None:
-        """Take note of a success."""
-        self.failures.clear()
-        if self.state != "closed":
-            self._turn("closed")
-
-    def undecided(self) -> None:
-        """Take note that a call ended without showing whether the service works."""
-        if self.state == "half-open":
-            self._turn("open")
-
-    def _turn(self, state: BreakerState) -> None:
-        self.state = state
-        self._changed(state)
-
 
 Waiting = tuple[Request, "asyncio.Future[Plain]"]
 
@@ -152,6 +86,20 @@ class Guard:
         except asyncio.CancelledError:
             self.breaker.undecided()
             raise
+        finally:
+            if self._waiting:
+                self._leave()
+            else:
+                self._free += 1
+
+    async def call_alone(self, request: Request) -> Plain | ServiceError:
+        """Ask the service once, past its breaker and without waiting for a place."""
+        if self._free <= 0:
+            raise NoPlace(f"{self.in_flight} calls are running")
+        self._free -= 1
+        try:
+            (reply,) = await self._send((request,))
+            return reply
         finally:
             if self._waiting:
                 self._leave()

@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable
 from enum import Enum, auto
-from typing import Final, Literal, Protocol
-
-import msgspec
+from typing import Final
 
 from prolocutor.contracts.observer import Outcome
-from prolocutor.errors import ServiceError, ServiceLate
+from prolocutor.errors import ServiceError, ServiceLate, SwitchedOff
+from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, WaveNote
 from prolocutor.pipeline.plan import Stage
-from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-
-Standing = Literal["waiting", "held", "asked", "settled"]
-"""`waiting` for other services, `held` until it is selected, `asked` and not through, `settled`."""
+from prolocutor.pipeline.prepared import PreparedPipeline
 
 
 class Due(Enum):
@@ -39,52 +35,6 @@ class Due(Enum):
 _SKILL: Final = Stage.SKILL
 _ANNOTATE: Final = Due.ANNOTATE
 _REPLY: Final = Due.REPLY
-
-
-class WaveNote(msgspec.Struct, frozen=True):
-    """How one candidate annotator is through with one wave."""
-
-    outcome: Outcome
-    error: ServiceError | None = None
-
-
-class SkillWave(msgspec.Struct, eq=False):
-    """Skills that were selected together; `open` counts those that have not settled.
-
-    `notes` has each candidate annotator that was called for the wave, None until it is through.
-    """
-
-    skills: list[str]
-    open: int = 0
-    notes: dict[int, WaveNote | None] = {}
-
-
-class LedgerEntry(msgspec.Struct, eq=False):
-    """What has become of one service in one turn; times are those that transitions were given.
-
-    `missing` counts what it still waits for, `calls` the calls that were made. A skill has the
-    `wave` in which it was selected.
-    """
-
-    step: ServiceStep
-    missing: int
-    standing: Standing = "waiting"
-    outcome: Outcome | None = None
-    error: ServiceError | None = None
-    started: float | None = None
-    ended: float | None = None
-    calls: int = 0
-    wave: SkillWave | None = None
-
-
-class LedgerWatch(Protocol):
-    """Takes note of what becomes of the services of one turn."""
-
-    def asked(self, entry: LedgerEntry) -> None:
-        """Take note that a service is asked, for the first time in the turn."""
-
-    def settled(self, entry: LedgerEntry) -> None:
-        """Take note that a service has settled, asked or not."""
 
 
 class Ledger:
@@ -128,8 +78,20 @@ class Ledger:
         ]
 
     def lacks_required(self, entry: LedgerEntry) -> bool:
-        """Return whether a service that this one requires is not done."""
-        return any(self.entries[index].outcome != "done" for index in entry.step.requires)
+        """Return whether a service is switched off, or one that it requires is not done."""
+        return entry.step.off is not None or any(
+            self.entries[index].outcome != "done" for index in entry.step.requires
+        )
+
+    def switched_off(self, entry: LedgerEntry) -> SwitchedOff | None:
+        """Return why a service is switched off, or lacks one that is; None where neither is so."""
+        if entry.step.off is not None:
+            return SwitchedOff(entry.step.off)
+        for index in entry.step.requires:
+            other = self.entries[index]
+            if isinstance(other.error, SwitchedOff):
+                return SwitchedOff(f"requires {other.step.name}: {other.error}")
+        return None
 
     def may_ask(self, entry: LedgerEntry, now: float) -> bool:
         """Return whether a skill may be asked now; hold it or skip it where it may not."""
@@ -191,6 +153,10 @@ class Ledger:
             self._reply_missing -= 1
             if not self._reply_missing:
                 self.due.append(_REPLY)
+
+    def skip(self, entry: LedgerEntry, now: float) -> None:
+        """Skip a service that is switched off or lacks what it needs."""
+        self.settle(entry, "skipped", now, self.switched_off(entry))
 
     def skip_others(self, entry: LedgerEntry, labels: Collection[str], now: float) -> None:
         """A selector has named whom to ask: skip its other direct successors."""
@@ -259,7 +225,9 @@ class Ledger:
         return None
 
     def lacks_for(self, entry: LedgerEntry, wave: SkillWave) -> bool:
-        """Return whether a service that a candidate annotator requires is not done for a wave."""
+        """Return whether a candidate annotator is off, or lacks what it requires for a wave."""
+        if entry.step.off is not None:
+            return True
         for index in entry.step.requires:
             other = self.entries[index]
             if other.step.stage is Stage.CANDIDATE_ANNOTATOR:

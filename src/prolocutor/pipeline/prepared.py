@@ -9,6 +9,7 @@ import msgspec
 
 from prolocutor.contracts.connector import Connector
 from prolocutor.pipeline.calls import Strays
+from prolocutor.pipeline.circuit_breaker import BreakerState
 from prolocutor.pipeline.formatters import (
     is_own,
     reply_formatter,
@@ -16,7 +17,7 @@ from prolocutor.pipeline.formatters import (
     wants_hypotheses,
 )
 from prolocutor.pipeline.graph import Graph, PlanNode, compile_graph
-from prolocutor.pipeline.guard import BreakerState, Guard, RunningCell
+from prolocutor.pipeline.guard import Guard, RunningCell
 from prolocutor.pipeline.plan import Commit, Formatter, Pipeline, Service, Stage
 
 MAX_RESERVE: Final = 1.0
@@ -66,7 +67,8 @@ class ServiceStep:
     seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
     `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
     `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
-    `may_skip`: a formatter that gives None has nothing to ask.
+    `may_skip`: a formatter that gives None has nothing to ask. `off` says by whom it is switched
+    off, None while it is on; `switch` changes it, from the next service that is entered on.
     """
 
     __slots__ = (
@@ -86,6 +88,7 @@ class ServiceStep:
         "label",
         "may_skip",
         "name",
+        "off",
         "only",
         "own_formatter",
         "reads_skills",
@@ -139,7 +142,8 @@ class ServiceStep:
         self.before = tuple(other.index for other in node.before)
         self.requires = tuple(other.index for other in node.requires)
         self.then = tuple(other.index for other in node.then)
-        self.conditional = bool(node.requires) or node.stage in _CONDITIONAL
+        self.off: str | None = None
+        self.switch(None)
         self.window = 1 if service.context == "none" else service.last
         self.only = service.name if service.context == "own" else None
         self.is_skill_selector = node.stage is Stage.SKILL_SELECTOR
@@ -147,6 +151,11 @@ class ServiceStep:
         self.before_candidates = False
         self.before_reply = False
         self.selecting = node.stage is Stage.RESPONSE_SELECTOR
+
+    def switch(self, off: str | None) -> None:
+        """Switch the service off, for the reason `off`, or on again (None)."""
+        self.off = off
+        self.conditional = off is not None or bool(self.requires) or self.stage in _CONDITIONAL
 
 
 class PreparedPipeline:
@@ -216,6 +225,11 @@ class PreparedPipeline:
         return max((one.service.last or 1 << 30 for one in asking), default=0)
 
     @property
+    def has_response_selector(self) -> bool:
+        """Whether there is a response selector that is not switched off."""
+        return any(one.off is None for one in self.response_selectors)
+
+    @property
     def reads_skills(self) -> bool:
         """Whether some formatter reads which skills spoke in the whole dialog."""
         return any(one.reads_skills for one in self.every())
@@ -242,8 +256,7 @@ class PreparedPipeline:
                     other.before_candidates = True
 
     def _plan_reply(self) -> None:
-        selectors = self.of(Stage.RESPONSE_SELECTOR)
-        self.has_response_selector = bool(selectors)
+        selectors = self.response_selectors = self.of(Stage.RESPONSE_SELECTOR)
         before = selectors or [*self.skill_steps.values(), *self.candidate_steps]
         self.before_reply = len(before)
         for one in before:

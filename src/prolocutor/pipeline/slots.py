@@ -12,7 +12,8 @@ from prolocutor.errors import BadReply, ServiceError
 from prolocutor.pipeline import replies
 from prolocutor.pipeline.calling import CallGroup
 from prolocutor.pipeline.draft import Draft
-from prolocutor.pipeline.ledger import Ledger, LedgerEntry
+from prolocutor.pipeline.ledger import Ledger
+from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.waves import SkillSelection

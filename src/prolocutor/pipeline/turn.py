@@ -20,7 +20,8 @@ from prolocutor.pipeline.announcing import TurnAnnouncer, record_of_service
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
-from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry, SkillWave
+from prolocutor.pipeline.ledger import Due, Ledger
+from prolocutor.pipeline.ledger_entries import LedgerEntry, SkillWave
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import formatter_failure, requests_for
@@ -163,7 +164,7 @@ class Turn:
         """All that a service waits for has settled: ask it, hold it or skip it."""
         step = entry.step
         if step.conditional and self._must_skip(entry):
-            self._ledger.settle(entry, "skipped", monotonic())
+            self._ledger.skip(entry, monotonic())
         elif step.stage is not _SKILL or self._ledger.may_ask(entry, monotonic()):
             self._ask(entry)
 
@@ -318,7 +319,7 @@ class Turn:
             if about and not ledger.lacks_for(entry, wave):
                 self._ask(entry, wave, about)
             else:
-                ledger.annotated(entry, wave, "skipped")
+                ledger.annotated(entry, wave, "skipped", ledger.switched_off(entry))
 
     # -- the reply --------------------------------------------------------------------------
 
@@ -330,9 +331,8 @@ class Turn:
             failed = prepared.has_response_selector or not draft.drafted()
             if last is not None and not last.service.before_confidence:
                 failed = draft.abstained or not draft.drafted()
-            if last is not None and failed:
-                entry = self._ledger.entries[last.index]
-                if entry.outcome is None:
+            if last is not None and failed and last.off is None:
+                if (entry := self._ledger.entries[last.index]).outcome is None:
                     self._ask(entry)
                     return
             self._fall_back()

@@ -22,7 +22,8 @@ from prolocutor.errors import (
     ServiceUnreachable,
 )
 from prolocutor.pipeline import plan
-from prolocutor.pipeline.guard import CircuitBreaker, Guard
+from prolocutor.pipeline.circuit_breaker import CircuitBreaker
+from prolocutor.pipeline.guard import Guard
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.fake_service import FakeRequest
 from tests.unit.pipeline.talk import (

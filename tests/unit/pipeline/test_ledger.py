@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import ServiceLate
-from prolocutor.pipeline.ledger import Due, Ledger, LedgerEntry
+from prolocutor.pipeline.ledger import Due, Ledger
+from prolocutor.pipeline.ledger_entries import LedgerEntry
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.pipeline.prepared import PreparedPipeline, StageDeadlines
 from tests.unit.pipeline.talk import says

@@ -1,0 +1,114 @@
+"""LoneTalk: an operator talks to one agent alone, at the end of a dialog or of none."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from prolocutor.contracts.store import (
+    NewDialog,
+    OpenedTurn,
+    ProfileVersion,
+    Store,
+    TurnOpening,
+    UtteranceParts,
+)
+from prolocutor.dialog import agent_state, plain, splicing
+from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
+from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
+from prolocutor.errors import NotFound
+from prolocutor.pipeline.asking_alone import LoneAnswer, ask_alone
+from prolocutor.pipeline.engine import Engine
+from prolocutor.pipeline.plan import Stage
+
+STRANGER: Final = "console:alone"
+"""The user whom an agent sees where it is talked to outside of any dialog."""
+
+
+class LoneTalk:
+    """Asks one agent in a turn that is neither stored nor recorded nor counted."""
+
+    def __init__(self, store: Store, engine: Engine) -> None:
+        self._store = store
+        self._engine = engine
+
+    async def ask(
+        self, input: Input, agent: str, *, stage: Stage | None = None, dialog_id: str | None = None
+    ) -> LoneAnswer:
+        """Ask an agent what it says to a text, after what was said in a dialog.
+
+        Raise `NotFound` for an unknown agent or dialog.
+        """
+        step = self._engine.step_of(agent, stage)
+        opened = _new_dialog(input)
+        if dialog_id is not None:
+            dialog = await self._store.dialog(dialog_id)
+            if dialog is None:
+                raise NotFound(f"no dialog has the id {dialog_id!s:.80}", field="dialog_id")
+            opened = _continued(dialog, opened, self._engine.prepared.window)
+        return await ask_alone(self._engine.prepared, step, opened, TurnStart(input=input))
+
+
+def _new_dialog(input: Input) -> OpenedTurn:
+    """Return the first turn of a dialog that is not stored."""
+    now = time.time()
+    turn_id, utt_id, bot_utt_id, human_id, dialog_id, id_, bot_id = new_ids(7)
+    opening = TurnOpening(
+        turn_id=TurnId(turn_id),
+        user=STRANGER,
+        dialog_name="main",
+        channel_type="console",
+        utt_id=UtteranceId(utt_id),
+        bot_utt_id=UtteranceId(bot_utt_id),
+        date_time=format_time(now),
+        started=now,
+        text=input.text,
+        attributes=plain.encode(input.attributes),
+        message=b"{}",
+        new_dialog=NewDialog(
+            human_id=human_id, dialog_id=DialogId(dialog_id), id=id_, bot_id=bot_id
+        ),
+    )
+    return OpenedTurn(
+        opening=opening,
+        dialog_id=DialogId(dialog_id),
+        id=id_,
+        date_start=opening.date_time,
+        dialog_attributes=b"{}",
+        rating=b"null",
+        human=ProfileVersion(1, splicing.new_human(human_id, STRANGER)),
+        bot=ProfileVersion(1, splicing.new_bot(bot_id)),
+        window=[],
+        length=0,
+        feed=0,
+        feed_id=0,
+    )
+
+
+def _continued(dialog: Dialog, opened: OpenedTurn, window: int | None) -> OpenedTurn:
+    """Make a turn of a dialog's the next one, without any trace in the dialog."""
+    said = dialog.utterances
+    opened.dialog_id, opened.id = DialogId(dialog.dialog_id), dialog.id
+    opened.date_start = dialog.date_start or opened.date_start
+    opened.dialog_attributes = plain.encode(dialog.attributes)
+    opened.rating = plain.encode(dialog.rating)
+    opened.human.state = plain.encode(agent_state.human_to_state(dialog.human))
+    opened.bot.state = plain.encode(agent_state.bot_to_state(dialog.bot))
+    opened.window = [_parts(one) for one in (said if window is None else said[-window:])]
+    opened.length = len(said)
+    opened.active_skills = [one.active_skill for one in said if isinstance(one, BotUtterance)]
+    return opened
+
+
+def _parts(utterance: HumanUtterance | BotUtterance) -> UtteranceParts:
+    if isinstance(utterance, BotUtterance):
+        state = agent_state.bot_utterance_to_state(utterance)
+        hypotheses = []
+    else:
+        state = agent_state.human_utterance_to_state(utterance)
+        hypotheses = state.pop("hypotheses")
+    user = plain.encode(state.pop("user"))
+    by_bot = isinstance(utterance, BotUtterance)
+    return UtteranceParts(by_bot, plain.encode(state), user, plain.encode(hypotheses))

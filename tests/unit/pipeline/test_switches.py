@@ -1,0 +1,147 @@
+"""Services that are switched off, and services that are talked to alone."""
+
+from typing import Any
+
+import pytest
+
+from prolocutor.contracts.observer import ServiceRecord
+from prolocutor.contracts.selection import Selection
+from prolocutor.dialog.inputs import Input
+from prolocutor.errors import BadInput, NotFound, ServiceRaised, SwitchedOff
+from prolocutor.pipeline.circuit_breaker import CircuitBreaker
+from prolocutor.pipeline.plan import Breaker, Pipeline, Service, Stage
+from tests.unit.assistant.talks import assistant
+from tests.unit.pipeline.talk import FALLBACK, Talk, asked, hypothesis, picks, says, skill
+
+BY_EVE = "switched off by eve"
+
+
+def record(turn: Any, name: str) -> ServiceRecord:
+    (found,) = [one for one in turn.records() if one.name == name]
+    return found
+
+
+def off(talk: Talk, *names: str) -> None:
+    for name in names:
+        talk.engine.step_of(name).switch(BY_EVE)
+
+
+async def test_what_is_off_is_skipped_with_the_reason_and_what_requires_it_follows() -> None:
+    note, other = says("note", {"n": 1}), skill("other", "from other", 0.1)
+    needy = Service("needy", skill("x").target, after=["note"], requires=["note"])
+    talk = Talk(Pipeline(annotators=[note], skills=[needy, other]))
+    off(talk, "note")
+    turn = await talk.turn()
+    talk.engine.step_of("note").switch(None)
+    again = await talk.turn()
+
+    assert turn.draft.spoken().text == "from other"
+    shown = [(one.outcome, one.code, one.error) for one in turn.records()[:2]]
+    assert shown == [
+        ("skipped", "switched_off", BY_EVE),
+        ("skipped", "switched_off", f"requires note: {BY_EVE}"),
+    ]
+    assert record(turn, "needy").calls == 0
+    assert [one.outcome for one in again.records()] == ["done"] * 3
+    assert len(asked(note)) == 1
+
+
+@pytest.mark.parametrize("name", ["a", "manners", "ranking", "polish", "last"])
+async def test_a_service_of_any_stage_can_be_off(name: str) -> None:
+    pipeline = Pipeline(
+        skills=[skill("a", "hello", 0.9), skill("b", "bye", 0.4)],
+        candidate_annotators=[says("manners", 1)],
+        response_selector=Service("ranking", picks(skill_name="a", text="hello").target),
+        postprocessors=[says("polish", "HELLO")],
+        last_chance=says("last", "last words"),
+    )
+    talk = Talk(pipeline)
+    off(talk, name)
+    said = await talk.say()
+
+    # without the response selector the most confident hypothesis wins; the last chance is not asked
+    assert said == ("hello" if name == "polish" else "HELLO")
+    services: dict[str, Service] = {one.name: one for _, one in pipeline.services()}
+    if name in services:
+        assert asked(services[name]) == []
+
+
+async def test_a_selector_that_names_one_that_is_off_is_asked_for_more() -> None:
+    def choose(request: Any) -> Selection:
+        return Selection(["a"], lambda hypotheses, seconds: [] if hypotheses else ["b"])
+
+    pipeline = Pipeline(
+        skill_selector=Service("choose", choose), skills=[skill("a", "A"), skill("b", "B")]
+    )
+    talk = Talk(pipeline)
+    off(talk, "a")
+
+    assert await talk.say() == "B"
+
+
+async def test_nobody_left_means_the_fallback_and_calls_from_outside_are_refused() -> None:
+    talk = Talk(Pipeline(skills=[skill("a")]))
+    off(talk, "a")
+    said = await talk.say()
+    with pytest.raises(SwitchedOff, match=BY_EVE):
+        await talk.engine.call("a", {"text": "hi"}, timeout=1.0)
+
+    assert said == FALLBACK
+
+
+def test_an_open_breaker_can_be_let_try_at_once_and_only_once() -> None:
+    states: list[str] = []
+    it = CircuitBreaker(Breaker(failures=1, cooldown=1e9), states.append)
+    it.let_try()
+    it.failed()
+    it.let_try()
+    it.undecided()  # a call from before: it is not the one that tries
+    it.pass_through()
+    with pytest.raises(Exception, match="left alone"):
+        it.pass_through()
+    it.failed()
+    it.let_try()
+    it.pass_through()
+    it.succeeded()
+
+    assert states == ["open", "half-open", "open", "half-open", "closed"]
+
+
+async def test_an_agent_alone_answers_while_it_is_off_and_its_breaker_open() -> None:
+    chat = says("chat", hypothesis("fine"), ValueError("no"), breaker=Breaker(failures=1))
+    async with assistant(chat, Service("inline", lambda r: [], inline=True)) as it:
+        step = it.engine.step_of("chat")
+        step.guard.breaker.trip()
+        await it.switches.switch(step, on=False, by="eve")
+        answer = await it.alone.ask(Input(text="hi"), "chat")
+        broken = await it.alone.ask(Input(text="hi"), "chat")
+        declined = await it.alone.ask(Input(text="hi"), "inline", stage=Stage.SKILL)
+        in_flight = step.guard.in_flight
+
+        with pytest.raises(NotFound):
+            await it.alone.ask(Input(text="hi"), "nobody")
+        with pytest.raises(NotFound):
+            await it.alone.ask(Input(text="hi"), "chat", dialog_id="0" * 32)
+        stored = await it.store.dialog_ids()
+
+    assert answer.hypotheses == [hypothesis("fine")]
+    assert isinstance(broken.error, ServiceRaised)
+    assert (declined.hypotheses, declined.error, stored, in_flight) == ([], None, [], 0)
+    assert (step.guard.breaker.state, len(step.guard.breaker.failures)) == ("open", 1)
+
+
+async def test_an_agent_alone_sees_the_dialog_but_leaves_no_trace_in_it() -> None:
+    chat = says("chat", hypothesis("one", human_attributes={"seen": 1}), hypothesis("two"))
+    pipeline = Pipeline(annotators=[says("note", 1)], skills=[chat])
+    async with assistant(pipeline=pipeline) as it:
+        id_ = (await it.turn("first", user="ann")).dialog_id
+        before = await it.store.dialog(id_)
+        answer = await it.alone.ask(Input(text="then?"), "chat", dialog_id=id_)
+        with pytest.raises(BadInput, match="note answers no person"):
+            await it.alone.ask(Input(text="hi"), "note")
+
+        assert await it.store.dialog(id_) == before
+    (state,) = asked(chat)[1:]
+    assert [one["text"] for one in state["utterances"]] == ["first", "one", "then?"]
+    assert state["human"]["attributes"] == {"seen": 1}
+    assert [one["text"] for one in answer.hypotheses] == ["two"]
