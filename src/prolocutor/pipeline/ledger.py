@@ -16,7 +16,7 @@ from prolocutor.contracts.observer import Outcome
 from prolocutor.errors import ServiceError, ServiceLate, SwitchedOff
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, WaveNote
 from prolocutor.pipeline.plan import Stage
-from prolocutor.pipeline.prepared import PreparedPipeline
+from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 
 
 class Due(Enum):
@@ -82,6 +82,10 @@ class Ledger:
         return entry.step.off is not None or any(
             self.entries[index].outcome != "done" for index in entry.step.requires
         )
+
+    def is_open(self, step: ServiceStep) -> bool:
+        """Return whether a service has not settled, and is not switched off."""
+        return step.off is None and self.entries[step.index].outcome is None
 
     def switched_off(self, entry: LedgerEntry) -> SwitchedOff | None:
         """Return why a service is switched off, or lacks one that is; None where neither is so."""

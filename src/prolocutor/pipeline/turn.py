@@ -331,10 +331,9 @@ class Turn:
             failed = prepared.has_response_selector or not draft.drafted()
             if last is not None and not last.service.before_confidence:
                 failed = draft.abstained or not draft.drafted()
-            if last is not None and failed and last.off is None:
-                if (entry := self._ledger.entries[last.index]).outcome is None:
-                    self._ask(entry)
-                    return
+            if last is not None and failed and self._ledger.is_open(last):
+                self._ask(self._ledger.entries[last.index])
+                return
             self._fall_back()
         self._ledger.replied()
 
