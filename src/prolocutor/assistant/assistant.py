@@ -166,7 +166,7 @@ class Assistant:
         self._access, self._succession = parts.access, parts.succession
         self._handovers = parts.handovers
         self.switches = parts.switches
-        self.alone = LoneTalk(self.store, self.engine)
+        self.alone = LoneTalk(self.store, self.engine, max_text)
         self.store_health = parts.health
         self.desk = OperatorDesk(self.store, self._turns, self._in_line, handover, max_text)
 

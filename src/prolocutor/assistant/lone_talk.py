@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from prolocutor.assistant.input_checks import checked_input
 from prolocutor.contracts.store import (
     NewDialog,
     OpenedTurn,
@@ -30,18 +31,20 @@ STRANGER: Final = "console:alone"
 class LoneTalk:
     """Asks one agent in a turn that is neither stored nor recorded nor counted."""
 
-    def __init__(self, store: Store, engine: Engine) -> None:
+    def __init__(self, store: Store, engine: Engine, max_text: int) -> None:
         self._store = store
         self._engine = engine
+        self._max_text = max_text
 
     async def ask(
-        self, input: Input, agent: str, *, stage: Stage | None = None, dialog_id: str | None = None
+        self, text: str, agent: str, *, stage: Stage | None = None, dialog_id: str | None = None
     ) -> LoneAnswer:
         """Ask an agent what it says to a text, after what was said in a dialog.
 
         Raise `NotFound` for an unknown agent or dialog.
         """
         step = self._engine.step_of(agent, stage)
+        input = checked_input(text, None, self._max_text)
         opened = _new_dialog(input)
         if dialog_id is not None:
             dialog = await self._store.dialog(dialog_id)

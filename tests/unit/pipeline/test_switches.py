@@ -6,7 +6,6 @@ import pytest
 
 from prolocutor.contracts.observer import ServiceRecord
 from prolocutor.contracts.selection import Selection
-from prolocutor.dialog.inputs import Input
 from prolocutor.errors import BadInput, NotFound, ServiceRaised, SwitchedOff
 from prolocutor.pipeline.circuit_breaker import CircuitBreaker
 from prolocutor.pipeline.plan import Breaker, Pipeline, Service, Stage
@@ -113,15 +112,15 @@ async def test_an_agent_alone_answers_while_it_is_off_and_its_breaker_open() -> 
         step = it.engine.step_of("chat")
         step.guard.breaker.trip()
         await it.switches.switch(step, on=False, by="eve")
-        answer = await it.alone.ask(Input(text="hi"), "chat")
-        broken = await it.alone.ask(Input(text="hi"), "chat")
-        declined = await it.alone.ask(Input(text="hi"), "inline", stage=Stage.SKILL)
+        answer = await it.alone.ask("hi", "chat")
+        broken = await it.alone.ask("hi", "chat")
+        declined = await it.alone.ask("hi", "inline", stage=Stage.SKILL)
         in_flight = step.guard.in_flight
 
         with pytest.raises(NotFound):
-            await it.alone.ask(Input(text="hi"), "nobody")
+            await it.alone.ask("hi", "nobody")
         with pytest.raises(NotFound):
-            await it.alone.ask(Input(text="hi"), "chat", dialog_id="0" * 32)
+            await it.alone.ask("hi", "chat", dialog_id="0" * 32)
         stored = await it.store.dialog_ids()
 
     assert answer.hypotheses == [hypothesis("fine")]
@@ -136,9 +135,9 @@ async def test_an_agent_alone_sees_the_dialog_but_leaves_no_trace_in_it() -> Non
     async with assistant(pipeline=pipeline) as it:
         id_ = (await it.turn("first", user="ann")).dialog_id
         before = await it.store.dialog(id_)
-        answer = await it.alone.ask(Input(text="then?"), "chat", dialog_id=id_)
+        answer = await it.alone.ask("then?", "chat", dialog_id=id_)
         with pytest.raises(BadInput, match="note answers no person"):
-            await it.alone.ask(Input(text="hi"), "note")
+            await it.alone.ask("hi", "note")
 
         assert await it.store.dialog(id_) == before
     (state,) = asked(chat)[1:]

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.console.agent_states import AgentStates
+from prolocutor.channels.console.agents import AgentEndpoints
 from prolocutor.channels.console.handovers import HandoverEndpoints
 from prolocutor.channels.console.job_endpoints import JobEndpoints
 from prolocutor.channels.console.jobs import JobRegister
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.observe.agent_figures import AgentFigures
 
 JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
 """How many jobs of a kind run at a time."""
@@ -30,10 +33,13 @@ class Console:
     def __init__(self, assistant: Assistant, *, folder: Path = Path()) -> None:
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
+        figures, states = AgentFigures(), AgentStates()
+        assistant.observers += [figures, states]
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             JobEndpoints(context.jobs),
+            AgentEndpoints(assistant, figures, states),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes

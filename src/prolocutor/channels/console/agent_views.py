@@ -1,0 +1,227 @@
+"""What operators are shown of services: their state, and what became of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.console.agent_states import AgentState, AgentStates
+from prolocutor.channels.console.ways import way_of
+from prolocutor.dialog.plain import JsonObject
+from prolocutor.errors import BreakerOpen
+from prolocutor.observe.agent_figures import AgentFigures, ServiceTally, Trouble
+from prolocutor.pipeline.plan import Stage
+from prolocutor.pipeline.prepared import ServiceStep
+
+Breaker = Literal["closed", "open", "half-open"]
+
+MOST_STEPS: Final = 200
+
+_LEFT: Final = BreakerOpen.code
+
+
+class AgentItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One service: how it is, and what became of it in the turns of a period.
+
+    `state`: `well`; `alone`, since it failed too often; `trying`, as one call may try again; `off`.
+    `note` says why, `since` from when on it is so (UNIX seconds). `asked`, `wins`, `declines` and
+    `failed` count turns, `kinds` the failures by the code of their error. `p50` and `p99` are
+    the seconds within which half of its answers came, and 99 of 100. `price` is that of one call
+    by its card, `cost` what its calls cost by what it says itself, else by the price. `up` and
+    `down` are the thumbs that its replies got.
+    """
+
+    name: str
+    stage: str
+    kind: str
+    state: AgentState
+    breaker: Breaker
+    note: str | None
+    since: float | None
+    asked: int
+    wins: int
+    declines: int
+    failed: int
+    kinds: dict[str, int]
+    p50: float | None
+    p99: float | None
+    timeout: float
+    in_flight: int
+    max_in_flight: int
+    price: float | None
+    cost: float
+    up: int
+    down: int
+
+
+class AgentList(msgspec.Struct, frozen=True, kw_only=True):
+    """All services in declared order, the number of turns and what they cost, since a time.
+
+    `since` is later than what was asked for where there are no earlier figures.
+    """
+
+    since: float
+    turns: int
+    cost: float
+    items: list[AgentItem]
+
+
+class AgentOverlap(msgspec.Struct, frozen=True):
+    """The share of questions that an agent answers which another one answers as well."""
+
+    agent: str
+    share: float
+
+
+class AgentSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """Columns: when each step begins (UNIX seconds), its figures; null where it was not asked."""
+
+    step: int
+    at: list[float]
+    p50: list[float | None]
+    p99: list[float | None]
+    failed: list[int]
+
+
+class FailureKind(msgspec.Struct, frozen=True, kw_only=True):
+    """Failures of one kind: how many in the period, and the latest of all."""
+
+    code: str
+    number: int
+    at: float
+    error: str
+    turn_id: str
+    dialog_id: str
+    utt_id: str
+
+
+class AgentDetail(AgentItem, frozen=True, kw_only=True):
+    """One service in full.
+
+    `way` is where it is, without keys and queries. `latest` is its latest failure, of the kinds
+    that are more than being left alone if there is one; `failures` has the latest of each kind.
+    `requires` are the services that it is skipped without, `needed_by` those that are skipped
+    without it. `off_by` is the operator who switched it off. `answers`: it can be talked to alone.
+    """
+
+    way: str
+    card: JsonObject
+    latest: Trouble | None
+    failures: list[FailureKind]
+    series: AgentSeries
+    overlap: list[AgentOverlap]
+    requires: list[str]
+    needed_by: list[str]
+    off_by: str | None
+    answers: bool
+
+
+class AgentViews:
+    """Makes what is shown of the services of one assistant."""
+
+    def __init__(self, assistant: Assistant, figures: AgentFigures, states: AgentStates) -> None:
+        self._switches = assistant.switches
+        self._prepared = assistant.engine.prepared
+        self._figures = figures
+        self._states = states
+
+    def listed(self, since: float) -> AgentList:
+        """Return all services, with figures since a time."""
+        items = [self._item(one, since) for one in self._prepared.every()]
+        return AgentList(
+            since=max(since, self._figures.since),
+            turns=self._figures.turns(since),
+            cost=sum(one.cost for one in items),
+            items=items,
+        )
+
+    def detail(self, step: ServiceStep, since: float, seconds: int) -> AgentDetail:
+        """Return one service in full; its series goes by steps of so many seconds."""
+        key = (step.stage_name, step.name)
+        tally = self._figures.tally(key, since)
+        item = self._item(step, since)
+        troubles = self._figures.troubles(key)
+        off = self._switches.of(step)
+        return AgentDetail(
+            **{name: getattr(item, name) for name in AgentItem.__struct_fields__},
+            way=way_of(step.service).way,
+            card=step.service.card_members,
+            latest=next((one for one in troubles if one.code != _LEFT), (*troubles, None)[0]),
+            failures=[_failures(one, tally) for one in troubles],
+            series=self._series(key, since, seconds),
+            overlap=self._overlap(step, tally, since),
+            requires=[self._prepared.steps[index].name for index in step.requires],
+            needed_by=list(self._needing(step)),
+            off_by=None if off is None else off.by,
+            answers=step.stage in (Stage.SKILL, Stage.LAST_CHANCE),
+        )
+
+    def _item(self, step: ServiceStep, since: float) -> AgentItem:
+        service, guard = step.service, step.guard
+        tally = self._figures.tally((step.stage_name, step.name), since)
+        off = self._switches.of(step)
+        price = service.card_members.get("price")
+        price = float(price) if isinstance(price, int | float) else None
+        return AgentItem(
+            name=step.name,
+            stage=step.stage_name,
+            kind=way_of(service).kind,
+            state=self._states.of(step),
+            breaker=guard.breaker.state,
+            note=self._states.note(step) if off is None else off.reason,
+            since=self._states.since(step) if off is None else off.at,
+            asked=tally.asked,
+            wins=tally.won,
+            declines=tally.declined,
+            failed=tally.failures(),
+            kinds=dict(tally.failed.most_common()),
+            p50=tally.within(0.5),
+            p99=tally.within(0.99),
+            timeout=service.timeout,
+            in_flight=guard.in_flight,
+            max_in_flight=service.max_in_flight,
+            price=price,
+            cost=tally.cost + tally.unpriced * (price or 0.0),
+            up=0,
+            down=0,
+        )
+
+    def _series(self, key: tuple[str, str], since: float, seconds: int) -> AgentSeries:
+        steps = self._figures.series(key, since, seconds)[-MOST_STEPS:]
+        return AgentSeries(
+            step=seconds,
+            at=[at for at, _ in steps],
+            p50=[tally.within(0.5) for _, tally in steps],
+            p99=[tally.within(0.99) for _, tally in steps],
+            failed=[tally.failures() for _, tally in steps],
+        )
+
+    def _overlap(self, step: ServiceStep, tally: ServiceTally, since: float) -> list[AgentOverlap]:
+        if step.stage is not Stage.SKILL or not tally.answered:
+            return []
+        together = self._figures.together(step.name, since)
+        shares = [AgentOverlap(name, n / tally.answered) for name, n in together.items()]
+        return sorted(shares, key=lambda one: (-one.share, one.agent))
+
+    def _needing(self, step: ServiceStep) -> Iterator[str]:
+        """Name the services that are skipped where this one is, directly or through others."""
+        gone = {step.index}
+        for other in self._prepared.steps:  # in an order in which each comes after what it needs
+            if gone.intersection(other.requires):
+                gone.add(other.index)
+                yield other.name
+
+
+def _failures(latest: Trouble, tally: ServiceTally) -> FailureKind:
+    return FailureKind(
+        code=latest.code,
+        number=tally.failed.get(latest.code, 0),
+        at=latest.at,
+        error=latest.error,
+        turn_id=latest.turn_id,
+        dialog_id=latest.dialog_id,
+        utt_id=latest.utt_id,
+    )
