@@ -46,7 +46,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     yield
     if nextitem is None or nextitem.path != item.path:
         sys.path[:] = _SEARCHED
-        for name in [name for name, module in sys.modules.items() if _of_a_test(module)]:
+        for name in [name for name, module in sys.modules.copy().items() if _of_a_test(module)]:
             del sys.modules[name]
 
 

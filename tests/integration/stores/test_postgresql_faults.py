@@ -13,6 +13,7 @@ import pytest
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.errors import ConfigError, StoreAway, StoreError
 from prolocutor.stores.postgresql import migrations
+from prolocutor.stores.postgresql.database_line import DatabaseLine
 from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.sample_turns import a_closing, an_opening, open_new_turn, talk
 from prolocutor.testing.store_contract.fixtures import open_for_test, texts
@@ -85,10 +86,18 @@ async def proxies(postgresql: PostgresqlServer, number: int) -> AsyncIterator[li
 
 
 async def is_back(store: PostgresqlStore) -> None:
+    """Wait until every line answers; one that was cut may not know it yet."""
     async with asyncio.timeout(PATIENCE):
-        while not store.is_up:
-            for line in store.lines:
+        for line in store.lines:
+            while not await answers(line):
                 await line.back(1.0)
+
+
+async def answers(line: DatabaseLine) -> bool:
+    try:
+        return bool(await line.fetch("SELECT 1", within=PATIENCE))
+    except StoreAway:
+        return False
 
 
 async def test_a_line_that_holds_what_is_sent_is_broken_off(

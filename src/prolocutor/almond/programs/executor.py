@@ -253,8 +253,9 @@ class Executor:
         )
 
     async def apps(self, user: str) -> list[RunningProgram]:
-        """Return the running programs of a person."""
-        return [listed(app_of(entry)) for entry in await self._entries(user)]
+        """Return the running programs of a person, in the order in which they were started."""
+        apps = map(app_of, await self._entries(user))
+        return [listed(app) for app in sorted(apps, key=lambda app: app.created)]
 
     async def delete(self, user: str, program_id: str) -> bool:
         """Stop a program for good; False if there is none of this id."""
