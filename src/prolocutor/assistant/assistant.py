@@ -39,7 +39,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.assistant.watchdog import Watchdog
 from prolocutor.assistant.wiring import ServiceWiring, make_programs
-from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.observer import Following, Observer
 from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.quota import spend
 from prolocutor.contracts.shared_store import BrokerWakeUps
@@ -263,6 +263,10 @@ class Assistant:
     def succession(self) -> Succession | None:
         """What this replica does among others; None where the store is this process's alone."""
         return self._succession
+
+    def following(self, follower: Following) -> AbstractContextManager[None]:
+        """Let an observer follow the turns of this process for as long as the block runs."""
+        return self._observers.following(follower)
 
     def is_running(self, turn_id: str) -> bool:
         """Return whether this turn runs now, in this process."""

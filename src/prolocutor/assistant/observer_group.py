@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
-from prolocutor.contracts.observer import Observer, Rated, RatingObserver, TurnRecord
+from prolocutor.contracts.observer import (
+    Following,
+    Observer,
+    Outcome,
+    Rated,
+    RatingObserver,
+    TurnBegun,
+    TurnRecord,
+)
 
 log = logging.getLogger(__name__)
 
@@ -16,15 +25,51 @@ class ObserverGroup:
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self.observers = list(observers)
+        self.followers = [one for one in observers if isinstance(one, Following)]
+        """The observers that follow turns while they run."""
+
+    @contextmanager
+    def following(self, follower: Following) -> Iterator[None]:
+        """Let an observer follow the turns for as long as the block runs."""
+        self.observers.append(follower)
+        self.followers.append(follower)
+        try:
+            yield
+        finally:
+            self.observers.remove(follower)
+            self.followers.remove(follower)
 
     @property
     def has_learners(self) -> bool:
         """Whether an observer learns from ratings."""
         return any(isinstance(one, RatingObserver) for one in self.observers)
 
+    def turn_begun(self, begun: TurnBegun) -> None:
+        """Pass on that a turn has begun, to those who follow turns."""
+        for follower in self.followers:
+            _guarded(partial(follower.turn_begun, begun))
+
+    def service_asked(self, turn_id: str, service: str, stage: str) -> None:
+        """Pass on that a service is asked."""
+        for follower in self.followers:
+            _guarded(partial(follower.service_asked, turn_id, service, stage))
+
+    def service_settled(
+        self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
+    ) -> None:
+        """Pass on what became of a service that was asked."""
+        for follower in self.followers:
+            settled = partial(follower.service_settled, turn_id, service, stage, outcome, seconds)
+            _guarded(settled)
+
+    def dialog_waits(self, dialog_id: str) -> None:
+        """Pass on that a person is wanted in a dialog."""
+        for follower in self.followers:
+            _guarded(partial(follower.dialog_waits, dialog_id))
+
     def turn_ended(self, record: TurnRecord) -> None:
         """Pass on the record of a turn."""
-        for observer in self.observers:
+        for observer in tuple(self.observers):
             _guarded(partial(observer.turn_ended, record))
 
     def breaker_changed(self, service: str, state: str) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 from prolocutor.assistant.agenda_scheduler import AgendaScheduler
 from prolocutor.assistant.feed import FeedListeners
+from prolocutor.assistant.followed_turn import FollowedTurn
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import (
     INTERRUPTED,
@@ -208,7 +209,8 @@ class TurnRunner:
                 decision = await run_program(decision, self._programs, seconds)
             if self._speaking is not None:
                 await self._speaking.add_to(opened)
-            turn = await self._engine.run(opened, decision.start, started, listener)
+            watch = FollowedTurn(opened, self._observers) if self._observers.followers else None
+            turn = await self._engine.run(opened, decision.start, started, listener, watch)
             learn(turn, decision)
             skill = decision.cancelled_skill
             if skill is not None and is_cancelled(decision, turn.draft.spoken()):
@@ -246,6 +248,8 @@ class TurnRunner:
             self._speaking.note(turn.draft.opened, turn.draft.reply.active_skill)
         if effects.handover is not None:
             await self._handovers.note(turn, effects.handover)
+            if effects.handover.state == "waits":
+                self._observers.dialog_waits(result.dialog_id)
         for entry in effects.entries:
             self._scheduler.expect(entry.due)
         if effects.waiting is None:

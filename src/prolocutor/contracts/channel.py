@@ -13,6 +13,7 @@ at two doors means two persons. Only operators may speak for another user.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from types import UnionType
 from typing import Literal, Protocol
 
 import msgspec
@@ -47,8 +48,8 @@ class WebSocketRoute(msgspec.Struct, frozen=True):
     path: str
     answer: Callable[[WebSocket], Awaitable[None]]
     access: Access = "known"
-    receives: type | None = None
-    sends: type | None = None
+    receives: type | UnionType | None = None
+    sends: type | UnionType | None = None
 
 
 class NotFoundText(msgspec.Struct, frozen=True):

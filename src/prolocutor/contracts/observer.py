@@ -77,6 +77,39 @@ class Observer(Protocol):
         """Take note that a service's breaker is now `open`, `half-open` or `closed`."""
 
 
+class TurnBegun(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn that has begun: who said what, where and when (UNIX seconds)."""
+
+    turn_id: str
+    dialog_id: str
+    user: str
+    channel: str
+    text: str
+    at: float
+
+
+@runtime_checkable
+class Following(Observer, Protocol):
+    """An observer that follows turns while they run; must not block and must not raise.
+
+    `turn_ended` comes last. Where an assistant has no such observer, following costs nothing.
+    """
+
+    def turn_begun(self, begun: TurnBegun) -> None:
+        """Take note that a turn has begun; what was said is stored."""
+
+    def service_asked(self, turn_id: str, service: str, stage: str) -> None:
+        """Take note that a service is asked, for the first time in the turn."""
+
+    def service_settled(
+        self, turn_id: str, service: str, stage: str, outcome: Outcome, seconds: float
+    ) -> None:
+        """Take note of what became of a service, so many seconds after it was asked."""
+
+    def dialog_waits(self, dialog_id: str) -> None:
+        """Take note that a person is wanted in a dialog."""
+
+
 class Rated(msgspec.Struct, frozen=True, kw_only=True):
     """A reply that a person rated: what `user` asked, who answered, and what the rating is."""
 

@@ -15,6 +15,7 @@ from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, NotFound, ServiceError, SwitchedOff
 from prolocutor.pipeline.calling import answers_of
 from prolocutor.pipeline.circuit_breaker import BreakerState
+from prolocutor.pipeline.ledger_entries import LedgerWatch
 from prolocutor.pipeline.plan import Formatter, Pipeline, Service, Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep, StageDeadlines
 from prolocutor.pipeline.requests import PayloadRequest, checked_payload, requests_for
@@ -60,9 +61,13 @@ class Engine:
         start: TurnStart,
         started: float,
         listener: TurnListener | None = None,
+        watch: LedgerWatch | None = None,
     ) -> Turn:
-        """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft."""
-        turn = Turn(self.prepared, opened, start, started, listener)
+        """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft.
+
+        `watch` sees what becomes of its services.
+        """
+        turn = Turn(self.prepared, opened, start, started, listener, watch)
         if start.say is not None:
             turn.draft.say_itself(start.say)
             return turn

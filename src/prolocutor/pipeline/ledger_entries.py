@@ -58,3 +58,25 @@ class LedgerWatch(Protocol):
 
     def settled(self, entry: LedgerEntry) -> None:
         """Take note that a service has settled, asked or not."""
+
+
+class LedgerWatches:
+    """Two watches of one ledger."""
+
+    def __init__(self, first: LedgerWatch, second: LedgerWatch) -> None:
+        self._both = (first, second)
+
+    def asked(self, entry: LedgerEntry) -> None:
+        """Pass it on to both."""
+        for watch in self._both:
+            watch.asked(entry)
+
+    def settled(self, entry: LedgerEntry) -> None:
+        """Pass it on to both."""
+        for watch in self._both:
+            watch.settled(entry)
+
+
+def watched_by(first: LedgerWatch | None, second: LedgerWatch | None) -> LedgerWatch | None:
+    """Return a watch that passes on to both, as far as they are there."""
+    return LedgerWatches(first, second) if first and second else first or second

@@ -21,7 +21,7 @@ from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_grou
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Due, Ledger
-from prolocutor.pipeline.ledger_entries import LedgerEntry, SkillWave
+from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
 from prolocutor.pipeline.requests import formatter_failure, requests_for
@@ -45,6 +45,7 @@ class Turn:
         start: TurnStart,
         started: float,
         listener: TurnListener | None = None,
+        watch: LedgerWatch | None = None,
     ) -> None:
         self.draft = Draft(
             opened,
@@ -66,16 +67,16 @@ class Turn:
         )
         self.slots = SlotWriter(prepared, start, self.draft, self._ledger, self._selection)
         self.faults, self.remarks = self.slots.faults, self.slots.remarks
-        self.announcer = self._ledger.watch = listener and TurnAnnouncer(
+        self.announcer = listener and TurnAnnouncer(
             listener, prepared.commit, self._ledger, self._selection, self.draft, start
         )
+        self._ledger.watch = watched_by(self.announcer, watch)
         self._calls: RunningCalls[CallToken] = RunningCalls(
             asyncio.get_running_loop(), prepared.strays
         )
         self._groups: dict[int, CallGroup] = {}
         if zone := start.input.timezone:
-            fault = self.slots.fault_of("client")
-            self.draft.know({"timezone": zone}, self.max_attributes, fault)
+            self.draft.know({"timezone": zone}, self.max_attributes, self.slots.fault_of("client"))
 
     @property
     def max_attributes(self) -> int:

@@ -12,7 +12,7 @@ from prolocutor.channels.console.agent_states import AgentState, AgentStates
 from prolocutor.channels.console.ways import way_of
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BreakerOpen
-from prolocutor.observe.agent_figures import AgentFigures, ServiceTally, Trouble
+from prolocutor.observe.recent_figures import RecentFigures, ServiceTally, Trouble
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import ServiceStep
 
@@ -122,7 +122,7 @@ class AgentDetail(AgentItem, frozen=True, kw_only=True):
 class AgentViews:
     """Makes what is shown of the services of one assistant."""
 
-    def __init__(self, assistant: Assistant, figures: AgentFigures, states: AgentStates) -> None:
+    def __init__(self, assistant: Assistant, figures: RecentFigures, states: AgentStates) -> None:
         self._switches = assistant.switches
         self._prepared = assistant.engine.prepared
         self._figures = figures

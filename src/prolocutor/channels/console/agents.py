@@ -16,7 +16,7 @@ from prolocutor.channels.console.writes import ConsoleWrite
 from prolocutor.contracts.channel import Route
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import NotFound, StoreError
-from prolocutor.observe.agent_figures import STEP, AgentFigures
+from prolocutor.observe.recent_figures import STEP, RecentFigures
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import ServiceStep
 from prolocutor.web.operations import Operation, TypedRequest
@@ -90,7 +90,7 @@ class NoWords(msgspec.Struct, frozen=True):
 class AgentEndpoints:
     """Shows the services of an assistant, and switches, tries and asks them one by one."""
 
-    def __init__(self, assistant: Assistant, figures: AgentFigures, states: AgentStates) -> None:
+    def __init__(self, assistant: Assistant, figures: RecentFigures, states: AgentStates) -> None:
         self._assistant = assistant
         self._views = AgentViews(assistant, figures, states)
         listed = Operation(self.list_agents)

@@ -11,13 +11,18 @@ from prolocutor.channels.console.agents import AgentEndpoints
 from prolocutor.channels.console.handovers import HandoverEndpoints
 from prolocutor.channels.console.job_endpoints import JobEndpoints
 from prolocutor.channels.console.jobs import JobRegister
+from prolocutor.channels.console.live import LiveEndpoint
+from prolocutor.channels.console.live_feed import LiveFeed
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.contracts.channel import Route, WebSocketRoute
-from prolocutor.observe.agent_figures import AgentFigures
+from prolocutor.observe.recent_figures import RecentFigures
 
 JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
 """How many jobs of a kind run at a time."""
+
+SLOW: Final = 2 / 3
+"""The share of the deadline after which a turn counts as slow."""
 
 
 class Console:
@@ -33,13 +38,15 @@ class Console:
     def __init__(self, assistant: Assistant, *, folder: Path = Path()) -> None:
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
-        figures, states = AgentFigures(), AgentStates()
+        figures, states = RecentFigures(), AgentStates()
         assistant.observers += [figures, states]
+        deadline = assistant.engine.prepared.limits.deadline
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             JobEndpoints(context.jobs),
             AgentEndpoints(assistant, figures, states),
+            LiveEndpoint(LiveFeed(assistant, states, deadline * SLOW)),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes

@@ -1,4 +1,4 @@
-"""AgentFigures: what became of the calls of each service lately, counted by quarters of an hour."""
+"""RecentFigures: what became of the calls of each service in the last day."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Slot(msgspec.Struct):
     together: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
 
-class AgentFigures:
+class RecentFigures:
     """An observer that counts what became of each service in the turns of the last day.
 
     Its memory does not grow with the traffic: there are 97 slots of a quarter of an hour. `since`
