@@ -75,7 +75,7 @@ class OwnerDoor(msgspec.Struct, frozen=True):
             address.hostname or "127.0.0.1", address.port, timeout=ANSWER_TIME
         )
         try:
-            line.request("POST", path, body, headers)
+            line.request("POST", f"{address.path}{path}", body, headers)
             response = line.getresponse()
             return response.status, response.read()
         except (OSError, http.client.HTTPException, ValueError) as error:

@@ -3,49 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import secrets
 import signal
 import sys
+from collections.abc import Mapping
 from contextlib import chdir
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import click
 import msgspec
 
-from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.runner import run
 from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.options import DREAM_OPTION, STORE_OPTION
 from prolocutor.cli.owner import OwnerNote, check_free
-from prolocutor.cli.owner_channel import OwnerChannel
+from prolocutor.cli.served_assistant import doors_of, served, tune_collector
+from prolocutor.cli.tenant_server import TenantServer
 from prolocutor.config.assistant_file import assistant_file
-from prolocutor.config.building import assistant_from
 from prolocutor.config.loading import load
 from prolocutor.config.other_hosts import at_other_hosts, read_hosts
 from prolocutor.config.settings import Settings
-from prolocutor.config.store_location import sqlite_file, store_url
-from prolocutor.contracts.channel import Channel
-from prolocutor.contracts.observer import Observer, TurnRecord
+from prolocutor.config.store_location import store_url
+from prolocutor.config.tenants_file import TenantsSettings, is_tenants_file, load_tenants
+from prolocutor.contracts.observer import TurnRecord
 from prolocutor.errors import ConfigError, ProlocutorError, StoreLost
-from prolocutor.observe.logs import JsonLogFormatter, TurnLog
-from prolocutor.observe.metrics import TurnMetrics
-from prolocutor.observe.recent_turns import RecentTurns
-from prolocutor.observe.service_times import ServiceTimes
-from prolocutor.observe.spans import TurnSpans
-from prolocutor.web.authentication import AccessPolicy
-from prolocutor.web.key_ring import KeyRing
-from prolocutor.web.listener import Listener, make_app
+from prolocutor.observe.logs import JsonLogFormatter, TenantMark
 from prolocutor.web.serving import bind
 from prolocutor.web.serving import serve as serve_app
 
-USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "console", "openai", "a2a", "mcp", "agui")
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
@@ -60,11 +51,6 @@ class ServePlan(msgspec.Struct, frozen=True):
     file_given: Path | None
     store_given: str | None
     own_key: str = msgspec.field(default_factory=secrets.token_urlsafe)
-
-    def doors(self) -> dict[str, dict[str, Any]]:
-        """Return the doors to open: their options by name."""
-        doors = self.settings.doors
-        return {name: {} for name in USUAL_DOORS} if doors is None else doors
 
 
 @click.command(short_help="Open an assistant's doors to the network.")
@@ -106,7 +92,8 @@ def serve(
 ) -> None:
     """Serve an assistant: the demo, or the one that FILE describes.
 
-    FILE may be DeepPavlov Agent's own pipeline_conf.json, which is run as it stands.
+    FILE may be DeepPavlov Agent's own pipeline_conf.json, which is run as it stands, or one with
+    `tenants:`, several assistants in one server.
 
     It starts the processes that the file names, opens the doors, prints the URL and three things
     to try, and serves until Ctrl-C or SIGTERM. Then no new turns are taken, running ones end, and
@@ -125,6 +112,10 @@ def serve(
     """
     _log_to_stderr(logging.INFO if log else logging.WARNING, as_json=log == "json")
     found = assistant_file(file).absolute()
+    if is_tenants_file(found):
+        given = {"--store": store, "--hosts": hosts, "--deadline": deadline, "--dream": dream}
+        run(_serve_tenants(load_tenants(found), host, port, given | {"--once": once or None}))
+        return
     with chdir(dream or Path.cwd()):
         settings = load(found, dream=dream)
     settings = _changed(settings, hosts, deadline)
@@ -143,6 +134,25 @@ def serve(
     run(_serve(plan))
 
 
+async def _serve_tenants(
+    settings: TenantsSettings, host: str | None, port: int | None, given: Mapping[str, object]
+) -> None:
+    """Serve the tenants of a file; raise `ConfigError` for options of a single assistant."""
+    for option, value in given.items():
+        if value is not None:
+            raise ConfigError(f"{option} goes with the file of one assistant, not with tenants")
+    host = settings.host if host is None else host
+    port = settings.port if port is None else port
+    _check_address(host, port)
+    server = TenantServer(settings)
+
+    def tell(url: str) -> None:
+        tune_collector()
+        click.echo(server.greeting(url.replace(*_reachable(host))))
+
+    await serve_app(server.app(), host, port, on_ready=tell)
+
+
 def _changed(settings: Settings, hosts: str | None, deadline: float | None) -> Settings:
     """Return the settings with what the options say in place of what the file says."""
     if hosts is not None:
@@ -155,49 +165,42 @@ def _changed(settings: Settings, hosts: str | None, deadline: float | None) -> S
 
 def _log_to_stderr(level: int, *, as_json: bool) -> None:
     """Log what is at least of this level, one line each."""
-    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(tenant)s%(message)s")
     lines = logging.StreamHandler(sys.stderr)
+    lines.addFilter(TenantMark())
     lines.setFormatter(JsonLogFormatter() if as_json else plain)
     logging.basicConfig(level=level, handlers=[lines])
 
 
 def _check_free(plan: ServePlan) -> None:
     """Check before anything is started that doors, store and port can be had."""
-    for name in plan.doors():
+    for name in doors_of(plan.settings):
         CHANNELS.load(name)
     check_free(plan.store)
+    _check_address(plan.host, plan.port)
+
+
+def _check_address(host: str, port: int) -> None:
     try:
-        for each in bind(plan.host, plan.port):
+        for each in bind(host, port):
             each.close()
     except ConfigError as error:
         raise ProlocutorError(f"{error.what} with --{error.key}") from None
 
 
-_COLLECT_AFTER: Final = (5_000, 20, 100)
-"""Allocations between garbage collections, by generation: turns that wait hold many containers and
-leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
-
-
 async def _serve(plan: ServePlan) -> None:
     stop = _once() if plan.once else None
-    metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
-    observers: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans()]
-    if stop is not None:
-        observers.append(_Once(stop))
-    starting = assistant_from(plan.settings, store=plan.store, observers=observers, patient=True)
-    async with starting as assistant:
-        assistant.watchdog.arm()
-        lost: list[StoreLost] = []
-        assistant.store_health.on_lost = partial(_end, lost)
-        app = _app(plan, assistant, metrics, _shown(plan, load, recent))
+    lost: list[StoreLost] = []
+    watching = [] if stop is None else [_Once(stop)]
+    async with served(
+        plan.settings, plan.store, plan.own_key, on_lost=partial(_end, lost), observers=watching
+    ) as app:
 
         def tell(url: str) -> None:
-            # What is there now stays: the garbage collector need not look at it again.
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(*_COLLECT_AFTER)
+            tune_collector()
             url = url.replace(*_reachable(plan.host))
-            _leave_note(assistant, plan, url)
+            note = OwnerNote("serve", plan.settings.file, url, plan.own_key)
+            leave_note(app.assistant.store, note)
             click.echo(
                 greeting(
                     plan.settings.name,
@@ -205,7 +208,7 @@ async def _serve(plan: ServePlan) -> None:
                     plan.store,
                     file=plan.file_given,
                     store=plan.store_given,
-                    page="page" in plan.doors(),
+                    page="page" in doors_of(plan.settings),
                 )
             )
 
@@ -219,52 +222,6 @@ def _end(lost: list[StoreLost], error: StoreLost) -> None:
     if not lost:
         lost.append(error)
         signal.raise_signal(signal.SIGTERM)
-
-
-def _app(
-    plan: ServePlan, assistant: Assistant, metrics: TurnMetrics, shown: dict[str, dict[str, Any]]
-) -> Listener:
-    settings = plan.settings
-    ring = KeyRing(assistant.store)
-    channels: list[Channel] = [OwnerChannel(assistant, ring)]
-    for name, options in plan.doors().items():
-        channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
-    return make_app(
-        assistant,
-        channels,
-        auth=AccessPolicy(
-            settings.auth.keys,
-            settings.auth.tokens,
-            settings.auth.anonymous,
-            settings.auth.loopback,
-            own_key=plan.own_key,
-            trusted_proxies=settings.trusted_proxies,
-        ),
-        limits=settings.limits,
-        origins=settings.origins,
-        metrics=metrics,
-        ring=ring,
-    )
-
-
-def _shown(plan: ServePlan, load: ServiceTimes, recent: RecentTurns) -> dict[str, dict[str, Any]]:
-    """Return what a door may show beside its options, by the door's name."""
-    store = sqlite_file(plan.store)
-    uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
-    auth, folder = plan.settings.auth, plan.settings.folder
-    return {
-        "deeppavlov": {"load": load},
-        "page": {"recent": recent, "uploads": uploads},
-        "openai": {"recent": recent},
-        "console": {"folder": folder},
-        "a2a": {"secured": bool(auth.keys or auth.tokens), "folder": folder},
-    }
-
-
-def _leave_note(assistant: Assistant, plan: ServePlan, url: str) -> None:
-    """Leave a note for the other commands of this user: the door's address and a key for it."""
-    note = OwnerNote("serve", plan.settings.file, url, plan.own_key)
-    leave_note(assistant.store, note)
 
 
 def _reachable(host: str) -> tuple[str, str]:

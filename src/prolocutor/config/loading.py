@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -19,18 +19,17 @@ from prolocutor.config.service_entries import (
     check_messages,
     check_processes,
 )
+from prolocutor.config.setting_values import in_folder, with_limits, without_secret
 from prolocutor.config.settings import Settings
 from prolocutor.config.survey import Survey, key_in_file
 from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.errors import ConfigError
 from prolocutor.pipeline.graph import Graph, compile_graph
 from prolocutor.pipeline.plan import Pipeline, Stage
-from prolocutor.web.limits import ListenerLimits
 
 _FILE: Final = TableField(
     keys={**TOP, **{stage.value: ServicesField(stage) for stage in Stage}}, what="a map of settings"
 )
-_SECRET: Final = "auth.tokens"
 _MAX_GRAPH_FAULTS: Final = 50
 
 
@@ -72,7 +71,7 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     written = [each for services in stages.values() for each in services]
     folder = Path(path).absolute().parent
     settings = Settings(
-        **_at_home(_limited(values), folder),
+        **in_folder(with_limits(values), folder),
         pipeline=msgspec.structs.replace(_pipeline(stages), **of_pipeline),
         file=document.file,
         folder=folder,
@@ -83,25 +82,8 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     graph = None
     if not {fault.key for fault in findings.faults} & {stage.value for stage in Stage}:
         graph = _check_graph(settings.pipeline, document, written, findings)
-    findings.faults = [_without_secret(fault) for fault in findings.faults]
+    findings.faults = [without_secret(fault) for fault in findings.faults]
     return Survey(settings, written, document, findings, graph)
-
-
-def _limited(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the file's limits split into the assistant's and the listener's."""
-    limits = values.pop("limits", {})
-    own = {"text": "max_text", "queue": "queue_limit"}
-    values |= {own[key]: value for key, value in limits.items() if key in own}
-    listener = {key: value for key, value in limits.items() if key not in own}
-    return {**values, "limits": ListenerLimits(**listener)}
-
-
-def _at_home(values: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Resolve a relative path of the store from the file's folder."""
-    prefix, _, name = values.get("store", "").partition(":///")
-    if prefix == "sqlite" and name and not name.startswith("/"):
-        values["store"] = f"sqlite:///{folder / name}"
-    return values
 
 
 def _pipeline(stages: Mapping[Stage, Sequence[ServiceEntry]]) -> Pipeline:
@@ -162,10 +144,3 @@ def _without(pipeline: Pipeline, key: str) -> Pipeline | None:
             changed: Pipeline = msgspec.structs.replace(pipeline, **{stage.value: others})
             return changed
     return None
-
-
-def _without_secret(fault: Fault) -> Fault:
-    """Remove a token from a fault's key."""
-    if fault.key and fault.key.startswith(f"{_SECRET}."):
-        return msgspec.structs.replace(fault, key=_SECRET)
-    return fault

@@ -47,6 +47,8 @@ class HttpRequest(Protocol):
     visitor: Visitor
     method: str
     path: str
+    root: str
+    """What stands before `path` in the address, such as `/t/NAME` of a tenant."""
     params: Mapping[str, str]
     """The parts of the path that the route names in braces."""
 

@@ -21,11 +21,12 @@ from prolocutor.web.asgi import App, Receive, Scope, Send
 from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.cors import CrossOrigin
-from prolocutor.web.error_table import ErrorResponse, HttpError, error_response
+from prolocutor.web.error_table import HttpError, error_response
 from prolocutor.web.in_flight import InFlight
 from prolocutor.web.key_ring import KeyRing
+from prolocutor.web.lifespan import follow_lifespan
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.requests import AsgiRequest, send_response
+from prolocutor.web.requests import AsgiRequest, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket
@@ -94,17 +95,18 @@ class Listener:
     ) -> None:
         _check_prefixes(channels)
         self.limits = limits
+        self.metrics = metrics
         prefixes = [channel.prefix for channel in channels]
         self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys, ring)
         self._quotas = VisitorQuotaTable(limits)
         self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
         self.stopping = False
-        self._assistant = assistant
+        self.assistant = assistant
         self._channels = channels
         self._in_flight = InFlight()
         self._sockets: set[AsgiWebSocket] = set()
         self._opened = AsyncExitStack()
-        builtin = BuiltinRoutes(assistant, channels, self._in_flight, metrics, self._is_ready)
+        builtin = BuiltinRoutes(assistant, channels, self._in_flight, metrics, self.is_ready)
         doors = (route for channel in channels for route in channel.routes)
         self._routes = RouteTable([*builtin.routes, *doors])
         self._http: App = CrossOrigin(self._answer, origins) if origins else self._answer
@@ -116,14 +118,24 @@ class Listener:
         elif scope["type"] == "websocket":
             await self._serve(scope, receive, send)
         else:
-            await self._live(receive, send)
+            await follow_lifespan(self, receive, send)
+
+    def check_may_listen(self, addresses: Collection[str]) -> None:
+        """Raise `ConfigError` for addresses where no visitor would be admitted."""
+        self.authenticator.check_may_listen(addresses)
+
+    async def is_ready(self) -> bool:
+        """Return whether turns are taken and can be stored."""
+        if not self.assistant.ready or self.stopping:
+            return False
+        return await self.assistant.store_health.check() is None
 
     async def open(self) -> None:
         """Start the assistant if it is not running, then open the channels."""
         async with AsyncExitStack() as opened:
-            if not self._assistant.started:
-                await self._assistant.start()
-                opened.push_async_callback(self._assistant.aclose)
+            if not self.assistant.started:
+                await self.assistant.start()
+                opened.push_async_callback(self.assistant.aclose)
             for channel in self._channels:
                 await channel.open()
                 opened.push_async_callback(channel.close)
@@ -172,7 +184,7 @@ class Listener:
             quota = self._admit(self.authenticator.admit_socket, scope, socket, route.access)
             opened = quota.open_socket()
         except Exception as error:
-            await _refuse(scope, send, error_response(error))
+            await refuse_socket(scope, send, error_response(error))
             return
         self._sockets.add(socket)
         try:
@@ -215,24 +227,6 @@ class Listener:
         REQUEST_QUOTA.set(quota)
         return quota
 
-    async def _is_ready(self) -> bool:
-        if not self._assistant.ready or self.stopping:
-            return False
-        return await self._assistant.store_health.check() is None
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """Open and close as another ASGI server says (lifespan)."""
-        await receive()
-        try:
-            await self.open()
-        except Exception as error:
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
-            raise
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await self.close()
-        await send({"type": "lifespan.shutdown.complete"})
-
 
 async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: AsgiWebSocket) -> None:
     """Let a channel serve a WebSocket; an error is sent before the socket is closed."""
@@ -242,14 +236,6 @@ async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: Asgi
     except Exception as error:
         socket.send(error_response(error).encoded().decode())
         socket.close(1011, "internal error")
-
-
-async def _refuse(scope: Scope, send: Send, refused: ErrorResponse) -> None:
-    """Refuse a handshake, with an HTTP response where the server can send one."""
-    if "websocket.http.response" not in (scope.get("extensions") or {}):
-        await send({"type": "websocket.close", "code": 1008})
-    else:
-        await send_response(send, refused.response(), "websocket.http.response")
 
 
 def _check_prefixes(channels: Sequence[Channel]) -> None:

@@ -14,7 +14,7 @@ from prolocutor.dialog import plain
 from prolocutor.errors import BadInput
 from prolocutor.web.asgi import Receive, Scope, Send
 from prolocutor.web.authentication import ANONYMOUS
-from prolocutor.web.error_table import HttpError
+from prolocutor.web.error_table import ErrorResponse, HttpError
 from prolocutor.web.limits import ListenerLimits
 
 DISCARDED: Final = 16
@@ -30,6 +30,7 @@ class AsgiConnection:
         self.visitor = visitor
         self.params = params
         self.path: str = scope["path"]
+        self.root: str = scope.get("root_path", "")
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self._query_string: bytes = scope["query_string"]
 
@@ -145,3 +146,11 @@ async def send_response(send: Send, response: HttpResponse, kind: str = "http.re
     async for piece in body:
         await send({"type": f"{kind}.body", "body": piece, "more_body": True})
     await send({"type": f"{kind}.body", "body": b""})
+
+
+async def refuse_socket(scope: Scope, send: Send, refused: ErrorResponse) -> None:
+    """Refuse a handshake, with an HTTP response where the server can send one."""
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": 1008})
+    else:
+        await send_response(send, refused.response(), "websocket.http.response")

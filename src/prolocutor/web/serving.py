@@ -8,14 +8,16 @@ import functools
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import uvicorn
 
 from prolocutor.errors import ConfigError
-from prolocutor.web.listener import Listener
+from prolocutor.web.asgi import Receive, Scope, Send
+from prolocutor.web.lifespan import Openable
+from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.protocols import AbortableWebSocketProtocol, BoundedHttpProtocol
 
 log = logging.getLogger(__name__)
@@ -31,8 +33,25 @@ _LAST: Final = 1.0
 """Seconds for responses that were not sent within the grace period."""
 
 
+class ServedApp(Openable, Protocol):
+    """An ASGI app that can be served: a listener, or the tenants of a server."""
+
+    limits: ListenerLimits
+    stopping: bool
+    """Whether no new requests are taken."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or serve a WebSocket."""
+
+    def check_may_listen(self, addresses: Collection[str]) -> None:
+        """Raise `ConfigError` for addresses where no visitor would be admitted."""
+
+    async def drain(self) -> None:
+        """Take no new requests, and wait until all that were taken are answered."""
+
+
 async def serve(
-    app: Listener,
+    app: ServedApp,
     host: str = "127.0.0.1",
     port: int = 4242,
     *,
@@ -48,7 +67,7 @@ async def serve(
     """
     sockets = bind(host, port)
     try:
-        app.authenticator.check_may_listen([each.getsockname()[0] for each in sockets])
+        app.check_may_listen([each.getsockname()[0] for each in sockets])
         await app.open()
         try:
             await _serve(app, sockets, host, grace, on_ready, stop)
@@ -109,7 +128,7 @@ def _cannot_bind(host: str, port: int, error: OSError) -> ConfigError:
 
 
 async def _serve(
-    app: Listener,
+    app: ServedApp,
     sockets: Sequence[socket.socket],
     host: str,
     grace: float,
@@ -130,7 +149,7 @@ async def _serve(
             await _close_connections(server)
 
 
-def _server(app: Listener) -> uvicorn.Server:
+def _server(app: ServedApp) -> uvicorn.Server:
     limits = app.limits
     config = uvicorn.Config(
         app,
@@ -169,7 +188,7 @@ async def _keep_time(
                 await stop.wait()
 
 
-async def _drain(app: Listener, grace: float, hurry: asyncio.Event) -> None:
+async def _drain(app: ServedApp, grace: float, hurry: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         hurrying = group.create_task(hurry.wait())
         draining = group.create_task(app.drain())

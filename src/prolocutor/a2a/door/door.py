@@ -226,10 +226,10 @@ def _skill(request: HttpRequest) -> str:
 
 
 def _server(request: HttpRequest) -> str:
-    """Return the address by which the client reached the server."""
+    """Return the address by which the client reached the assistant."""
     host = request.header("host") or "localhost"
     scheme = (request.header("x-forwarded-proto") or "http").partition(",")[0].strip()
-    return f"{'https' if scheme == 'https' else 'http'}://{host}"
+    return f"{'https' if scheme == 'https' else 'http'}://{host}{request.root}"
 
 
 def _version(request: HttpRequest) -> str | None:

@@ -1,0 +1,114 @@
+"""One assistant as it is served: started, with its doors, its observers and its keys."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.channel_catalog import CHANNELS
+from prolocutor.cli.owner_channel import OwnerChannel
+from prolocutor.config.building import assistant_from
+from prolocutor.config.settings import Settings
+from prolocutor.config.store_location import sqlite_file
+from prolocutor.contracts.channel import Channel
+from prolocutor.contracts.observer import Observer
+from prolocutor.errors import StoreLost
+from prolocutor.observe.logs import TurnLog
+from prolocutor.observe.metrics import TurnMetrics
+from prolocutor.observe.recent_turns import RecentTurns
+from prolocutor.observe.service_times import ServiceTimes
+from prolocutor.observe.spans import TurnSpans
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.key_ring import KeyRing
+from prolocutor.web.listener import Listener, make_app
+
+USUAL_DOORS: Final = ("deeppavlov", "almond", "page", "console", "openai", "a2a", "mcp", "agui")
+
+_COLLECT_AFTER: Final = (5_000, 20, 100)
+"""Allocations between garbage collections, by generation: turns that wait hold many containers and
+leave no cycles, so the usual (700, 10, 10) looks at the same ones over and over."""
+
+
+def doors_of(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return the doors to open: their options by name."""
+    doors = settings.doors
+    return {name: {} for name in USUAL_DOORS} if doors is None else doors
+
+
+@asynccontextmanager
+async def served(
+    settings: Settings,
+    store: str,
+    own_key: str,
+    *,
+    on_lost: Callable[[StoreLost], None],
+    observers: Sequence[Observer] = (),
+) -> AsyncIterator[Listener]:
+    """Start an assistant and return its app, which is not open yet.
+
+    `own_key` is the key of this process. `on_lost` is called when another process has taken the
+    store.
+    """
+    metrics, load, recent = TurnMetrics(), ServiceTimes(), RecentTurns()
+    watching: list[Observer] = [metrics, load, recent, TurnLog(), TurnSpans(), *observers]
+    starting = assistant_from(settings, store=store, observers=watching, patient=True)
+    async with starting as assistant:
+        assistant.watchdog.arm()
+        assistant.store_health.on_lost = on_lost
+        shown = _shown(settings, store, load, recent)
+        yield _app(settings, assistant, metrics, shown, own_key)
+
+
+def tune_collector() -> None:
+    """Have the garbage collector leave alone what is there now, and look less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
+
+
+def _app(
+    settings: Settings,
+    assistant: Assistant,
+    metrics: TurnMetrics,
+    shown: Mapping[str, dict[str, Any]],
+    own_key: str,
+) -> Listener:
+    ring = KeyRing(assistant.store)
+    channels: list[Channel] = [OwnerChannel(assistant, ring)]
+    for name, options in doors_of(settings).items():
+        channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
+    return make_app(
+        assistant,
+        channels,
+        auth=AccessPolicy(
+            settings.auth.keys,
+            settings.auth.tokens,
+            settings.auth.anonymous,
+            settings.auth.loopback,
+            own_key=own_key,
+            trusted_proxies=settings.trusted_proxies,
+        ),
+        limits=settings.limits,
+        origins=settings.origins,
+        metrics=metrics,
+        ring=ring,
+    )
+
+
+def _shown(
+    settings: Settings, url: str, load: ServiceTimes, recent: RecentTurns
+) -> dict[str, dict[str, Any]]:
+    """Return what a door may show beside its options, by the door's name."""
+    store = sqlite_file(url)
+    uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
+    auth, folder = settings.auth, settings.folder
+    return {
+        "deeppavlov": {"load": load},
+        "page": {"recent": recent, "uploads": uploads},
+        "openai": {"recent": recent},
+        "console": {"folder": folder},
+        "a2a": {"secured": bool(auth.keys or auth.tokens), "folder": folder},
+    }
