@@ -9,17 +9,17 @@ from prolocutor.services.together.clauses import clauses_of
     ("text", "second"),
     [
         ("What time is it in Tokyo? And in London?", "What time is it in London?"),
-        ("what is the capital of Peru? And Chile?", "what is the capital of Chile"),
-        ("what is the capital of Peru? What about Chile?", "what is the capital of Chile"),
+        ("what is the capital of Peru? And Chile?", "what is the capital of Chile?"),
+        ("what is the capital of Peru? What about Chile?", "what is the capital of Chile?"),
         ("100 usd in eur and in gbp", "100 usd in gbp"),
-        ("population of Brazil and its capital", "the capital of Brazil"),
+        ("population of Brazil and its capital", "what is the capital of Brazil"),
         (
             "is 25 December a holiday in Japan and how many days until then",
             "how many days until 25 December",
         ),
         ("what does ephemeral mean? use it in a sentence", "use ephemeral in a sentence"),
         ("how big is Chile and how many people live there?", "how many people live in Chile?"),
-        ("capital of Japan and what currency do they use", "what currency does Japan use"),
+        ("capital of Japan and what currency do they use", "what currency do people in Japan use"),
     ],
 )
 def test_what_a_clause_leaves_out_is_put_back(text: str, second: str) -> None:
@@ -29,8 +29,8 @@ def test_what_a_clause_leaves_out_is_put_back(text: str, second: str) -> None:
 def test_each_clause_leans_on_the_one_before() -> None:
     assert clauses_of("what is the capital of Peru, and its population, and its currency?") == [
         "what is the capital of Peru",
-        "the population of Peru",
-        "the currency of Peru?",
+        "what is the population of Peru",
+        "what is the currency of Peru",
     ]
 
 
@@ -47,6 +47,7 @@ def test_two_things_asked_of_one_are_both_asked_of_it() -> None:
         "What is new? And you?",
         "how are you? and your dog?",
         "remind me to call mum and dad",
+        "set two timers, one for 5 minutes and one for 10 minutes",
         "which is bigger, 20% of 50 or 30% of 40",
         "what time is it in Bosnia and Herzegovina",
     ],

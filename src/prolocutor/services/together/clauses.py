@@ -29,6 +29,11 @@ _BREAK: Final = re.compile(
 _COMPARES: Final = re.compile(
     r"\b(?:which|bigger|smaller|larger|more|less|greater|pick|choose|either)\b", re.IGNORECASE
 )
+_COMPARED: Final = re.compile(
+    r"\b(?:who|which|what)\b[^,]* (?:the )?(?:\w+er|more|less|better|worse)\b[^,?]*, [^,?]*$",
+    re.IGNORECASE,
+)
+"""A choice of two as far as the first of them."""
 _GREETING: Final = re.compile(
     r"(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day))"
     r"(?: there| again| you| prolocutor| assistant)?[\s,.!]+)+",
@@ -90,6 +95,8 @@ def clauses_of(text: str) -> list[str]:
     for gap in _BREAK.finditer(text):
         before, after = text[start : gap.start()], text[gap.end() :]
         if "or" in gap[0].lower().split() and _COMPARES.search(text):
+            continue
+        if _COMPARED.search(before):
             continue
         whole = _is_request(before) or leans_on(before, clauses)
         if whole and (_is_request(after) or leans_on(after, [*clauses, before])):
