@@ -34,6 +34,7 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.service_status import ServiceStatus, services_of
+from prolocutor.assistant.stoppable_turns import StoppableTurns
 from prolocutor.assistant.succession import Succession
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
@@ -137,6 +138,7 @@ class Assistant:
         self._max_text = max_text
         self._queues = PersonQueues(limit=queue_limit, timeout=queue_timeout)
         self._stopping = False
+        self._stoppable = StoppableTurns()
         self._late_start = LateStart(self._start)
         guards = [step.guard for step in self.engine.prepared.every()]
         self.watchdog = Watchdog(
@@ -437,9 +439,24 @@ class Assistant:
         close = partial(self._changes.close_dialog, user, dialog_name)
         return await self._enqueue_alone(user, close)
 
+    async def delete_conversation(self, user: str, dialog: str) -> int:
+        """Delete the dialogs of one name of a person, closed ones too; return their number."""
+        name = checked_dialog(dialog)
+        return await self._enqueue_alone(
+            user, partial(self._changes.delete_conversation, user, name)
+        )
+
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown."""
         return await self._enqueue_alone(user, partial(self._changes.delete_person, user))
+
+    def stop(self, user: str, dialog: str | None = None) -> bool:
+        """Stop the turn that runs in a dialog; return False where none runs in this process.
+
+        Its services are cancelled. What was shown of its reply is stored, and marked with the
+        attribute `stopped`; an ask that was open stays open. Work that waits for it goes on.
+        """
+        return self._stoppable.stop(user, checked_dialog(dialog))
 
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None) -> None:
         """Store a rating of an utterance by `user`, and pass it on to observers that learn from it.
@@ -473,8 +490,15 @@ class Assistant:
         if skill is not None:
             check_skill(skill, self._skills)
             input = replace(input, skill=skill)
-        run = partial(self._turns.run, input, user, name, request_id, channel, listener)
-        return self._in_line(user, run)
+        stop = self._stoppable.enter(user, name)
+        run = partial(self._turns.run, input, user, name, request_id, channel, listener, stop)
+        try:
+            turn = self._in_line(user, run)
+        except BaseException:
+            self._stoppable.leave(user, name, stop)
+            raise
+        turn.add_done_callback(lambda _: self._stoppable.leave(user, name, stop))
+        return turn
 
     def _in_line(self, user: str, run: TurnInLine) -> asyncio.Future[TurnResult]:
         """Make a turn when all that this person asked before is done, here and at replicas."""

@@ -50,6 +50,14 @@ class DialogChanges:
             await self._handovers.forget(user, closed)
         return closed
 
+    async def delete_conversation(self, user: str, dialog: str) -> int:
+        """Delete the dialogs of one name; return their number."""
+        await self.close_dialog(user, dialog)
+        await self._journal.settle(user)
+        deleted = await self._store.delete_conversation(user, dialog)
+        self._listeners.wake(user)
+        return deleted
+
     async def delete_person(self, user: str) -> bool:
         """Delete a person with all that is theirs; return False if unknown."""
         self._journal.forget(user)

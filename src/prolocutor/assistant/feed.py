@@ -11,6 +11,7 @@ import msgspec
 from prolocutor.contracts.shared_store import WakeUps
 from prolocutor.contracts.store import FeedRow, FeedStore
 from prolocutor.dialog import plain
+from prolocutor.dialog.inputs import is_utterance_id
 from prolocutor.dialog.plain import JsonObject
 
 
@@ -41,26 +42,40 @@ def feed_message(row: FeedRow) -> FeedMessage:
     )
 
 
-def human_message(encoded_text: bytes, parsed: JsonObject | None = None) -> bytes:
-    """Return the feed's message for an input, of which the text is given as JSON."""
+def human_message(
+    encoded_text: bytes, parsed: JsonObject | None = None, again_of: object = None
+) -> bytes:
+    """Return the feed's message for an input, of which the text is given as JSON.
+
+    `again_of` counts where it is the `utt_id` of a reply.
+    """
+    again = b',"again_of":%b' % plain.encode(again_of) if is_utterance_id(again_of) else b""
     if parsed is not None:
-        return b'{"type":"command","command":%b,"json":%b}' % (encoded_text, plain.encode(parsed))
-    return b'{"type":"command","command":%b}' % encoded_text
+        json = plain.encode(parsed)
+        return b'{"type":"command","command":%b,"json":%b%b}' % (encoded_text, json, again)
+    return b'{"type":"command","command":%b%b}' % (encoded_text, again)
 
 
 def reply_messages(
-    text: str, attributes: JsonObject, skill: str, utt_id: str | None
+    text: str,
+    attributes: JsonObject,
+    skill: str,
+    utt_id: str | None,
+    marks: JsonObject | None = None,
 ) -> list[bytes]:
     """Return the feed's messages for a reply: its messages, or its text as one.
 
-    The fallback of a result comes before it, for clients that cannot show the result. A
-    notification is no utterance, so it has no `utt_id`.
+    `marks` are further keys of texts that do not have them. The fallback of a result comes before
+    it, for clients that cannot show the result. A notification is no utterance, so it has no
+    `utt_id`.
     """
     messages = [m for m in attributes.get("messages") or () if isinstance(m, dict) and "type" in m]
     if not messages:
         messages = [{"type": "text", "text": text}]
     elif any(message["type"] == "result" for message in messages):
         messages = list(_with_fallbacks(messages))
+    if marks:
+        messages = [{**one, **marks, **one} if one["type"] == "text" else one for one in messages]
     ids = {} if utt_id is None else {"utt_id": utt_id}
     return [
         plain.encode({**message, "icon": message.get("icon") or skill or None, **ids})

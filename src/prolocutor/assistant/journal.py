@@ -11,11 +11,11 @@ from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
-from prolocutor.assistant.feed import human_message, reply_messages
 from prolocutor.assistant.rounds.operator_acts import check_act
 from prolocutor.assistant.rounds.secrets import KnownRounds, Secrets, is_secret_in, masked
 from prolocutor.assistant.rounds.turn_effects import TurnEffects
 from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.assistant.turn_rows import row_of_input, rows_of_reply
 from prolocutor.contracts.store import (
     AnsweredRequest,
     NewDialog,
@@ -27,10 +27,9 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import DialogId, TurnId, UtteranceId, format_time, new_ids
-from prolocutor.dialog.inputs import OPERATOR, EarlierTurn, Input, OperatorAct
+from prolocutor.dialog.inputs import EarlierTurn, Input, OperatorAct
 from prolocutor.errors import NotFound, PersonBusy, RoundChanged, StoreError, TakenOver
 from prolocutor.observe.trace_context import current_traceparent
-from prolocutor.pipeline.draft import DraftReply
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.turn import Turn
 
@@ -75,6 +74,7 @@ class Journal:
         store."""
         self._window = prepared.window
         self._hypotheses = prepared.hypotheses
+        self._markdown = prepared.markdown
         self.new_dialog_attributes = plain.encode({"pipeline": prepared.declared})
         self._secrets = secrets
         self._unstored: dict[str, TurnClosing] = {}
@@ -163,7 +163,7 @@ class Journal:
             text=shown.text,
             encoded_text=text,
             attributes=attributes,
-            message=_row_of(shown, text, bot_utt_id),
+            message=row_of_input(shown, text, bot_utt_id),
             start=self._with_trace(_SECRET if secret else start),
             round=round,
             request_key=request_id,
@@ -222,7 +222,7 @@ class Journal:
             utterances=_stored(draft.utterances(), effects.stores),
             human=draft.human,
             bot=draft.bot,
-            messages=_rows(reply, said.bot_utt_id),
+            messages=rows_of_reply(reply, said.bot_utt_id, self._markdown),
             outcome=result.outcome() if said.request_key is not None else b"",
             closing=effects.closing,
             round=effects.round,
@@ -320,29 +320,12 @@ def _start_of(input: Input) -> bytes:
     return plain.encode({key: value for key, value in came.items() if value is not None})
 
 
-def _row_of(input: Input, encoded_text: bytes, bot_utt_id: str) -> bytes:
-    """Return the feed's row for an input; that of an operator is a message to the person."""
-    act = input.operator
-    if act is None:
-        return human_message(encoded_text, input.parsed)
-    message = {"type": "text", "text": act.text, "handover": {"by": act.by, "state": act.state}}
-    (row,) = reply_messages(act.text, {"messages": [message]}, OPERATOR, bot_utt_id)
-    return row
-
-
 def _stored(
     both: list[NewUtterance], stores: Literal["both", "heard", "said"]
 ) -> list[NewUtterance]:
     if stores == "both":
         return both
     return [one for one in both if one.by_bot == (stores == "said")]
-
-
-def _rows(reply: DraftReply, utt_id: str) -> list[bytes]:
-    """Return the feed's rows for a reply; none if the reply is silent."""
-    if reply.silent:
-        return []
-    return reply_messages(reply.text, {"messages": reply.messages}, reply.active_skill, utt_id)
 
 
 def _digest(encoded_text: bytes, dialog: str, came: bytes) -> bytes:

@@ -36,6 +36,7 @@ from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.programs import Programs
 from prolocutor.contracts.store import AnsweredRequest, OpenedTurn, UnfinishedTurn
 from prolocutor.dialog.inputs import Input, TurnStart
+from prolocutor.dialog.stop_signal import STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener, TurnStarted
 from prolocutor.errors import (
     DeclaredDead,
@@ -111,6 +112,7 @@ class TurnRunner:
         request_id: str | None,
         channel: str,
         listener: TurnListener | None = None,
+        stop: StopSignal | None = None,
         place: Place | None = None,
     ) -> TurnResult:
         """Run a turn; a request that was answered before gets the stored reply.
@@ -118,7 +120,9 @@ class TurnRunner:
         `place` is its place among the work for this person at all replicas.
         """
         try:
-            result = await self._open(input, user, dialog, request_id, channel, listener, place)
+            result = await self._open(
+                input, user, dialog, request_id, channel, listener, place, stop
+            )
         except StoreError as error:
             self._health.note_failed(error)
             raise
@@ -134,6 +138,7 @@ class TurnRunner:
         channel: str,
         listener: TurnListener | None,
         place: Place | None,
+        stop: StopSignal | None,
     ) -> TurnResult:
         started = monotonic()
         open_turn = partial(
@@ -157,7 +162,7 @@ class TurnRunner:
         if listener is not None:
             said = opened.opening
             listener(TurnStarted(said.turn_id, opened.dialog_id, said.bot_utt_id))
-        return await self._run(opened, input, started, listener)
+        return await self._run(opened, input, started, listener, stop)
 
     async def recover(self, unfinished: UnfinishedTurn) -> None:
         """Take up a turn that was cut off: run it once more if it is young, else close it."""
@@ -184,11 +189,12 @@ class TurnRunner:
         input: Input,
         started: float,
         listener: TurnListener | None = None,
+        stop: StopSignal | None = None,
     ) -> TurnResult:
         turn_id = opened.opening.turn_id
         self.running.add(turn_id)
         try:
-            return await self._run_to_end(opened, input, started, listener)
+            return await self._run_to_end(opened, input, started, listener, stop)
         finally:
             self.running.discard(turn_id)
 
@@ -198,6 +204,7 @@ class TurnRunner:
         input: Input,
         started: float,
         listener: TurnListener | None,
+        stop: StopSignal | None,
     ) -> TurnResult:
         if (unasked := self._handovers.turn_of(opened, input)) is not None:
             return await self._close(*unasked, started)
@@ -210,7 +217,9 @@ class TurnRunner:
             if self._speaking is not None:
                 await self._speaking.add_to(opened)
             watch = FollowedTurn(opened, self._observers) if self._observers.followers else None
-            turn = await self._engine.run(opened, decision.start, started, listener, watch)
+            turn = await self._engine.run(opened, decision.start, started, listener, watch, stop)
+            if turn.draft.spoken().by == STOPPED:  # what was open before it stays open
+                decision = Decision(start=decision.start, state=decision.state)
             learn(turn, decision)
             skill = decision.cancelled_skill
             if skill is not None and is_cancelled(decision, turn.draft.spoken()):

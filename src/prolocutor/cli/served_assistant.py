@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.channel_catalog import CHANNELS
 from prolocutor.cli.owner_channel import OwnerChannel
+from prolocutor.config.agent_cards import card_of
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import sqlite_file
@@ -21,6 +23,7 @@ from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.observe.service_times import ServiceTimes
 from prolocutor.observe.spans import TurnSpans
+from prolocutor.pipeline.plan import Stage
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import Listener, make_app
@@ -58,7 +61,7 @@ async def served(
     async with starting as assistant:
         assistant.watchdog.arm()
         assistant.store_health.on_lost = on_lost
-        shown = _shown(settings, store, load, recent)
+        shown = _shown(settings, assistant, store, load, recent)
         yield _app(settings, assistant, metrics, shown, own_key)
 
 
@@ -99,7 +102,11 @@ def _app(
 
 
 def _shown(
-    settings: Settings, url: str, load: ServiceTimes, recent: RecentTurns
+    settings: Settings,
+    assistant: Assistant,
+    url: str,
+    load: ServiceTimes,
+    recent: RecentTurns,
 ) -> dict[str, dict[str, Any]]:
     """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(url)
@@ -107,8 +114,19 @@ def _shown(
     auth, folder = settings.auth, settings.folder
     return {
         "deeppavlov": {"load": load},
-        "page": {"recent": recent, "uploads": uploads},
+        "page": {
+            "recent": recent,
+            "uploads": uploads,
+            "starters": settings.starters,
+            "examples": _examples(assistant, folder),
+        },
         "openai": {"recent": recent},
         "console": {"folder": folder},
         "a2a": {"secured": bool(auth.keys or auth.tokens), "folder": folder},
     }
+
+
+def _examples(assistant: Assistant, folder: Path) -> dict[str, list[str]]:
+    """Return the examples of every skill's card, which may be a file of its own."""
+    skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
+    return {one.name: card_of(one.name, one.card or {}, folder).examples for one in skills}

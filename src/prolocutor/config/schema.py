@@ -130,6 +130,7 @@ SERVICE: Final = TableField(
         "first_turn_attributes": JsonField(what="a map of attributes"),
         "mismatch": ChoiceField(words_of(Service, "mismatch")),
         "carries": ChoiceField(words_of(Service, "carries")),
+        "format": ChoiceField(words_of(Service, "format")),
         "before_confidence": FlagField(),
         "commit": ChoiceField(words_of(Pipeline, "commit")),
         "instead": TextField(what="a URL or module:function"),
@@ -300,6 +301,7 @@ TOP: Final[dict[str, FieldKind]] = {
         name=TextField(what="a name of letters, digits, _ and -", pattern=r"[\w-]+"),
     ),
     "doors": DoorsField(),
+    "starters": TextListField(item=TextField(what="a text to begin with")),
     "handover": TableField(
         keys={
             "idle": _seconds(HandoverSettings, "idle"),

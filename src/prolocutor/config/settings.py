@@ -53,7 +53,8 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
     `doors`: options by name of those to open; None for the usual ones. `folder`: where the file
     lies, and so where its modules are looked for. `trusted_proxies`: addresses and networks of
     proxies whose word for a client's address counts. `origins` are the sites
-    whose pages may talk to it, `https://example.org`, or `*` for all.
+    whose pages may talk to it, `https://example.org`, or `*` for all. `starters` are what the chat
+    page proposes to begin with.
     """
 
     store: str | None = None
@@ -66,6 +67,7 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
     trusted_proxies: tuple[str, ...] = ()
     processes: dict[str, ProcessCommand] = msgspec.field(default_factory=dict)
     doors: dict[str, dict[str, Any]] | None = None
+    starters: list[str] = msgspec.field(default_factory=list)
     pipeline: Pipeline = Pipeline()
     file: str = ""
     folder: Path = Path()

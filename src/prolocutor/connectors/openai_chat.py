@@ -51,6 +51,8 @@ class OpenAiChatConnector:
     hypotheses then have a `usage` and a `cost`, which add up to the cost of a turn.
     """
 
+    format: Final = "markdown"
+
     def __init__(
         self,
         url: str,

@@ -73,7 +73,8 @@ class Connector(Protocol):
 
     A connector that never waits may offer `answer` beside `send`, an `ImmediateAnswer`; in one that
     may wait it is None or missing. One whose service gathers requests into batches by itself has
-    `gathers_batches = True`: it is sent one request at a time, whatever `batch_size` is.
+    `gathers_batches = True`: it is sent one request at a time, whatever `batch_size` is. One whose
+    agents write Markdown has `format = "markdown"`.
     """
 
     async def send(self, requests: Sequence[Request]) -> Replies:

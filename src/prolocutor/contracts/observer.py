@@ -34,13 +34,13 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The frozen record of one turn.
 
     `chosen` are the ids of the hypotheses in the reply; `by` says which way the reply came about
-    (`selector`, `confidence`, `last_chance`, `fallback`, or `assistant` where it speaks for
-    itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong but
-    worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why skills
-    were called, in the order of the waves, as far as the selectors give them. `cost` is the sum of
-    what hypotheses say that they cost, in the currency of their prices. `seconds` counts from
-    the turn's start to its reply being stored, which has the id `utt_id`. `traceparent` names the
-    span in which the first run of this turn was cut off.
+    (`selector`, `confidence`, `last_chance`, `fallback`, `stopped`, or `assistant` where it speaks
+    for itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong
+    but worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why
+    skills were called, in the order of the waves, as far as the selectors give them. `cost` is the
+    sum of what hypotheses say that they cost, in the currency of their prices. `seconds` counts
+    from the turn's start to its reply being stored, which has the id `utt_id`. `traceparent` names
+    the span in which the first run of this turn was cut off.
     """
 
     turn_id: str

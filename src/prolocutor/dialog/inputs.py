@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -11,7 +11,18 @@ import msgspec
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.dialog.rounds import Ask
 
+_UTTERANCE_ID: Final = re.compile(r"[0-9a-fA-F]{32}")
 _TIMEZONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
+
+
+AGAIN_OF: Final = "again_of"
+"""The attribute of an input whose words take the place of earlier ones: the `utt_id` of a reply to
+those, in the same dialog. What was said before stays; clients fold it away."""
+
+
+def is_utterance_id(value: object) -> TypeGuard[str]:
+    """Return whether a value has the form of an `utt_id`."""
+    return isinstance(value, str) and _UTTERANCE_ID.fullmatch(value) is not None
 
 
 class EarlierTurn(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,9 +36,10 @@ class _Common(msgspec.Struct, kw_only=True, tag_field="type", omit_defaults=True
 
 
 class Text(_Common, tag="text"):
-    """A text."""
+    """A text; its `format` may be `markdown`, which clients that know it draw."""
 
     text: str
+    format: str | None = None
 
 
 class Picture(_Common, tag="picture"):

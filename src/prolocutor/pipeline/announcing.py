@@ -63,6 +63,12 @@ class TurnAnnouncer:
         self._words: dict[int, SkillWords] = {}
         self._speaker: SkillWords | None = None
 
+    @property
+    def shown(self) -> tuple[str, str] | None:
+        """The skill whose words are shown now, and the words; None where there are none."""
+        words = self._speaker
+        return None if words is None or not words.so_far else (words.skill, words.so_far)
+
     def close(self) -> None:
         """Let go of the ledger and the words, which know of this object too."""
         self._ledger.watch = None

@@ -208,7 +208,7 @@ class RunningCalls(Generic[Token]):
             return
         wake_at = min(until, self._limits[0][0]) if self._limits else until
         self._waiter = self._loop.create_future()
-        timer = self._loop.call_later(wake_at - monotonic(), self._wake)
+        timer = self._loop.call_later(wake_at - monotonic(), self.wake)
         try:
             await self._waiter
         finally:
@@ -233,9 +233,10 @@ class RunningCalls(Generic[Token]):
             call.task = None
         self.settled.append((call.token, outcome))
         if self._waiter is not None:
-            self._wake()
+            self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """End a `wait`, if there is one."""
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

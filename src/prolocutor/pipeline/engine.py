@@ -11,6 +11,7 @@ from prolocutor.contracts.connector import Connector
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.ids import new_id
 from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.stop_signal import StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, NotFound, ServiceError, SwitchedOff
 from prolocutor.pipeline.calling import answers_of
@@ -62,12 +63,14 @@ class Engine:
         started: float,
         listener: TurnListener | None = None,
         watch: LedgerWatch | None = None,
+        stop: StopSignal | None = None,
     ) -> Turn:
         """Run one turn that started at `started` (`time.monotonic`); its reply is in its draft.
 
-        `watch` sees what becomes of its services.
+        `watch` sees what becomes of its services. `stop` ends it at once: the reply is then what
+        was shown of it.
         """
-        turn = Turn(self.prepared, opened, start, started, listener, watch)
+        turn = Turn(self.prepared, opened, start, started, listener, watch, stop)
         if start.say is not None:
             turn.draft.say_itself(start.say)
             return turn

@@ -57,6 +57,8 @@ class Guard:
         )
         self.is_foreign = not type(connector).__module__.startswith("prolocutor.")
         """Whether the connector is a plug-in's or a user's own: its replies are checked again."""
+        self.format: str = service.format or str(getattr(connector, "format", "plain"))
+        """How the texts of its replies are written."""
         self._send = self._connector.send
         self._answer: ImmediateAnswer | None = getattr(self._connector, "answer", None)
         self.immediate = self._answer is not None and not service.retries

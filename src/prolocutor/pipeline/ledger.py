@@ -277,6 +277,8 @@ class Ledger:
         """The turn is over: settle whatever is left."""
         self.closed = True
         for entry in self.entries:
+            if entry.started is not None and entry.outcome is None:
+                entry.step.guard.breaker.undecided()
             if entry.started is not None or not entry.step.is_last_chance:
                 self.settle(entry, "skipped", now, ServiceLate("the turn was over"))
         self.ready.clear()

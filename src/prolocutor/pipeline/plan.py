@@ -57,6 +57,8 @@ a connector named by the service needs."""
 Commit = Literal["first_good", "only", "never"]
 """When a skill's words may be shown before the turn is over."""
 
+TextFormat = Literal["plain", "markdown"]
+
 Function = Callable[..., Any]
 Formatter = Callable[..., Any]
 SkillReply = Hypothesis | JsonObject | Sequence[Hypothesis | JsonObject]
@@ -116,7 +118,8 @@ class Service(msgspec.Struct, frozen=True):
     `worker`: what `prolocutor worker` runs for a `nats://` target. `commit`: of a skill or response
     selector, in place of the pipeline's. `rewrites`: where the annotation `follow_up` says what the
     words of this turn mean, the requests are made with that as the `text` and the words as the
-    `orig_text` of the last utterance.
+    `orig_text` of the last utterance. `format`: how a skill's texts are written, `plain` or in
+    `markdown` (None: as its connector says, which is `markdown` for models).
     """
 
     name: str
@@ -154,6 +157,7 @@ class Service(msgspec.Struct, frozen=True):
     worker: str | None = None
     commit: Commit | None = None
     rewrites: bool = False
+    format: TextFormat | None = None
 
     @property
     def card_members(self) -> JsonObject:
@@ -256,6 +260,7 @@ class ServiceOptions(TypedDict, total=False):
     before_confidence: bool
     commit: Commit | None
     rewrites: bool
+    format: TextFormat | None
 
 
 @overload

@@ -230,6 +230,12 @@ class PreparedPipeline:
         return any(one.off is None for one in self.response_selectors)
 
     @property
+    def markdown(self) -> frozenset[str]:
+        """The skills, and the last chance, whose texts are written in Markdown."""
+        spoken = [*self.skill_steps.values(), *([self.last_chance] if self.last_chance else ())]
+        return frozenset(one.name for one in spoken if one.guard.format == "markdown")
+
+    @property
     def reads_skills(self) -> bool:
         """Whether some formatter reads which skills spoke in the whole dialog."""
         return any(one.reads_skills for one in self.every())

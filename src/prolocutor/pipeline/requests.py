@@ -13,6 +13,7 @@ import msgspec
 from prolocutor.contracts.connector import DeltaSink
 from prolocutor.dialog import plain
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis
+from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import Plain, decode, encode
 from prolocutor.errors import BadReply, ServiceError, ServiceRaised
 from prolocutor.pipeline.prepared import ServiceStep
@@ -190,6 +191,17 @@ def requests_for(
         asked = Plain(None, encode(payload)) if own else checked_payload(payload)
         requests.append(PayloadRequest(step.name, turn_id, key, seconds, asked, deltas))
     return requests
+
+
+def extra_for(step: ServiceStep, start: TurnStart, forced: str | None) -> State | None:
+    """Return what a request says beside the dialog: the answer, or who is preferred."""
+    if step.name == forced:
+        return start.extra
+    if step.selecting and forced is not None:
+        return {"forced": forced}
+    if step.selecting and start.preferred is not None:
+        return {"preferred": start.preferred}
+    return None
 
 
 def formatter_failure(error: BaseException) -> ServiceError:

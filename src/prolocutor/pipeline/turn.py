@@ -14,6 +14,7 @@ from prolocutor.contracts.selection import Enough, Selection
 from prolocutor.contracts.store import OpenedTurn
 from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
+from prolocutor.dialog.stop_signal import NOTHING_SAID, STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
 from prolocutor.pipeline.announcing import TurnAnnouncer, record_of_service
@@ -23,10 +24,9 @@ from prolocutor.pipeline.draft import Draft
 from prolocutor.pipeline.ledger import Due, Ledger
 from prolocutor.pipeline.ledger_entries import LedgerEntry, LedgerWatch, SkillWave, watched_by
 from prolocutor.pipeline.plan import Stage
-from prolocutor.pipeline.prepared import PreparedPipeline, ServiceStep
-from prolocutor.pipeline.requests import formatter_failure, requests_for
+from prolocutor.pipeline.prepared import PreparedPipeline
+from prolocutor.pipeline.requests import extra_for, formatter_failure, requests_for
 from prolocutor.pipeline.slots import SlotWriter
-from prolocutor.pipeline.snapshot import State
 from prolocutor.pipeline.waves import SkillSelection
 
 PREFERENCE: Final = 0.15
@@ -46,6 +46,7 @@ class Turn:
         started: float,
         listener: TurnListener | None = None,
         watch: LedgerWatch | None = None,
+        stop: StopSignal | None = None,
     ) -> None:
         self.draft = Draft(
             opened,
@@ -75,6 +76,8 @@ class Turn:
             asyncio.get_running_loop(), prepared.strays
         )
         self._groups: dict[int, CallGroup] = {}
+        self._stop_signal = stop or StopSignal()
+        self._stop_signal.watch(self._calls.wake)
         if zone := start.input.timezone:
             self.draft.know({"timezone": zone}, self.max_attributes, self.slots.fault_of("client"))
 
@@ -90,22 +93,24 @@ class Turn:
 
     async def run(self) -> None:
         """Take the turn to its end: every service settled, and something said."""
-        ledger, calls = self._ledger, self._calls
+        ledger, calls, stop = self._ledger, self._calls, self._stop_signal
         if self._forced is not None:
             self._selection.propose("", Selection([self._forced]), lambda what: None)
             self._select(None)
         end = self._started + self._prepared.limits.deadline
         try:
-            calls.apart(self._work)
+            if not stop.is_set:
+                calls.apart(self._work)
             while ledger.unsettled or self.draft.reply is None:
                 now = monotonic()
-                if now >= end or (calls.idle and not ledger.release_held(now)):
+                if now >= end or stop.is_set or (calls.idle and not ledger.release_held(now)):
                     self._stop(now)
                     break
                 if not (ledger.ready or ledger.due):
                     await calls.wait(end)
                 calls.apart(self._work)
         finally:
+            stop.watch(None)
             calls.close()
             self._groups.clear()
             self.draft.drop_snapshots()
@@ -196,7 +201,7 @@ class Turn:
         try:
             snapshot = draft.snapshot(step.window, step.only, rewritten=step.rewrites)
             every = draft.drafted() if about is not None and step.fan_out else ()
-            extra = self._extra_for(step) if self._directed else None
+            extra = extra_for(step, self._start, self._forced) if self._directed else None
             words = self.announcer and self.announcer.deltas_of(entry)
             requests = requests_for(step, snapshot, self._id, seconds, extra, about, every, words)
         except BaseException as error:
@@ -211,16 +216,6 @@ class Turn:
         if step.stage is _SKILL:
             self._groups[step.index] = group
         ask_once(group, requests, seconds, self._calls, now)
-
-    def _extra_for(self, step: ServiceStep) -> State | None:
-        """Return what a request says beside the dialog: the answer, or who is preferred."""
-        if step.name == self._forced:
-            return self._start.extra
-        if step.selecting and self._forced is not None:
-            return {"forced": self._forced}
-        if step.selecting and self._start.preferred is not None:
-            return {"preferred": self._start.preferred}
-        return None
 
     def _answered(self, entry: LedgerEntry, group: CallGroup) -> None:
         """All calls of a service are through: read its replies into its slot."""
@@ -262,9 +257,13 @@ class Turn:
             self._ledger.settle(entry, outcome, monotonic(), error)
 
     def _stop(self, now: float) -> None:
-        """Settle whatever is left at the deadline; every stage ends before, so this is a net."""
+        """Settle whatever is left, when the turn is stopped; at the deadline this is a net."""
+        shown = self.announcer.shown if self.announcer is not None else None
         self._ledger.stop(now)
-        if self.draft.reply is None:
+        if self.draft.reply is None and self._stop_signal.is_set:
+            skill, text = shown or ("", NOTHING_SAID)
+            self.draft.say(STOPPED, skill, text, {}, {STOPPED: True})
+        elif self.draft.reply is None:
             self._fall_back()
 
     # -- the skills and their hypotheses ----------------------------------------------------

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from prolocutor.testing.store_contract.agenda_kit import AgendaStoreKit
 from prolocutor.testing.store_contract.archive_kit import ArchiveStoreKit
+from prolocutor.testing.store_contract.conversation_kit import ConversationStoreKit
 from prolocutor.testing.store_contract.durability_kit import DurabilityKit
 from prolocutor.testing.store_contract.feed_kit import FeedStoreKit
 from prolocutor.testing.store_contract.fixtures import MakeStore
@@ -22,7 +23,14 @@ from prolocutor.testing.store_contract.turn_kit import TurnStoreKit
 __all__ = ["DurableStoreKit", "MakeStore", "StoreKit"]
 
 
-class StoreKit(TurnStoreKit, FeedStoreKit, AgendaStoreKit, RecordStoreKit, ArchiveStoreKit):
+class StoreKit(
+    TurnStoreKit,
+    FeedStoreKit,
+    AgendaStoreKit,
+    RecordStoreKit,
+    ConversationStoreKit,
+    ArchiveStoreKit,
+):
     """The tests of every store. Subclass it as `Test...` with a `make_store` fixture."""
 
 

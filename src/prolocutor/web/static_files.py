@@ -63,6 +63,10 @@ SAFE: Final = {
 }
 
 
+HEARING: Final = "geolocation=(self), camera=(), microphone=(self)"
+"""The permissions of a page into which words may be spoken."""
+
+
 class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):
     """What a browser says of the copy that it has."""
 
@@ -86,11 +90,15 @@ class _File(msgspec.Struct, frozen=True):
 class StaticFiles:
     """The files of a folder and those that all pages share, by name.
 
-    `{{name}}` in the index becomes the assistant's name.
+    `{{name}}` in the index becomes the assistant's name. `speaks`: a page may use the microphone.
     """
 
-    def __init__(self, folder: Path, name: str, policy: str = POLICY) -> None:
+    def __init__(
+        self, folder: Path, name: str, policy: str = POLICY, *, speaks: bool = False
+    ) -> None:
         self._headers = {"Content-Security-Policy": policy, **SAFE}
+        if speaks:
+            self._headers["Permissions-Policy"] = HEARING
         self._files = {
             path.relative_to(root).as_posix(): _read(path)
             for root in (SHARED, folder)

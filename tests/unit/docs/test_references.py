@@ -250,7 +250,7 @@ async def test_every_address_of_the_chat_page_is_told_with_who_may_come() -> Non
     ("heading", "kinds"),
     [
         ("Messages", {*KINDS, "command"}),
-        ("What a client sends", {"command", "parsed", "tt", "ping"}),
+        ("What a client sends", {"command", "parsed", "tt", "ping", "stop"}),
     ],
 )
 def test_every_kind_of_frame_is_told(heading: str, kinds: set[str]) -> None:

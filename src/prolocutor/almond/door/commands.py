@@ -11,11 +11,15 @@ from typing import Any, Final
 
 from prolocutor.asks.parsed_commands import object_of, read_parsed
 from prolocutor.dialog import plain
-from prolocutor.dialog.inputs import Input
+from prolocutor.dialog.inputs import AGAIN_OF, Input, is_utterance_id
+from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BadInput
 from prolocutor.web.decoding import parse_object
 
 MAX_BYTES: Final = 512_000
+MAX_KEY: Final = 255
+
+_LONGEST_STOP: Final = 1_000
 
 _KINDS: Final = ("command", "parsed", "tt")
 _PLATFORM: Final = ("from", "contacts", "location", "timezone")
@@ -33,13 +37,32 @@ def read_command(command: dict[str, Any]) -> Input:
     """Make an input of a `command`, `parsed` or `tt`; `BadInput` names what is wrong with it."""
     kind = command.get("type")
     if kind == "command":
-        return Input(text=_text(command, "text"), attributes=_platform_data(command))
+        attributes = {**_platform_data(command), **_again(command)}
+        return Input(text=_text(command, "text"), attributes=attributes)
     if kind == "tt":
         code = _text(command, "tt" if command.get("code") is None and "tt" in command else "code")
         return Input(text=f"\\t {code}", attributes=_platform_data(command), program=code)
     if kind == "parsed":
         return _parsed(command)
     raise BadInput(f"no input is of type {kind!r:.80}; there are {', '.join(_KINDS)}", field="type")
+
+
+def is_stop(message: str | bytes) -> bool:
+    """Return whether a frame of a socket asks to stop the turn that runs."""
+    if len(message) > _LONGEST_STOP:
+        return False
+    try:
+        return bool(parse_object(message).get("type") == "stop")
+    except BadInput:
+        return False
+
+
+def key_of(frame: dict[str, Any]) -> str | None:
+    """Return by what a client knows a frame that it may send again; `BadInput` for a bad one."""
+    key = frame.get("key")
+    if key is None or (isinstance(key, str) and 0 < len(key) <= MAX_KEY):
+        return key
+    raise BadInput(f"a key is a text of 1 to {MAX_KEY} characters", field="key")
 
 
 def is_blank(input: Input) -> bool:
@@ -66,6 +89,16 @@ def _text(command: dict[str, Any], key: str) -> str:
     if not isinstance(value, str):
         raise BadInput(f"{key} should be a text", field=key)
     return value
+
+
+def _again(command: dict[str, Any]) -> JsonObject:
+    """Return as an attribute which earlier turn these words take the place of."""
+    again_of = command.get("again_of")
+    if again_of is None:
+        return {}
+    if not is_utterance_id(again_of):
+        raise BadInput("again_of is the utt_id of a reply, 32 hex digits", field="again_of")
+    return {AGAIN_OF: again_of.lower()}
 
 
 def _platform_data(command: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from prolocutor.almond.door import commands
 from prolocutor.almond.door.dialects import Dialect, Frame, encoded, error_frame
 from prolocutor.almond.door.speakers import Speaker, expectation
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
@@ -33,10 +34,12 @@ WAITING: Final = 64
 MAX_BYTES: Final = 1_000_000
 """Frames of one socket that may wait, and their bytes; the socket is not read meanwhile."""
 
-Take = Callable[[Input, Speaker], Coroutine[Any, Any, Any]]
-"""What makes a turn of an input."""
+Take = Callable[[Input, Speaker, str | None], Coroutine[Any, Any, TurnResult]]
+"""What makes a turn of an input, once for the same key."""
 
-TakeShown = Callable[[Input, Speaker, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]]
+TakeShown = Callable[
+    [Input, Speaker, str | None, Callable[[TurnEvent], Awaitable[None]]], Awaitable[None]
+]
 """The same, with a function that shows what happens in the turn."""
 
 
@@ -78,6 +81,7 @@ class Conversation:
         self._skill: str | None = None
         self._after = 0
         self._showing = asyncio.Lock()
+        self._stops_next = False
         self._frames: list[tuple[str | bytes, ExitStack]] = []
 
     async def run(self, opening: ConversationOptions) -> None:
@@ -90,6 +94,9 @@ class Conversation:
                 showing = group.create_task(self._show_all(news))
                 handling: asyncio.Task[None] | None = None
                 async for frame in self._socket:
+                    if commands.is_stop(frame):
+                        self._stop()
+                        continue
                     busy = ExitStack()
                     busy.enter_context(self._socket.busy())
                     self._frames.append((frame, busy))
@@ -200,6 +207,11 @@ class Conversation:
         frames = self._frames
         return len(frames) >= WAITING or sum(len(frame) for frame, _ in frames) > MAX_BYTES
 
+    def _stop(self) -> None:
+        """Stop the turn that runs, at once; else the one that the next frame makes."""
+        running = self._assistant.stop(self._speaker.user, self._speaker.dialog)
+        self._stops_next = not running and bool(self._frames)
+
     async def _handle_all(self, news: asyncio.Event) -> None:
         """Handle the frames in order; `busy` keeps the server alive until they are done."""
         while self._frames:
@@ -209,7 +221,7 @@ class Conversation:
 
     async def _handle(self, message: str | bytes, news: asyncio.Event) -> None:
         """Make a turn of a frame; if it is none, answer with the current `askSpecial`."""
-        refused, is_turn = None, False
+        refused, answered = None, False
         try:
             frame = commands.read_frame(message)
             if frame.get("type") == "ping":
@@ -219,19 +231,32 @@ class Conversation:
             input = commands.read_command(frame)
             if not commands.is_blank(input):
                 input = replace(input, skill=self._skill)
-                if self._events:
-                    await self._take_shown(input, self._speaker, self._show_event)
-                else:
-                    await self._take(input, self._speaker)
-                is_turn = True
+                answered = await self._take_turn(input, commands.key_of(frame))
         except Exception as error:
             refusal = error_response(error)
             refused = error_frame(refusal.error, refusal.code)
         with suppress(StoreError):
             await self._catch_up(news)
-        if not is_turn:
+        if not answered:
             self._send(refused)
             await self._show_expectation()
+
+    async def _take_turn(self, input: Input, key: str | None) -> bool:
+        """Make a turn of an input; return False where it was made before, by the same key."""
+        if self._stops_next:
+            self._stops_next = False
+            asyncio.get_running_loop().call_soon(self._stop)  # once the turn is in its queue
+        if not self._events:
+            return not (await self._take(input, self._speaker, key)).repeated
+        repeated = False
+
+        async def show(event: TurnEvent) -> None:
+            nonlocal repeated
+            repeated = isinstance(event, ReplyGiven) and event.repeated
+            await self._show_event(event)
+
+        await self._take_shown(input, self._speaker, key, show)
+        return not repeated
 
 
 class Unsupported(BadInput):

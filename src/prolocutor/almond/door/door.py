@@ -181,7 +181,11 @@ class Almond:
         return result
 
     async def _take_shown(
-        self, input: Input, speaker: Speaker, show: Callable[[TurnEvent], Awaitable[None]]
+        self,
+        input: Input,
+        speaker: Speaker,
+        key: str | None,
+        show: Callable[[TurnEvent], Awaitable[None]],
     ) -> None:
         """Make a turn of an input and show what happens in it."""
         events = self._assistant.stream(
@@ -192,6 +196,7 @@ class Almond:
             parsed=input.parsed,
             program=input.program,
             skill=input.skill,
+            request_id=key,
             channel=self.name,
         )
         async for event in events:

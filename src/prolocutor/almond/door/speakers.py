@@ -24,7 +24,7 @@ MAX_NAME: Final = 200
 SECRET: Final = 16
 """Characters of the shortest secret of a conversation."""
 
-_ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})")
+_ANONYMOUS: Final = re.compile(r"(?:web|stateless)-([0-9a-f]{32})(?:\.([\w-]{1,64}))?")
 
 
 ConversationId: TypeAlias = Annotated[
@@ -80,11 +80,15 @@ def speaker_of(
 
 
 def anonymous_speaker(given: str | None = None, fresh: str = "web") -> Speaker:
-    """Return an anonymous person: the one whose conversation is `given`, else a new one."""
+    """Return an anonymous person: the one whose conversation is `given`, else a new one.
+
+    `web-SECRET.NAME` is another conversation of the same person.
+    """
     known = _ANONYMOUS.fullmatch(given or "")
     secret = known[1] if known else new_id()
     conversation = given if known and given else f"{fresh}-{secret}"
-    return Speaker(f"{PREFIX}anonymous-{secret}", MAIN, conversation, anonymous=True)
+    dialog = (known and known[2]) or MAIN
+    return Speaker(f"{PREFIX}anonymous-{secret}", dialog, conversation, anonymous=True)
 
 
 def chosen_speaker(conversation: str, secret: str | None) -> Speaker:

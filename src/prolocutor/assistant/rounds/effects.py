@@ -14,6 +14,7 @@ from prolocutor.contracts.store import NO_ASK_CLOSING, NO_ROUND, OpenedTurn
 from prolocutor.dialog import plain, rounds
 from prolocutor.dialog.messages import with_owner
 from prolocutor.dialog.rounds import NOTHING, Handover, PendingAsk, Round
+from prolocutor.dialog.stop_signal import STOPPED
 from prolocutor.pipeline.draft import ITSELF, Draft, DraftReply
 
 PREFERRED_TURNS: Final = 5
@@ -124,7 +125,7 @@ def _next_round(decision: Decision, draft: Draft) -> Round:
     before = decision.state
     if reply.by == ITSELF:
         return _after_own_words(before, decision, reply)
-    if reply.by == "fallback" and before.waiting is not None:
+    if reply.by in ("fallback", STOPPED) and before.waiting is not None:
         return before
     if decision.ends:
         return NOTHING

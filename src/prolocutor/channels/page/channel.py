@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -10,12 +11,14 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.channels.page.conversations import OwnConversations
 from prolocutor.channels.page.explanations import (
     TurnExplanation,
     TurnExplanations,
     without_internals,
 )
 from prolocutor.channels.page.ownership import PageUser, may_see, user_of
+from prolocutor.channels.page.page_info import PageInfoEndpoint
 from prolocutor.channels.page.pictures import FolderPictures, StorePictures
 from prolocutor.channels.page.uploads import Pictures, Uploads
 from prolocutor.contracts.channel import Route
@@ -86,7 +89,9 @@ class Page:
 
     `recent` has to be among the assistant's observers; without it the panel shows what is stored.
     `uploads` is the folder of the pictures; without it they are in the store that replicas share,
-    or last as long as the door.
+    or last as long as the door. `starters` are what a person may begin with; without them
+    `examples` of the agents' cards. `voice`: words may be spoken into the browser, which sends the
+    sound to its maker.
     """
 
     name: Final = "page"
@@ -98,8 +103,14 @@ class Page:
         *,
         recent: RecentTurns | None = None,
         uploads: str | Path | None = None,
+        starters: Sequence[str] = (),
+        examples: Mapping[str, Sequence[str]] | None = None,
+        voice: bool = False,
     ) -> None:
-        files = StaticFiles(FOLDER, assistant.name)
+        files = StaticFiles(FOLDER, assistant.name, speaks=voice)
+        info = PageInfoEndpoint(
+            assistant, recent, starters=starters, examples=examples, voice=voice
+        )
         self._assistant = assistant
         self._store = assistant.store
         self._explanations = TurnExplanations(assistant.store, recent)
@@ -116,6 +127,8 @@ class Page:
             Route("GET", "/", page, "all"),
             Route("GET", "/page/{file:path}", page_file, "all"),
             Route("GET", "/api/visitor", Operation(self.visitor)),
+            Route("GET", "/api/page", Operation(info.page_info)),
+            *OwnConversations(assistant).routes,
             Route("GET", "/api/turns/{utt_id}", Operation(self.turn_of_reply, errors=[NotFound])),
             Route(
                 "POST",

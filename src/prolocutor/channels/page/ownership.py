@@ -17,7 +17,8 @@ PREFIX: Final = "almond:"
 LOCAL_USER: Final = "local"
 """The user at this machine, and of an operator who names none."""
 
-_ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})")
+_ANONYMOUS: Final = re.compile(r"web-([0-9a-f]{32})(?:\.([\w-]{1,64}))?")
+_MAIN: Final = "main"
 
 
 class PageUser(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,27 @@ def user_of(visitor: Visitor, params: PageUser) -> str:
     if known is None:
         raise Forbidden("without a token give the id of your conversation", field="id")
     return f"{PREFIX}anonymous-{known[1]}"
+
+
+def dialog_of(visitor: Visitor, params: PageUser, conversation: str) -> str | None:
+    """Return the name of the dialog that is one's own conversation of this id, None if it is none.
+
+    An anonymous visitor's ids begin with the id by which the visitor is known.
+    """
+    if visitor.kind != "anonymous":
+        return conversation or _MAIN
+    mine, known = _ANONYMOUS.fullmatch(params.id or ""), _ANONYMOUS.fullmatch(conversation)
+    if mine is None or known is None or mine[1] != known[1]:
+        return None
+    return known[2] or _MAIN
+
+
+def conversation_id(visitor: Visitor, params: PageUser, dialog: str) -> str:
+    """Return the id of the conversation that is one's own dialog of this name."""
+    mine = _ANONYMOUS.fullmatch(params.id or "")
+    if visitor.kind != "anonymous" or mine is None:
+        return dialog
+    return f"web-{mine[1]}" if dialog == _MAIN else f"web-{mine[1]}.{dialog}"
 
 
 def may_see(visitor: Visitor, params: PageUser, user: str | None) -> bool:

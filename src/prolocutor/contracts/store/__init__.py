@@ -1,8 +1,9 @@
-"""Store: keeps the dialogs. Five promises, one file each, split by who uses them.
+"""Store: keeps the dialogs. Six promises, one file each, split by who uses them.
 
 `TurnStore` is what a turn needs: two trips, `open_turn` and `close_turn`. `FeedStore` is everything
 said to or by a person, in order. `AgendaStore` is what is to be done at a time, `RecordStore` small
-documents of a person beside the dialogs, `ArchiveStore` looks up, rates, exports and deletes.
+documents of a person beside the dialogs, `ConversationStore` a person's
+conversations, `ArchiveStore` looks up, rates, exports and deletes.
 
 Life cycle: `open` once before anything else, `aclose` once at the end. All methods may be called
 from one event loop by many tasks at once. What a method returned has happened durably (as far as
@@ -23,6 +24,7 @@ from prolocutor.contracts.store.agenda_store import (
     Delivery,
 )
 from prolocutor.contracts.store.archive_store import ALL_DIALOGS, ArchiveStore, DialogQuery
+from prolocutor.contracts.store.conversation_store import ConversationRow, ConversationStore
 from prolocutor.contracts.store.feed_store import NO_ASK_CLOSING, NO_ROUND, FeedRow, FeedStore
 from prolocutor.contracts.store.new_dialog import NewDialog
 from prolocutor.contracts.store.record_store import RecordStore
@@ -48,6 +50,8 @@ __all__ = [
     "AgendaStore",
     "AnsweredRequest",
     "ArchiveStore",
+    "ConversationRow",
+    "ConversationStore",
     "Delivery",
     "DialogQuery",
     "FeedRow",
@@ -67,5 +71,7 @@ __all__ = [
 ]
 
 
-class Store(TurnStore, FeedStore, AgendaStore, RecordStore, ArchiveStore, Protocol):
+class Store(
+    TurnStore, FeedStore, AgendaStore, RecordStore, ConversationStore, ArchiveStore, Protocol
+):
     """A whole store: what SQLite and the in-memory store both implement."""

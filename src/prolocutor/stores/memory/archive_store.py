@@ -107,11 +107,7 @@ class MemoryArchiveStore:
             if id(dialog) not in open_now and dialog.last_date < before
         ]
         for dialog in old:
-            self._state.remove(dialog)
-            person = dialog.person
-            person.feed = [row for row in person.feed if row.dialog_id != dialog.dialog_id]
-            if person.active.get(dialog.name) is dialog:
-                del person.active[dialog.name]
+            self._state.delete(dialog)
         return len(old)
 
     async def export(self, *, user: str | None = None) -> AsyncIterator[Dialog]:

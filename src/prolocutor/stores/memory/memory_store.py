@@ -1,9 +1,10 @@
-"""MemoryStore: all five promises of a store over one `MemoryState`."""
+"""MemoryStore: all promises of a store over one `MemoryState`."""
 
 from __future__ import annotations
 
 from prolocutor.stores.memory.agenda_store import MemoryAgendaStore
 from prolocutor.stores.memory.archive_store import MemoryArchiveStore
+from prolocutor.stores.memory.conversation_store import MemoryConversationStore
 from prolocutor.stores.memory.state import MemoryState
 from prolocutor.stores.memory.turn_store import MemoryTurnStore
 
@@ -14,7 +15,7 @@ def from_url(url: str, durability: str) -> MemoryStore:
     return MemoryStore()
 
 
-class MemoryStore(MemoryTurnStore, MemoryAgendaStore, MemoryArchiveStore):
+class MemoryStore(MemoryTurnStore, MemoryAgendaStore, MemoryConversationStore, MemoryArchiveStore):
     """Everything in dictionaries of this process; no method ever waits."""
 
     def __init__(self) -> None:

@@ -73,6 +73,14 @@ class MemoryState:
             if id_ == dialog.dialog_id and user in (None, dialog.person.user):
                 yield dialog
 
+    def delete(self, dialog: MemoryDialog) -> None:
+        """Remove a dialog, its rows of the feed included."""
+        self.remove(dialog)
+        person = dialog.person
+        person.feed = [row for row in person.feed if row.dialog_id != dialog.dialog_id]
+        if person.active.get(dialog.name) is dialog:
+            del person.active[dialog.name]
+
     def remove(self, dialog: MemoryDialog) -> None:
         """Remove a dialog with its utterances."""
         del self.dialogs[dialog.dialog_id], self.dialogs[dialog.id]

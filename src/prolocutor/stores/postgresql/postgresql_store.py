@@ -27,6 +27,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
 from prolocutor.stores.postgresql import migrations, store_url
 from prolocutor.stores.postgresql.closings import Closings
+from prolocutor.stores.postgresql.conversations import PostgresqlConversationStore
 from prolocutor.stores.postgresql.database_line import DatabaseLine
 from prolocutor.stores.postgresql.database_lines import DatabaseLines
 from prolocutor.stores.postgresql.lanes import Lane
@@ -46,7 +47,7 @@ def from_url(url: str, durability: str) -> PostgresqlStore:
     return PostgresqlStore(url, durability=durability)
 
 
-class PostgresqlStore:
+class PostgresqlStore(PostgresqlConversationStore):
     """Dialogs in a PostgreSQL database, which any number of replicas share.
 
     `durability` is `full` (a reply that was given survives a crash of the server) or `relaxed` (the

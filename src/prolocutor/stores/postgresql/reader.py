@@ -6,7 +6,13 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from prolocutor.contracts.store import NO_ROUND, AgendaEntry, DialogQuery, FeedRow
+from prolocutor.contracts.store import (
+    NO_ROUND,
+    AgendaEntry,
+    ConversationRow,
+    DialogQuery,
+    FeedRow,
+)
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
@@ -60,6 +66,28 @@ class PostgresqlReader:
             rows = await self._rows("feed_tail", person, number, limit)
             return _feed_rows(rows[::-1])
         return _feed_rows(await self._rows("feed_tail_after", person, number, limit, after))
+
+    async def feed_before(self, user: str, before: int, limit: int) -> list[FeedRow]:
+        """Return rows of the feed, the latest first."""
+        return _feed_rows(await self._rows("feed_before", stored_text(user), before, limit))
+
+    async def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
+        """Return conversations, the latest first; the first words may be in an open turn."""
+        rows = await self._rows("conversations_before", stored_text(user), before, limit)
+        return [
+            ConversationRow(
+                shown_text(row["name"]),
+                row["n"],
+                row["at"],
+                row["first"] or (row["opening"] and unpack_opening(row["opening"]).message),
+            )
+            for row in rows
+        ]
+
+    async def dialogs_named(self, user: str, dialog_name: str) -> list[int]:
+        """Return the numbers of all dialogs of that name."""
+        rows = await self._rows("dialogs_named", stored_text(user), stored_text(dialog_name))
+        return [row[0] for row in rows]
 
     async def round(self, user: str, dialog_name: str) -> bytes:
         """Return the round of the active dialog of that name."""

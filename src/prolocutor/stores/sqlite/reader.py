@@ -12,7 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.store import NO_ROUND, AgendaEntry, DialogQuery, FeedRow
+from prolocutor.contracts.store import (
+    NO_ROUND,
+    AgendaEntry,
+    ConversationRow,
+    DialogQuery,
+    FeedRow,
+)
 from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId
@@ -37,6 +43,9 @@ _FEED: Final = named("feed_after")
 _DIALOG_NAME: Final = named("dialog_name")
 _FEED_TAIL: Final = named("feed_tail")
 _FEED_TAIL_AFTER: Final = named("feed_tail_after")
+_FEED_BEFORE: Final = named("feed_before")
+_CONVERSATIONS: Final = named("conversations_before")
+_DIALOGS_NAMED: Final = named("dialogs_named")
 _ROUND: Final = named("round_of")
 _DUE: Final = named("due_entries")
 _NEXT_DUE: Final = named("next_due")
@@ -111,6 +120,23 @@ class SqliteReader:
             return _feed_rows(rows[::-1])
         values = (*named_so, limit, after)
         return _feed_rows(self.connection.execute(_FEED_TAIL_AFTER, values).fetchall())
+
+    def feed_before(self, user: str, before: int, limit: int) -> list[FeedRow]:
+        """Return rows of the feed, the latest first."""
+        return _feed_rows(self.connection.execute(_FEED_BEFORE, (user, before, limit)).fetchall())
+
+    def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
+        """Return conversations, the latest first; the first words may be in an open turn."""
+        rows = self.connection.execute(_CONVERSATIONS, (user, before, limit)).fetchall()
+        return [
+            ConversationRow(name, n, at, first or (opening and unpack_opening(opening).message))
+            for name, n, at, first, opening in rows
+        ]
+
+    def dialogs_named(self, user: str, dialog_name: str) -> list[int]:
+        """Return the numbers of all dialogs of that name."""
+        rows = self.connection.execute(_DIALOGS_NAMED, (user, dialog_name)).fetchall()
+        return [number for (number,) in rows]
 
     def round(self, user: str, dialog_name: str) -> bytes:
         """Return the round of the active dialog of that name."""

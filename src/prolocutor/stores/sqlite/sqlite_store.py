@@ -12,6 +12,7 @@ from prolocutor.contracts.store import (
     MAX_AGENDA_ENTRIES,
     AgendaEntry,
     AnsweredRequest,
+    ConversationRow,
     Delivery,
     DialogQuery,
     FeedRow,
@@ -30,6 +31,9 @@ from prolocutor.stores.sqlite.worker_thread import WorkerThread
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
 _PAGE: Final = 100
+_NEVER: Final = (1 << 63) - 1
+_ANY_DATE: Final = "9999"
+"""Greater than every number of a feed, and than every time."""
 _DELETED_AT_ONCE: Final = 10
 
 
@@ -134,6 +138,23 @@ class SqliteStore:
     ) -> list[FeedRow]:
         """Return the last rows of one dialog name, or the first after the message `after`."""
         return await self._read.submit(self._reader.feed_tail, user, dialog_name, limit, after)
+
+    async def conversations(
+        self, user: str, before: int | None = None, limit: int = 50
+    ) -> list[ConversationRow]:
+        """Return conversations with `n < before`, the latest first."""
+        return await self._read.submit(self._reader.conversations, user, before or _NEVER, limit)
+
+    async def feed_before(
+        self, user: str, before: int | None = None, limit: int = 100
+    ) -> list[FeedRow]:
+        """Return rows with `n < before`, the latest first."""
+        return await self._read.submit(self._reader.feed_before, user, before or _NEVER, limit)
+
+    async def delete_conversation(self, user: str, dialog_name: str) -> int:
+        """Delete the dialogs of that name in which no turn runs; return their number."""
+        numbers = await self._read.submit(self._reader.dialogs_named, user, dialog_name)
+        return await self._write.submit(self._writer.upkeep.delete_dialogs, numbers, _ANY_DATE)
 
     async def round(self, user: str, dialog_name: str) -> bytes:
         """Return the round of the active dialog of that name."""

@@ -40,6 +40,41 @@ FROM open_turns o JOIN dialogs d ON d.person = o.person AND d.dialog = o.dialog
 WHERE o.person = $1 AND o.named = $2 AND o.id > $4::bigint
 ORDER BY 5, 1 LIMIT $3;
 
+-- name: feed_before
+SELECT f.n, d.dialog_id, f.message, d.name, f.id, f.closing, NULL::bytea AS opening
+FROM people p JOIN feed f USING (person) JOIN dialogs d ON d.person = p.person AND d.dialog = f.dialog
+WHERE p."user" = $1 AND f.n < $2 ORDER BY f.n DESC LIMIT $3;
+
+-- name: conversations_before
+SELECT y.name, y.n, coalesce((
+    SELECT u.date_time FROM utterances u WHERE u.person = y.person AND u.dialog = y.dialog
+    ORDER BY u.position DESC LIMIT 1
+), (SELECT d.date_start FROM dialogs d WHERE d.person = y.person AND d.dialog = y.dialog)) AS at, (
+    SELECT z.message FROM (
+        SELECT f.message FROM feed f
+        WHERE f.person = y.person AND f.named = y.number AND f.message IS NOT NULL
+        ORDER BY f.person, f.named, f.id, f.n LIMIT 20
+    ) z WHERE substr(z.message, 1, 17) = convert_to('{"type":"command"', 'UTF8') LIMIT 1
+) AS first, y.opening FROM (
+    SELECT x.person, x.number, x.name, coalesce(o.n, f.n) AS n, coalesce(o.dialog, f.dialog) AS dialog,
+        o.opening
+    FROM people p JOIN dialog_names x USING (person)
+    LEFT JOIN LATERAL (
+        SELECT l.n, l.dialog FROM feed l WHERE l.person = x.person AND l.named = x.number
+        ORDER BY l.person DESC, l.named DESC, l.id DESC, l.n DESC LIMIT 1
+    ) f ON true
+    LEFT JOIN LATERAL (
+        SELECT r.n, r.dialog, r.opening FROM open_turns r
+        WHERE r.person = x.person AND r.named = x.number ORDER BY r.n DESC LIMIT 1
+    ) o ON true
+    WHERE p."user" = $1 AND coalesce(o.n, f.n) < $2
+    ORDER BY 4 DESC LIMIT $3
+) y ORDER BY y.n DESC;
+
+-- name: dialogs_named
+SELECT d.dialog FROM people p JOIN dialogs d USING (person)
+WHERE p."user" = $1 AND d.name = $2 ORDER BY d.dialog;
+
 -- name: round_of
 SELECT d.round FROM people p JOIN dialogs d USING (person)
 WHERE p."user" = $1 AND d.name = $2 AND d.active;

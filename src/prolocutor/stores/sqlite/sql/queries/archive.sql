@@ -30,6 +30,43 @@ FROM open_turns JOIN dialogs USING (dialog)
 WHERE open_turns.person = ?2 AND dialog_name = ?1 AND open_turns.id > ?4
 ORDER BY 5, 1 LIMIT ?3;
 
+-- name: feed_before
+SELECT n, dialog_id, message, name, feed.id, closing, NULL FROM feed JOIN dialogs USING (dialog)
+WHERE feed.person = (SELECT person FROM people WHERE user = ?1) AND n < ?2
+ORDER BY n DESC LIMIT ?3;
+
+-- name: conversations_before
+SELECT name, n, coalesce(
+    (SELECT date_time FROM utterances WHERE utterances.dialog = page.dialog
+        ORDER BY position DESC LIMIT 1),
+    (SELECT date_start FROM dialogs WHERE dialogs.dialog = page.dialog)
+), (
+    SELECT message FROM (
+        SELECT message FROM feed WHERE feed.dialog_name = page.dialog_name AND message IS NOT NULL
+        ORDER BY id, n LIMIT 20
+    ) WHERE substr(message, 1, 17) = CAST('{"type":"command"' AS BLOB) LIMIT 1
+), opening FROM (
+    SELECT name, names.dialog_name, coalesce(running.n, feed.n) AS n,
+        coalesce(running.dialog, feed.dialog) AS dialog, running.beginning AS opening
+    FROM dialog_names AS names
+    LEFT JOIN feed ON feed.row = (
+        SELECT row FROM feed AS last WHERE last.dialog_name = names.dialog_name
+        ORDER BY id DESC, n DESC LIMIT 1
+    )
+    LEFT JOIN open_turns AS running ON running.person = names.person AND running.turn_id = (
+        SELECT turn_id FROM open_turns AS last
+        WHERE last.person = names.person AND last.dialog_name = names.dialog_name
+        ORDER BY n DESC LIMIT 1
+    )
+    WHERE names.person = (SELECT person FROM people WHERE user = ?1)
+        AND coalesce(running.n, feed.n) < ?2
+    ORDER BY 3 DESC LIMIT ?3
+) AS page;
+
+-- name: dialogs_named
+SELECT dialog FROM dialogs
+WHERE person = (SELECT person FROM people WHERE user = ?) AND name = ? ORDER BY dialog;
+
 -- name: round_of
 SELECT round FROM dialogs
 WHERE person = (SELECT person FROM people WHERE user = ?) AND name = ? AND active = 1;

@@ -1,0 +1,34 @@
+"""StoppableTurns: the turns of this process that a person can stop."""
+
+from __future__ import annotations
+
+from prolocutor.dialog.stop_signal import StopSignal
+
+
+class StoppableTurns:
+    """The signals of all turns that wait or run, in their order, by user and dialog."""
+
+    def __init__(self) -> None:
+        self._signals: dict[tuple[str, str], list[StopSignal]] = {}
+
+    def enter(self, user: str, dialog: str) -> StopSignal:
+        """Return the signal of a turn that is going to run."""
+        signal = StopSignal()
+        self._signals.setdefault((user, dialog), []).append(signal)
+        return signal
+
+    def leave(self, user: str, dialog: str, signal: StopSignal) -> None:
+        """Forget the signal of a turn that has ended, or was refused."""
+        signals = self._signals.get((user, dialog), [])
+        if signal in signals:
+            signals.remove(signal)
+            if not signals:
+                del self._signals[user, dialog]
+
+    def stop(self, user: str, dialog: str) -> bool:
+        """Stop the first turn of a dialog that was not stopped; return whether there is one."""
+        for signal in self._signals.get((user, dialog), ()):
+            if not signal.is_set:
+                signal.set()
+                return True
+        return False
