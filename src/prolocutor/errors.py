@@ -10,10 +10,13 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── Conflict                the same idempotency key came with another body
 │   ├── HandoverConflict            another operator has the dialog, or none has
 │   └── Forbidden               the caller may not do this
-│       └── Unauthenticated     the caller is not authenticated
+│       ├── Unauthenticated     the caller is not authenticated
+│       │   └── SignInNeeded        the same, and people sign in with an identity provider
+│       └── SignInFailed        what came back from the identity provider lets nobody in
 ├── Overloaded                  the queue of a person is full, or waiting took too long
 │   └── QuotaExceeded           a visitor asks for more than is allowed: retry_after
 ├── Stopping                    the assistant takes no new turns
+├── ProviderAway                the identity provider does not answer
 ├── StoreError                  the store cannot do its work
 │   ├── StoreLocked             another process owns it
 │   │   └── StoreLost               another process took it over from this one
@@ -137,6 +140,18 @@ class Unauthenticated(Forbidden):
     code = "unauthenticated"
 
 
+class SignInNeeded(Unauthenticated):
+    """The caller is not authenticated; people may sign in with an identity provider."""
+
+    code = "sign_in_needed"
+
+
+class SignInFailed(Forbidden):
+    """What came back from the identity provider lets nobody in."""
+
+    code = "sign_in_failed"
+
+
 class Overloaded(ProlocutorError):
     """The queue of a person is full, or waiting in it took too long."""
 
@@ -157,6 +172,12 @@ class Stopping(ProlocutorError):
     """The assistant is shutting down and takes no new turns."""
 
     code = "stopping"
+
+
+class ProviderAway(ProlocutorError):
+    """The identity provider does not answer, or not as one."""
+
+    code = "provider_away"
 
 
 class StoreError(ProlocutorError):

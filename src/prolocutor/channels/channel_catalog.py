@@ -7,10 +7,16 @@ class made as `Class(assistant, **options)`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
-from prolocutor.catalog import Catalog
+from prolocutor.catalog import Catalog, CatalogEntry
 from prolocutor.contracts.channel import Channel
+from prolocutor.web.sessions import SessionFinder
+
+
+class SessionChannel(Channel, SessionFinder, Protocol):
+    """A channel that keeps the sessions of those who sign in by it."""
+
 
 CHANNELS: Final = Catalog[Callable[..., Channel]](
     "door",
@@ -29,3 +35,11 @@ CHANNELS: Final = Catalog[Callable[..., Channel]](
     group="prolocutor.channels",
     key="doors",
 )
+
+SIGN_IN: Final = Catalog[Callable[..., SessionChannel]](
+    "way to sign in",
+    {"openid": CatalogEntry("prolocutor.openid.sign_in:SignIn", "openid")},
+    group="prolocutor.sign_in",
+    key="auth.openid",
+)
+"""The channels by which people sign in; each is made with the assistant, settings and doors."""

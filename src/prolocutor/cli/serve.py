@@ -18,7 +18,7 @@ import click
 import msgspec
 
 from prolocutor.assistant.runner import run
-from prolocutor.channels.channel_catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN
 from prolocutor.cli.assistant_access import leave_note
 from prolocutor.cli.greeting import greeting
 from prolocutor.cli.options import DREAM_OPTION, STORE_OPTION
@@ -176,6 +176,8 @@ def _check_free(plan: ServePlan) -> None:
     """Check before anything is started that doors, store and port can be had."""
     for name in doors_of(plan.settings):
         CHANNELS.load(name)
+    if plan.settings.auth.openid is not None:
+        SIGN_IN.load("openid")
     check_free(plan.store)
     _check_address(plan.host, plan.port)
 

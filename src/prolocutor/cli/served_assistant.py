@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.channels.channel_catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN, SessionChannel
 from prolocutor.cli.owner_channel import OwnerChannel
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.building import assistant_from
@@ -83,6 +83,11 @@ def _app(
     channels: list[Channel] = [OwnerChannel(assistant, ring)]
     for name, options in doors_of(settings).items():
         channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
+    sessions: SessionChannel | None = None
+    if settings.auth.openid is not None:
+        sign_in = SIGN_IN.load("openid")
+        sessions = sign_in(assistant, settings=settings.auth.openid, doors=tuple(channels))
+        channels.append(sessions)
     return make_app(
         assistant,
         channels,
@@ -93,11 +98,13 @@ def _app(
             settings.auth.loopback,
             own_key=own_key,
             trusted_proxies=settings.trusted_proxies,
+            sign_in=sessions is not None,
         ),
         limits=settings.limits,
         origins=settings.origins,
         metrics=metrics,
         ring=ring,
+        sessions=sessions,
     )
 
 
@@ -122,7 +129,7 @@ def _shown(
         },
         "openai": {"recent": recent},
         "console": {"folder": folder},
-        "a2a": {"secured": bool(auth.keys or auth.tokens), "folder": folder},
+        "a2a": {"secured": auth.is_closed, "folder": folder},
     }
 
 

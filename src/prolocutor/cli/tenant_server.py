@@ -122,7 +122,7 @@ class TenantServer:
             return auth.loopback
         others = [self._settings.auth, *(one.auth for one in self._known.values())]
         unknown = len(self._known) < len(self._tenants)
-        return False if unknown or any(one.keys or one.tokens for one in others) else None
+        return False if unknown or any(one.is_closed for one in others) else None
 
     def _leave_note(self, name: str, app: Listener) -> None:
         """Leave a note in the tenant's store for the other commands of this user."""

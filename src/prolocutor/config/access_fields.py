@@ -14,6 +14,7 @@ from prolocutor.config.fields import (
     TextField,
     TextListField,
 )
+from prolocutor.config.openid_fields import OpenIdField
 from prolocutor.config.settings import AuthSettings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
 from prolocutor.errors import ConfigError
@@ -65,6 +66,7 @@ AUTH: Final = TableField(
         ),
         "anonymous": FlagField(),
         "loopback": FlagField(),
+        "openid": OpenIdField(),
     },
     make=AuthSettings,
 )

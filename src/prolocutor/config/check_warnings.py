@@ -112,13 +112,13 @@ def _missing_icons(services: list[ServiceEntry]) -> Iterator[tuple[str, str]]:
 
 def _open_doors(settings: Settings) -> Iterator[tuple[str, str]]:
     auth = settings.auth
-    if not settings.host.startswith(LOOPBACK) and not (auth.keys or auth.tokens):
+    if not settings.host.startswith(LOOPBACK) and not auth.is_closed:
         yield "host", f"{settings.host} is not loopback, so nobody gets in without auth.keys"
 
 
 def _loopback(settings: Settings) -> Iterator[tuple[str, str]]:
     auth = settings.auth
-    if auth.loopback and (auth.keys or auth.tokens):
+    if auth.loopback and auth.is_closed:
         what = (
             "every caller on this machine is an operator, also one that a proxy lets in"
             " without naming itself"

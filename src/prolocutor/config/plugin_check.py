@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from prolocutor.channels.channel_catalog import CHANNELS
+from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.call_hints import call_hint
 from prolocutor.config.endpoints import connector_of
@@ -32,6 +32,11 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
             CHANNELS.checked(door, None, **options)
         except ConfigError as error:
             findings.add(loaded.find("doors"), error.what)
+    if loaded.settings.auth.openid is not None:
+        try:
+            SIGN_IN.load("openid")
+        except ConfigError as error:
+            findings.add(loaded.find("auth.openid"), error.what)
     store = loaded.settings.store or "memory:"
     scheme = store.partition(":")[0]
     if scheme not in (known := STORES.names()):

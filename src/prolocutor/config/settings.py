@@ -15,6 +15,7 @@ from prolocutor.assistant.assistant_settings import (
     ReplicaSettings,
 )
 from prolocutor.errors import ConfigError
+from prolocutor.openid.openid_settings import OpenIdSettings
 from prolocutor.pipeline.plan import ORDER, SINGLE, PendingTarget, Pipeline, Service
 from prolocutor.processes.supervisor import ProcessCommand
 from prolocutor.web.limits import ListenerLimits
@@ -35,12 +36,19 @@ class AuthSettings(msgspec.Struct, frozen=True):
 
     `anonymous`: whether a caller without a token becomes a new person. `loopback`: whether a caller
     on this machine is an operator without a key; None for as long as there are no keys and tokens.
+    `openid`: the identity provider that people sign in with.
     """
 
     keys: dict[str, str] = {}
     tokens: dict[str, str] = {}
     anonymous: bool = False
     loopback: bool | None = None
+    openid: OpenIdSettings | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether it names who comes in, so that no other does."""
+        return bool(self.keys or self.tokens or self.openid)
 
     def __repr__(self) -> str:
         return f"<Auth: {len(self.keys)} keys, {len(self.tokens)} tokens>"

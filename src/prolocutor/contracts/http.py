@@ -20,8 +20,9 @@ class Visitor(msgspec.Struct, frozen=True):
 
     An operator may speak for any user, a person only for `user`; an anonymous visitor is a new
     person. `names` are the person's names in the assistant, one for each door: what is stored
-    under any of them belongs to this person. `name` is what an operator is called,
-    `scopes` what their key may be used for, None for everything.
+    under any of them belongs to this person. `name` is what an operator is called, or a person who
+    signed in; `scopes` what an operator may do, None for everything. `session` is the id of the
+    session of a person who signed in; an operator who did so has a `user` of their own.
     """
 
     kind: Literal["operator", "person", "anonymous"]
@@ -29,6 +30,7 @@ class Visitor(msgspec.Struct, frozen=True):
     names: frozenset[str] = frozenset()
     name: str = ""
     scopes: frozenset[KeyScope] | None = None
+    session: str | None = None
 
     def may(self, access: Access, *, reads: bool) -> bool:
         """Return whether the scopes of the key, if it has any, let it use a route."""
@@ -66,9 +68,13 @@ class HttpRequest(Protocol):
 
 
 class HttpResponse(msgspec.Struct, frozen=True):
-    """The response to a request; `body` is sent whole, or piece by piece where it may be long."""
+    """The response to a request; `body` is sent whole, or piece by piece where it may be long.
+
+    Each of `cookies` is the value of a header `Set-Cookie`.
+    """
 
     body: bytes | AsyncIterator[bytes] = b""
     status: int = 200
     content_type: str = "application/json"
     headers: Mapping[str, str] = {}
+    cookies: tuple[str, ...] = ()

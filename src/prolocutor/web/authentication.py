@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from prolocutor.contracts.http import Access, Visitor
-from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, Unauthenticated
+from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, SignInNeeded, Unauthenticated
 from prolocutor.web.client_address import ClientAddresses, client_name
 from prolocutor.web.key_ring import PREFIX, KeyRing
 from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
@@ -44,7 +44,8 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     on this machine is an operator without a key, never through a proxy; None for as long as there
     are neither keys nor tokens. `own_key`: the key of this process for the commands of its user,
     which does not count as one. `trusted_proxies`: addresses and networks of proxies whose word
-    for a client's address counts; none of them is on this machine, wherever it is.
+    for a client's address counts; none of them is on this machine, wherever it is. `sign_in`:
+    whether people sign in with an identity provider.
     """
 
     keys: Sequence[str] | Mapping[str, str] = ()
@@ -53,12 +54,13 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     loopback: bool | None = None
     own_key: str | None = None
     trusted_proxies: Sequence[str] = ()
+    sign_in: bool = False
 
     @property
     def trusts_loopback(self) -> bool:
         """Whether a visitor on this machine is an operator without a key."""
         if self.loopback is None:
-            return not (self.keys or self.tokens)
+            return not (self.keys or self.tokens or self.sign_in)
         return self.loopback
 
     def __repr__(self) -> str:
@@ -98,7 +100,7 @@ class Authenticator:
         for key, name in called.items():
             visitors[key] = Visitor("operator", name=name) if name else OPERATOR
         digests = {self._digest(secret): visitor for secret, visitor in visitors.items()}
-        self._has_secrets = bool(visitors)
+        self._has_secrets = bool(visitors) or auth.sign_in
         self._loopback = auth.trusts_loopback
         if auth.own_key:
             digests[self._digest(auth.own_key)] = LOCAL
@@ -142,14 +144,18 @@ class Authenticator:
             raise Forbidden("pages of other sites may not open sockets here")
         return self.admit(headers, query, client, access, address=address)
 
+    def sends_secret(self, headers: Headers, query: bytes) -> bool:
+        """Return whether a request has a key or a token, which counts before a session."""
+        return b"authorization" in headers or b"access_token=" in query
+
     def check_may_listen(self, addresses: Collection[str]) -> None:
         """Raise `ConfigError` for addresses where no visitor would be admitted."""
         auth = self.auth
         abroad = [address for address in addresses if not is_loopback(address)]
-        if abroad and not (auth.keys or auth.tokens or auth.anonymous):
+        if abroad and not (auth.keys or auth.tokens or auth.anonymous or auth.sign_in):
             raise ConfigError(
                 f"{abroad[0]} can be reached from other machines, and nobody there could come in: "
-                "set auth.keys or auth.tokens, or listen on 127.0.0.1",
+                "set auth.keys, auth.tokens or auth.openid, or listen on 127.0.0.1",
                 key="auth",
             )
 
@@ -171,6 +177,8 @@ class Authenticator:
             raise Forbidden("pages of other sites need a key or a token")
         if self.auth.anonymous:
             return ANONYMOUS
+        if self.auth.sign_in:
+            raise SignInNeeded("sign in at /auth/login, or send a token as Authorization: Bearer")
         raise Unauthenticated("a key or a token is needed, as Authorization: Bearer ...")
 
     def _look_up(self, secret: str, address: str) -> Visitor:

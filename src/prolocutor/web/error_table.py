@@ -1,7 +1,8 @@
 """The error table: from an error to the HTTP response that reports it, for all doors.
 
     BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404
-    HandoverConflict 409 · Conflict 422 · Overloaded 429 · Stopping, StoreError 503
+    HandoverConflict 409 · Conflict 422 · Overloaded 429
+    Stopping, ProviderAway, StoreError 503
     HttpError: its own · anything else 500
 
 Every response is `{"error": text, "code": str, "field": name or null}`. An error that is not in the
@@ -29,6 +30,7 @@ from prolocutor.errors import (
     HandoverConflict,
     NotFound,
     Overloaded,
+    ProviderAway,
     QuotaExceeded,
     Stopping,
     StoreAway,
@@ -92,6 +94,7 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     Conflict: (422, {}),
     Overloaded: (429, {"Retry-After": "1"}),
     Stopping: (503, {"Retry-After": "5"}),
+    ProviderAway: (503, {"Retry-After": "10"}),
     StoreCorrupt: (500, {}),
     StoreFull: (503, {"Retry-After": "60"}),
     StoreError: (503, {"Retry-After": "1"}),

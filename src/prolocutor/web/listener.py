@@ -28,6 +28,7 @@ from prolocutor.web.lifespan import follow_lifespan
 from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiRequest, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
+from prolocutor.web.sessions import SESSION_ENDED, SessionAdmission, SessionFinder
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket
 
@@ -59,12 +60,14 @@ def make_app(
     origins: Collection[str] = (),
     metrics: TurnMetrics | None = None,
     ring: KeyRing | None = None,
+    sessions: SessionFinder | None = None,
 ) -> Listener:
     """Return the ASGI app of an assistant: its channels, `/health`, `/metrics`, `/openapi.json`.
 
     `origins` (`https://example.org`, or `*`) are the sites whose pages may talk to it. `metrics`
     has to be among the assistant's observers; without it there is no `/metrics`. `ring` holds the
-    keys that are kept in the store, if any; a channel opens it.
+    keys that are kept in the store, if any; a channel opens it. `sessions` are those of people who
+    sign in; the channel by which they do so is among the channels.
     """
     return Listener(
         assistant,
@@ -74,6 +77,7 @@ def make_app(
         origins,
         metrics,
         ring,
+        sessions,
     )
 
 
@@ -92,8 +96,10 @@ class Listener:
         origins: Collection[str],
         metrics: TurnMetrics | None,
         ring: KeyRing | None = None,
+        sessions: SessionFinder | None = None,
     ) -> None:
         _check_prefixes(channels)
+        self._sessions = sessions
         self.limits = limits
         self.metrics = metrics
         prefixes = [channel.prefix for channel in channels]
@@ -171,6 +177,9 @@ class Listener:
         request = AsgiRequest(scope, receive, params, self.limits)
         if route.access != "all":
             admit = self._admit_any if route.any_secret else self.authenticator.admit
+            if self._sessions is not None:
+                writes = method not in ("GET", "HEAD")
+                admit = await self._by_session(scope, request, writes=writes) or admit
             self._admit(admit, scope, request, route.access)
         return await route.answer(request)
 
@@ -181,7 +190,10 @@ class Listener:
         try:
             route, params = self._routes.find_socket(scope["path"])
             socket = AsgiWebSocket(scope, receive, send, params, self.limits, self._in_flight)
-            quota = self._admit(self.authenticator.admit_socket, scope, socket, route.access)
+            admit: Admit = self.authenticator.admit_socket
+            if self._sessions is not None:
+                admit = await self._by_session(scope, socket, writes=True) or admit
+            quota = self._admit(admit, scope, socket, route.access)
             opened = quota.open_socket()
         except Exception as error:
             await refuse_socket(scope, send, error_response(error))
@@ -191,12 +203,29 @@ class Listener:
             await send({"type": "websocket.accept"})
             async with asyncio.TaskGroup() as group:
                 writer = group.create_task(socket.write())
+                watching = self._watch_session(group, socket)
                 await _converse(route.answer, socket)
+                if watching is not None:
+                    watching.cancel()
                 if socket.gone:
                     writer.cancel()
         finally:
             self._sockets.discard(socket)
             opened.close()
+
+    def _watch_session(
+        self, group: asyncio.TaskGroup, socket: AsgiWebSocket
+    ) -> asyncio.Task[None] | None:
+        """Close a socket when the session of its visitor ends."""
+        sessions = self._sessions
+        if sessions is None or socket.visitor.session is None:
+            return None
+
+        async def watch(finder: SessionFinder) -> None:
+            await finder.ended(socket.visitor)
+            socket.close(SESSION_ENDED, "the session has ended")
+
+        return group.create_task(watch(sessions), name="session of a socket")
 
     # -- both -------------------------------------------------------------------------------
 
@@ -214,7 +243,7 @@ class Listener:
         if visitor.scopes is not None and not visitor.may(
             access, reads=scope.get("method") in ("GET", "HEAD")
         ):
-            raise Forbidden("the scopes of this key do not reach so far")
+            raise Forbidden("the scopes of this key or session do not reach so far")
         if access == "operators" and scope["path"] != "/metrics":
             what = scope.get("method", "WebSocket")
             audit.info("%s at %s: %s %r", visitor.name, address, what, scope["path"])
@@ -226,6 +255,18 @@ class Listener:
         quota = self._quotas.of(visitor, address)
         REQUEST_QUOTA.set(quota)
         return quota
+
+    async def _by_session(
+        self, scope: Scope, request: AsgiRequest | AsgiWebSocket, *, writes: bool
+    ) -> Admit | None:
+        """Return what admits the visitor of a session; None for all others."""
+        sessions, headers = self._sessions, request.headers
+        if sessions is None or b"cookie" not in headers:
+            return None
+        if self.authenticator.sends_secret(headers, scope["query_string"]):
+            return None
+        visitor = await sessions.find(request.header("cookie"))
+        return None if visitor is None else SessionAdmission(visitor, sessions.url, writes=writes)
 
 
 async def _converse(answer: Callable[[WebSocket], Awaitable[None]], socket: AsgiWebSocket) -> None:

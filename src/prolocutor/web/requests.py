@@ -135,6 +135,7 @@ async def send_response(send: Send, response: HttpResponse, kind: str = "http.re
         headers.append(NO_SNIFFING)
     for name, value in response.headers.items():
         headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    headers += [(b"set-cookie", cookie.encode("latin-1")) for cookie in response.cookies]
     start = {"type": f"{kind}.start", "status": response.status, "headers": headers}
     if isinstance(body, bytes):
         if response.status != HTTPStatus.NO_CONTENT:

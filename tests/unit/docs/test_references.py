@@ -17,6 +17,7 @@ from prolocutor.channels.page.channel import Page
 from prolocutor.cli.main import prolocutor as command_line
 from prolocutor.config import agent_cards
 from prolocutor.config.fields import TableField
+from prolocutor.config.openid_fields import OPENID
 from prolocutor.config.schema import AUTH, BUDGET, LIMITS, PROCESS, SERVICE, TOP, UNSURE
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
@@ -96,6 +97,8 @@ def breaker_keys() -> set[str]:
         ("Card", {*agent_cards.KEYS, "file"}),
         ("Processes", set(PROCESS.keys)),
         ("Auth", set(AUTH.keys)),
+        ("OpenID", set(OPENID.keys)),
+        ("Rules about claims", {"claim", "values", "scopes"}),
         ("Limits", set(LIMITS.keys)),
     ],
 )

@@ -115,7 +115,7 @@ def _speaker(visitor: Visitor, given: str | None) -> str:
         return visitor.user
     if given is not None and len(given) > MAX_NAME:
         raise BadInput(f"a user's name has at most {MAX_NAME} characters", field="user")
-    return given or LOCAL
+    return given or visitor.user or LOCAL
 
 
 def _name(given: str | None) -> str | None:

@@ -37,7 +37,7 @@ def user_of(visitor: Visitor, params: PageUser) -> str:
     `Forbidden` without one.
     """
     if visitor.kind == "operator":
-        return PREFIX + (params.user or LOCAL_USER)
+        return PREFIX + (params.user or visitor.user or LOCAL_USER)
     if visitor.user is not None:
         return PREFIX + visitor.user
     known = _ANONYMOUS.fullmatch(params.id or "")
