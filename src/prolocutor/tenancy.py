@@ -61,7 +61,8 @@ class Tenant:
 
     def forget(self) -> None:
         """Remove all that was imported for this tenant; nothing can be imported for it any more."""
-        sys.meta_path.remove(self._finder)
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
         for name in list(sys.modules):
             if name == self._package or name.startswith(f"{self._package}."):
                 del sys.modules[name]

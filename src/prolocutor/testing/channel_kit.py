@@ -30,7 +30,7 @@ from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.web.authentication import AccessPolicy
 from prolocutor.web.listener import Listener, make_app
 from prolocutor.web.openapi import document
-from prolocutor.web.serving import serve
+from prolocutor.web.serving import ServedApp, serve
 
 PATIENCE: Final = 60.0
 """Seconds after which a test fails; a working channel needs far less."""
@@ -292,7 +292,7 @@ async def at_the_door(
 
 
 @asynccontextmanager
-async def running(app: Listener, **options: Any) -> AsyncIterator[str]:
+async def running(app: ServedApp, **options: Any) -> AsyncIterator[str]:
     """Serve an app on a free port of this machine; yield its URL."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()

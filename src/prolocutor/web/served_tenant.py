@@ -68,13 +68,14 @@ class ServedTenant:
             await self.app.drain()
 
     async def aclose(self) -> None:
-        """End it."""
+        """End it for good."""
         self._stop.set()
         if self._task is None:
             return
         if self.app is None:  # it starts, or waits to be started again
             self._task.cancel()
         await asyncio.wait({self._task})
+        self.tenant.forget()
 
     async def is_ready(self) -> bool:
         """Return whether its turns are taken and can be stored."""

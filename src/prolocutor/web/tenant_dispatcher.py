@@ -39,6 +39,7 @@ class TenantDispatcher:
     ) -> None:
         self.limits = limits
         self.stopping = False
+        self.tenants = tenants
         self._tenants = {one.name: one for one in tenants}
         self._hosts = {host: one for one in tenants for host in one.hosts}
         self._server = server
