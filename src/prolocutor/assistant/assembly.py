@@ -16,6 +16,7 @@ from prolocutor.assistant.handover_settings import HandoverSettings
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.person_access import PersonAccess, shared_store
 from prolocutor.assistant.person_queues import PersonQueues
 from prolocutor.assistant.rounds.interpreter import InputInterpreter
@@ -66,6 +67,7 @@ def assemble(
     handover: HandoverSettings,
     replica: ReplicaSettings,
     broker: BrokerWakeUps | None,
+    labels: OperatorLabels,
 ) -> AssistantParts:
     """Return the parts of one assistant; those of a replica only where the store is shared."""
     shared = shared_store(store)
@@ -109,6 +111,7 @@ def assemble(
         observers=observers,
         handovers=handovers,
         lessons=lessons,
+        labels=labels,
     )
     health = StoreHealth(store)
     switches = ServiceSwitches(store, engine.prepared, partial(listeners.wake_others, ""))

@@ -32,6 +32,7 @@ from prolocutor.assistant.lone_talk import LoneTalk
 from prolocutor.assistant.notification import AnyMessage, notification
 from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
+from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.person_queues import PersonQueues, Work
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.stoppable_turns import StoppableTurns
@@ -53,6 +54,7 @@ from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.dialog.utterances import BotUtterance
 from prolocutor.dotted_names import resolve
 from prolocutor.errors import ConfigError, Stopping, StoreAway, StoreError
+from prolocutor.pairing.model_in_use import ModelInUse
 from prolocutor.pipeline.engine import Engine
 from prolocutor.pipeline.plan import Pipeline, Stage
 from prolocutor.stores.store_catalog import open_store
@@ -71,8 +73,9 @@ class Assistant:
     settings, their defaults and bounds are those of `AssistantSettings`; a value out of bounds
     raises `ConfigError`. `observers` get a record of each turn. `programs` runs the programs that
     come in place of a text (ThingTalk). `replica` and `broker` count only where several replicas
-    share the store. `desk` is what operators do with dialogs, `switches` switches services off and
-    on, `alone` talks to one of them.
+    share the store. `models` are those that selectors read. `desk` is what operators do with
+    dialogs, `labels` are those that they give, `switches` switches services off and on, `alone`
+    talks to one of them.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class Assistant:
         messages: str | None = DEFAULTS.messages,
         observers: Sequence[Observer] = (),
         programs: Programs | None = None,
+        models: Sequence[ModelInUse] = (),
     ) -> None:
         if not isinstance(pipeline, Pipeline):
             raise ConfigError(
@@ -122,6 +126,8 @@ class Assistant:
         self.store = open_store(store, durability=durability) if isinstance(store, str) else store
         self._observers = ObserverGroup(observers)
         self.observers = self._observers.observers
+        self.models = list(models)
+        self.labels = OperatorLabels(self.store)
         wiring = ServiceWiring(name, messages)
         self.engine = Engine(
             pipeline,
@@ -161,6 +167,7 @@ class Assistant:
             handover=handover,
             replica=replica,
             broker=self._broker,
+            labels=self.labels,
         )
         self._journal, self._scheduler = parts.journal, parts.scheduler
         self._changes, self._turns = parts.changes, parts.turns

@@ -9,6 +9,7 @@ from prolocutor.assistant.feed import FeedListeners
 from prolocutor.assistant.handovers import Handovers
 from prolocutor.assistant.journal import Journal
 from prolocutor.assistant.observer_group import ObserverGroup
+from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.rounds.secrets import Secrets
 from prolocutor.assistant.shared_lessons import SharedLessons
 from prolocutor.contracts.observer import Rated
@@ -30,6 +31,7 @@ class DialogChanges:
         scheduler: AgendaScheduler,
         observers: ObserverGroup,
         handovers: Handovers,
+        labels: OperatorLabels,
         lessons: SharedLessons | None = None,
     ) -> None:
         self._store = store
@@ -39,6 +41,7 @@ class DialogChanges:
         self._scheduler = scheduler
         self._observers = observers
         self._handovers = handovers
+        self._labels = labels
         self._lessons = lessons
 
     async def close_dialog(self, user: str, dialog: str) -> str | None:
@@ -64,6 +67,7 @@ class DialogChanges:
         self._secrets.forget(user)
         await self._handovers.forget(user)
         deleted = await self._store.delete_person(user)
+        await self._labels.forget(user)
         self._scheduler.forget(user)
         self._observers.person_deleted(user)
         if self._lessons is not None and self._observers.has_learners:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.cli.owner import OwnerDoor, door_of
 from prolocutor.config.store_location import sqlite_file, store_url
 from prolocutor.contracts.store import ArchiveStore, DialogQuery, Store
@@ -23,8 +24,13 @@ class DirectChanges:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.delete_person = store.delete_person
         self.delete_older = store.delete_older
+
+    async def delete_person(self, user: str) -> bool:
+        """Delete a person with all that is theirs, in operators' labels too."""
+        deleted = await self._store.delete_person(user)
+        await OperatorLabels(self._store).forget(user)
+        return deleted
 
     async def rate(self, id_: str, rating: Any) -> str:
         """Rate a dialog or an utterance and return which it is."""

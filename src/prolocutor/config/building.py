@@ -81,7 +81,7 @@ def build(
     kept = store or settings.store or DEFAULT_STORE
     kept = open_store(kept, durability=settings.durability) if isinstance(kept, str) else kept
     shared = shared_store(kept) is not None
-    made, learners = with_selectors(
+    made, learners, models = with_selectors(
         pipeline or settings.pipeline, settings.folder, limits, shared=shared
     )
     return Assistant(
@@ -102,4 +102,5 @@ def build(
         replica=settings.replica,
         messages=settings.messages,
         observers=[*observers, *learners],
+        models=models,
     )

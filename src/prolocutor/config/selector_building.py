@@ -20,8 +20,13 @@ from prolocutor.pairing.abstention import AbstentionRule
 from prolocutor.pairing.encoders.endpoint import EndpointEncoder
 from prolocutor.pairing.method_catalog import Role
 from prolocutor.pairing.model_files import load_model
+from prolocutor.pairing.model_in_use import ModelInUse
 from prolocutor.pairing.model_reloading import MethodSource, ReloadedModel, VersionedMethod
-from prolocutor.pairing.question_agent.label_journal import LabelJournal, LabelMemory
+from prolocutor.pairing.question_agent.label_journal import (
+    LabelJournal,
+    LabelMemory,
+    since_model,
+)
 from prolocutor.pairing.question_agent.loaded_router import load_router_model
 from prolocutor.pairing.rating_learner import RatingLearner
 from prolocutor.pairing.response_selector import RankedSelector
@@ -38,15 +43,16 @@ JOURNAL = ".lessons"
 
 def with_selectors(
     pipeline: Pipeline, folder: Path, limits: StageDeadlines, *, shared: bool = False
-) -> tuple[Pipeline, list[Observer]]:
-    """Return the pipeline with its selectors by pairing made, and the observers that learn.
+) -> tuple[Pipeline, list[Observer], list[ModelInUse]]:
+    """Return the pipeline with its selectors by pairing made, the observers that learn, and the
+    models that can be trained anew.
 
     `shared`: what they learn from is in the store of several replicas, not in files beside models.
     """
     targets = [service.target for _, service in pipeline.services()]
     wanted = [target for target in targets if isinstance(target, SelectorSettings)]
     if not wanted:
-        return pipeline, []
+        return pipeline, [], []
     maker = _Maker(cards_of(pipeline.of(Stage.SKILL), folder), wanted, limits, shared)
     changes = {
         stage: [maker.made(service) for service in services]
@@ -56,7 +62,7 @@ def with_selectors(
         )
         if services
     }
-    return msgspec.structs.replace(pipeline, **changes), maker.learners
+    return msgspec.structs.replace(pipeline, **changes), maker.learners, maker.models
 
 
 class _Maker:
@@ -72,6 +78,7 @@ class _Maker:
         self._shared = shared
         self._seconds = limits.end_of(Stage.SKILL)
         self.learners: list[Observer] = []
+        self.models: list[ModelInUse] = []
         self._cards = cards
         self._ends: dict[Role, Callable[[], Awaitable[None]]] = {}
         router = self._found("router", wanted, self._router)
@@ -132,7 +139,7 @@ class _Maker:
             loaded = load_router_model(folder, cards)
             return VersionedMethod(loaded.router, loaded.model.id)
 
-        return ReloadedModel(folder, load)
+        return self._in_use(selecting, ReloadedModel(folder, load))
 
     def _pupil(self, selecting: SelectorSettings, folder: Path) -> MethodSource[Router]:
         """Return a router that learns from ratings, and what it learned since its model was
@@ -147,16 +154,35 @@ class _Maker:
                 model = load_model(folder)
                 reader = method_catalog.load_reader(model.method, "router")
                 router, version = reader.of_model(model, self._cards), model.id
+                router.learn_all(since_model(journal.read(), model))
             else:
                 training = TrainingData(cards=self._cards)
                 router = _fitted(method_catalog.load_router(selecting.method)(training))
                 version = selecting.method
-            router.learn_all(journal.read())
+                router.learn_all(journal.read())
             return VersionedMethod(router, version)
 
         kept: ReloadedModel[Router] = ReloadedModel(folder, load)
-        self.learners.append(RatingLearner(kept, journal, [card.name for card in self._cards]))
-        return kept
+        learner = RatingLearner(kept, journal, [card.name for card in self._cards])
+        self.learners.append(learner)
+        return self._in_use(selecting, kept, learner)
+
+    def _in_use(
+        self,
+        selecting: SelectorSettings,
+        source: ReloadedModel[Method],
+        learner: RatingLearner | None = None,
+    ) -> ReloadedModel[Method]:
+        self.models.append(
+            ModelInUse(
+                role=selecting.role,
+                method=selecting.method,
+                source=source,
+                cards=self._cards,
+                learner=learner,
+            )
+        )
+        return source
 
     def _ranker_of(self, selecting: SelectorSettings) -> MethodSource[Ranker]:
         folder, cards = selecting.model, self._cards
@@ -168,7 +194,7 @@ class _Maker:
             reader = method_catalog.load_reader(model.method, "ranker")
             return VersionedMethod(reader.of_model(model, cards), model.id)
 
-        return ReloadedModel(folder, load)
+        return self._in_use(selecting, ReloadedModel(folder, load))
 
     def _unlearned(self, selecting: SelectorSettings, fit: Fit[Method]) -> VersionedMethod[Method]:
         """Make a method of cards and of the model that it asks."""

@@ -186,6 +186,40 @@ def load_model(folder: str | Path) -> Model:
     )
 
 
+def install_model(source: Path, folder: Path) -> None:
+    """Put a copy of a model's folder in the place of another; `ConfigError` if it cannot be read.
+
+    A reader finds the old model or the new one, or for a moment none.
+    """
+    load_model(source)
+    place = folder.absolute()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        for name in (HEAD, *_head(source / HEAD).files):
+            shutil.copyfile(source / name, fresh / name)
+        fresh.chmod(0o755)
+        _replace(place, fresh)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def head_of_model(folder: Path) -> Model:
+    """Return a model without its parts and arrays; `NotFound` and `ConfigError` as `load_model`."""
+    file = folder / HEAD
+    if not file.is_file():
+        raise NotFound(f"{file}: there is no model; prolocutor train makes one", field="model")
+    head = _head(file)
+    return Model(
+        role=head.role,
+        method=head.method,
+        agents=head.agents,
+        settings=head.settings,
+        card=head.card,
+        id=_id(head),
+    )
+
+
 def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
     """Return warnings for agents removed and agents added since a model was trained."""
     left = [name for name in model.agents if name not in present]

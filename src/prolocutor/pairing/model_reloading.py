@@ -53,6 +53,11 @@ class ReloadedModel(Generic[Method]):
         self._ready: VersionedMethod[Method] = load()
 
     @property
+    def folder(self) -> Path:
+        """Where the model is read from."""
+        return self._folder
+
+    @property
     def latest(self) -> VersionedMethod[Method]:
         """The method in use and its version; starts a reload if the folder has changed."""
         now = self._clock()

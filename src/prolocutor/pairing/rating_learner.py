@@ -44,6 +44,10 @@ class RatingLearner:
         self._journal = journal
         self._agents = list(agents)
 
+    def lessons(self) -> list[RouterLabel]:
+        """Return the labels that thumbs taught since the journal was begun."""
+        return self._journal.read()
+
     def turn_ended(self, record: TurnRecord) -> None:
         """A turn without a rating teaches nothing."""
 

@@ -26,6 +26,7 @@ from prolocutor.pairing.question_agent.similarity_index import (
 _PRIOR: Final = 1.0
 _CARDS: Final = 20.0
 _FEW: Final = 500
+_GOLD: Final = 0.5
 
 
 class RouterLabel(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,6 +51,17 @@ def fit(training: TrainingData) -> KnnRouter:
 def router_label_of(labelled: LabelledQuestion) -> RouterLabel:
     """Return a labelled question as the router learns it."""
     return RouterLabel(labelled.question.text, labelled.agents, labelled.weight)
+
+
+def question_of_label(label: RouterLabel) -> LabelledQuestion:
+    """Return what a router learned as a labelled question."""
+    gold = frozenset(name for name, share in label.agents.items() if share > _GOLD)
+    return LabelledQuestion(
+        question=UserQuestion(text=label.text),
+        agents=label.agents,
+        gold=gold,
+        weight=label.weight,
+    )
 
 
 class KnnRouter:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from prolocutor.errors import BadData
+from prolocutor.pairing.model_files import Model
 from prolocutor.pairing.question_agent.knn import RouterLabel
 
 
@@ -69,6 +72,28 @@ class LabelJournal:
         if size and os.pread(file, 1, size - 1) != b"\n":
             os.ftruncate(file, self._path.read_bytes().rfind(b"\n") + 1)
         return file
+
+
+def since_model(labels: Iterable[RouterLabel], model: Model) -> Iterator[RouterLabel]:
+    """Return the labels that a model has not learned, by whoever they are."""
+    learned = Counter(map(_content, _lessons_of(model)))
+    for label in labels:
+        content = _content(label)
+        if learned[content]:
+            learned[content] -= 1
+        else:
+            yield label
+
+
+def _content(label: RouterLabel) -> bytes:
+    return msgspec.json.encode((label.text, label.agents, label.weight), order="deterministic")
+
+
+def _lessons_of(model: Model) -> list[RouterLabel]:
+    try:
+        return msgspec.convert(model.parts.get("lessons", []), list[RouterLabel])
+    except msgspec.ValidationError:
+        return []  # what reads the model says what is wrong with it
 
 
 class LabelMemory:

@@ -1,0 +1,56 @@
+"""Endpoints of models: list, put live, delete."""
+
+from __future__ import annotations
+
+import msgspec
+
+from prolocutor.channels.console.model_desk import ConsoleModel, ModelDesk, PutLive
+from prolocutor.channels.console.resources import BASE
+from prolocutor.channels.console.writes import ConsoleWrite
+from prolocutor.contracts.channel import Route
+from prolocutor.errors import Conflict, NotFound
+from prolocutor.web.operations import Operation, TypedRequest
+
+
+class ModelPath(msgspec.Struct, frozen=True):
+    """The parameters of a request about a model."""
+
+    id: str
+
+
+class NoWishes(msgspec.Struct, frozen=True):
+    """An empty object."""
+
+
+class ModelList(msgspec.Struct, frozen=True):
+    """The models in use first, then the latest."""
+
+    items: list[ConsoleModel]
+
+
+class ModelEndpoints:
+    """Shows models and puts them in use."""
+
+    def __init__(self, desk: ModelDesk) -> None:
+        self._desk = desk
+        errors = (NotFound, Conflict)
+        one = f"{BASE}/models/{{id}}"
+        live = ConsoleWrite(self.put_live, errors=errors)
+        delete = ConsoleWrite(self.delete_model, status=204, errors=errors)
+        self.routes = [
+            Route("GET", f"{BASE}/models", Operation(self.list_models), "operators"),
+            Route("POST", f"{one}/live", live, "operators"),
+            Route("DELETE", one, delete, "operators"),
+        ]
+
+    async def list_models(self, request: TypedRequest[None, None]) -> ModelList:
+        """List the models of routers and rankers that are read from folders."""
+        return ModelList(await self._desk.listed())
+
+    async def put_live(self, request: TypedRequest[ModelPath, NoWishes]) -> PutLive:
+        """Put a model in the place of the one in use, which stays on the list."""
+        return await self._desk.put_live(request.params.id, request.visitor.name)
+
+    async def delete_model(self, request: TypedRequest[ModelPath, None]) -> None:
+        """Delete a model that is not in use."""
+        await self._desk.delete(request.params.id)

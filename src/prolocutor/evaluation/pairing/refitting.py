@@ -1,0 +1,93 @@
+"""Refitting: a router or ranker fitted again and again on parts of the same material."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+from prolocutor.contracts.pairing import AgentAnswer, Pairing, TrainingData
+from prolocutor.contracts.training import TrainingOrder
+from prolocutor.errors import MissingExtra
+from prolocutor.evaluation.pairing.fitting import (
+    Priors,
+    fitted_ranker,
+    fitted_router,
+    needs_no_labels,
+    settled,
+    unseen_priors,
+)
+from prolocutor.evaluation.pairing.training_material import Material
+from prolocutor.pairing.method_catalog import load_router
+
+_PRIOR: Final = "ensemble"
+_FREE: Final = "cards"
+
+
+class Refitting(Protocol):
+    """Fits on lessons by their places, and has what it fitted choose."""
+
+    async def fit(self, places: Sequence[int], method: str = "") -> Any:
+        """Return a router or ranker that has learned these; `method`, where it is another one."""
+
+    async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
+        """Return its pairings for the question of a lesson, the best first."""
+
+
+async def refitting_of(order: TrainingOrder, material: Material) -> Refitting:
+    """Return what fits the method of an order."""
+    if order.role == "router":
+        return _RouterRefitting(order, material)
+    training = TrainingData(cards=material.cards, labelled=material.lessons, seed=order.seed)
+    priors = await unseen_priors(_prior(material), training, order.folds)
+    return _RankerRefitting(order, material, priors)
+
+
+class _RouterRefitting:
+    def __init__(self, order: TrainingOrder, material: Material) -> None:
+        self._order, self._material = order, material
+
+    async def fit(self, places: Sequence[int], method: str = "") -> Any:
+        lessons = [self._material.lessons[place] for place in places]
+        training = TrainingData(cards=self._material.cards, labelled=lessons, seed=self._order.seed)
+        return await fitted_router(method or self._order.method, training)
+
+    async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
+        found: Sequence[Pairing] = await settled(
+            fitted.route(self._material.lessons[place].question)
+        )
+        return found
+
+
+class _RankerRefitting:
+    def __init__(self, order: TrainingOrder, material: Material, priors: Priors) -> None:
+        self._order, self._material, self._priors = order, material, priors
+
+    async def fit(self, places: Sequence[int], method: str = "") -> Any:
+        name = method or self._order.method
+        free = needs_no_labels(name, "ranker")
+        training = TrainingData(
+            cards=self._material.cards,
+            labelled=[self._material.lessons[place] for place in places],
+            priors=[] if free else [self._priors[place] for place in places],
+            seed=self._order.seed,
+        )
+        return await fitted_ranker(name, training)
+
+    async def choose(self, fitted: Any, place: int) -> Sequence[Pairing]:
+        one = self._material.lessons[place]
+        answers = [AgentAnswer(agent=name, text=text) for name, text in one.answers.items()]
+        found: Sequence[Pairing] = await settled(
+            fitted.rank(one.question, answers, self._priors[place])
+        )
+        return found
+
+
+def _prior(material: Material) -> str:
+    """Return the router whose probabilities a ranker learns to weigh."""
+    if not any(one.gold for one in material.lessons):
+        return _FREE
+    try:
+        load_router(_PRIOR)
+    except MissingExtra:
+        return _FREE
+    return _PRIOR
