@@ -1,0 +1,145 @@
+"""Reading evaluation runs: what a door shows of the folders that `evaluate run` writes.
+
+Calls block: a door makes them in a thread. Names of runs are those of the listing; anything else is
+`NotFound`. A run that is damaged or too large to be read is a `BadInput` that says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, Protocol
+
+import msgspec
+
+READER: Final = "prolocutor.evaluation.run_shelf:RunShelf"
+"""What reads runs, made of their folder; imported when it is asked for."""
+
+RowKind = Literal["won", "lost", "failed"]
+"""A right answer, a wrong one, none. Beside another run: right here alone, there alone, none."""
+
+
+class RunFigure(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric or figure with its 95 % interval, over `count` observations."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One run in the list; `error` says why it cannot be read."""
+
+    name: str
+    assistant: str = ""
+    data: str = ""
+    started: str = ""
+    ended: str | None = None
+    complete: bool = False
+    examples: int | None = None
+    failed: int | None = None
+    figures: list[RunFigure] = []
+    error: str | None = None
+
+
+class FigureGroup(msgspec.Struct, frozen=True):
+    """The figures of one group of examples, or of one data set."""
+
+    name: str
+    figures: list[RunFigure]
+
+
+class RunDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric of two runs over the examples that both have: `first` is the other run's.
+
+    `better` and `worse` count the examples with a higher and a lower score here.
+    """
+
+    name: str
+    first: float
+    second: float
+    difference: RunFigure
+    better: int
+    worse: int
+
+
+class RunPairs(msgspec.Struct, frozen=True, kw_only=True):
+    """A run beside another: examples in both, in one alone, and how many flipped by `metric`."""
+
+    against: str
+    pairs: int
+    only_here: int
+    only_there: int
+    metric: str
+    won: int
+    lost: int
+    differences: list[RunDifference]
+
+
+class RunDetails(msgspec.Struct, frozen=True, kw_only=True):
+    """One run. `counts` are its rows by kind, `metric` the one by which they are right.
+
+    `note` says what is missing. `by` is how many examples each agent answered.
+    """
+
+    name: str
+    configuration: dict[str, Any]
+    options: dict[str, Any]
+    versions: dict[str, str]
+    started: str
+    ended: str | None
+    complete: bool
+    examples: int
+    failed: int
+    metric: str
+    counts: dict[str, int]
+    metrics: list[RunFigure]
+    figures: list[RunFigure]
+    groups: list[FigureGroup]
+    by: dict[str, int]
+    note: str = ""
+    pairs: RunPairs | None = None
+
+
+class RunAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of a run to an example, by which agent, and its score."""
+
+    text: str
+    by: str
+    score: float | None
+    seconds: float
+    error: str | None = None
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One example: the input, the right answers, the answer here and in the other run."""
+
+    n: int
+    repeat: int
+    group: str
+    text: str
+    labels: list[str]
+    here: RunAnswer
+    there: RunAnswer | None = None
+
+
+class RunRowPage(msgspec.Struct, frozen=True):
+    """Rows in order; `next` is the place of the first row of the next page."""
+
+    items: list[RunRow]
+    next: int | None
+
+
+class RunReader(Protocol):
+    """Reads the runs of one folder."""
+
+    def listed(self) -> list[RunSummary]:
+        """Return the runs, the latest first."""
+
+    def details(self, name: str, against: str | None = None) -> RunDetails:
+        """Return a run, compared with another one if given."""
+
+    def rows(
+        self, name: str, kind: RowKind | None, against: str | None, after: int, limit: int
+    ) -> RunRowPage:
+        """Return rows from the place `after` on."""
