@@ -128,7 +128,7 @@ def _shown(
             "examples": _examples(assistant, folder),
         },
         "openai": {"recent": recent},
-        "console": {"folder": folder},
+        "console": {"folder": folder, "store": url},
         "a2a": {"secured": auth.is_closed, "folder": folder},
     }
 

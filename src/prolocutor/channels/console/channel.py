@@ -13,8 +13,12 @@ from prolocutor.channels.console.job_endpoints import JobEndpoints
 from prolocutor.channels.console.jobs import JobRegister
 from prolocutor.channels.console.live import LiveEndpoint
 from prolocutor.channels.console.live_feed import LiveFeed
+from prolocutor.channels.console.model_desk import ModelDesk
+from prolocutor.channels.console.model_endpoints import ModelEndpoints
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
+from prolocutor.channels.console.run_endpoints import RunEndpoints
 from prolocutor.channels.console.static_pages import ConsolePages
+from prolocutor.channels.console.training import TrainingEndpoints, data_at
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.observe.recent_figures import RecentFigures
 
@@ -29,16 +33,27 @@ class Console:
     """What operators see and do, one resource a file.
 
     Their name is that of their key (`auth.keys`), `operator` where it has none, and `local` on the
-    machine itself. `folder` is where the assistant's file lies.
+    machine itself. `folder` is where the assistant's file lies. `runs` is the folder of evaluation
+    runs and `data` (KIND:PATH, one or several) what models learn beside labels, both relative to
+    it. `store` is the URL of the assistant's store, for trainings in processes of their own.
     """
 
     name: Final = "console"
     prefix: Final = "console:"
 
-    def __init__(self, assistant: Assistant, *, folder: Path = Path()) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        folder: Path = Path(),
+        runs: str | None = None,
+        data: str | list[str] | None = None,
+        store: str | None = None,
+    ) -> None:
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         figures, states = RecentFigures(), AgentStates()
+        self._models = ModelDesk(assistant.store, assistant.models)
         assistant.observers += [figures, states]
         deadline = assistant.engine.prepared.limits.deadline
         resources: list[ConsoleResource] = [
@@ -47,14 +62,25 @@ class Console:
             JobEndpoints(context.jobs),
             AgentEndpoints(assistant, figures, states),
             LiveEndpoint(LiveFeed(assistant, states, deadline * SLOW)),
+            ModelEndpoints(self._models),
+            TrainingEndpoints(
+                assistant.labels,
+                self._models,
+                context.jobs,
+                data=data_at(data, folder),
+                store=store,
+            ),
+            RunEndpoints(None if runs is None else folder / runs),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes
         ]
 
     async def open(self) -> None:
-        """Do nothing: there is nothing to get ready."""
+        """Look from now on whether models are replaced."""
+        self._models.open()
 
     async def close(self) -> None:
-        """Stop the jobs."""
+        """Stop the jobs, and what looks at models."""
         await self._jobs.aclose()
+        await self._models.aclose()

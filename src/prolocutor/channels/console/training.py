@@ -55,7 +55,8 @@ class TrainingEndpoints:
         store: str | None = None,
     ) -> None:
         self._labels, self._desk, self._jobs = labels, desk, jobs
-        self._data, self._store = list(data), store
+        self._data = list(data)
+        self._store = None if store is None or store.startswith("memory") else store
         train = ConsoleWrite(self.train, status=202, errors=[BadInput, Overloaded])
         self.routes = [Route("POST", f"{BASE}/train", train, "operators")]
 
@@ -96,6 +97,13 @@ class TrainingEndpoints:
             rated=[question_of_label(one) for one in thumbs if (one.user, one.text) not in said],
             store=None if used.learner is not None else self._store,
         )
+
+
+def data_at(data: str | Sequence[str] | None, folder: Path) -> list[str]:
+    """Return data KIND:PATH with their paths from a folder on."""
+    given = [data] if isinstance(data, str) else data or []
+    parts = [one.partition(":") for one in given]
+    return [f"{kind}{colon}{folder / path}" if colon else kind for kind, colon, path in parts]
 
 
 def lessons_of_label(label: OperatorLabel, agents: Sequence[str]) -> list[TrainingLabel]:
