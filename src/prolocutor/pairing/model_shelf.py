@@ -15,7 +15,7 @@ import msgspec
 
 from prolocutor.contracts.training import TrainingReport
 from prolocutor.errors import ConfigError, NotFound, ProlocutorError
-from prolocutor.pairing.model_files import HEAD, Model, head_of_model, install_model
+from prolocutor.pairing.model_files import HEAD, Model, head_of_model, install_model, load_model
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +94,7 @@ class ModelShelf:
         before = self.live()
         if before is not None and before.id == id_:
             return before.id
+        load_model(folder)  # nothing is moved for a model that is damaged
         if before is not None and not (self._folder / before.id / HEAD).is_file():
             install_model(self._in_use, self._folder / before.id)
         install_model(folder, self._in_use)

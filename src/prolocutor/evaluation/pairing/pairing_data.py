@@ -187,9 +187,10 @@ def _labelled(message: Message, most: float) -> LabelledQuestion:
     votes = message.get("votes")
     if isinstance(votes, Mapping) and most:
         shares = {name: votes.get(name, 0) / most for name in answers or shares}
+    known = found if isinstance(found, Mapping) and votes is None else gold  # 0 was said there
     return LabelledQuestion(
         question=question,
-        agents={name: share for name, share in shares.items() if share > 0 or name in gold},
+        agents={name: share for name, share in shares.items() if share > 0 or name in known},
         gold=gold,
         answers=answers,
         calls=_calls(message),
