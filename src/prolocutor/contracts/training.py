@@ -1,4 +1,4 @@
-"""Training while an assistant serves: what a process of its own is told, and what it reports.
+"""Training while an assistant serves: what a process of its own is to do, and what it reports.
 
 The process (`TRAINER`) reads a `TrainingOrder` from stdin, a line of JSON. It writes such lines to
 stdout: a `TrainingStep` as each step begins, and a `TrainingEnd` at last.

@@ -12,7 +12,7 @@ from prolocutor.errors import Conflict, NotFound
 from prolocutor.web.operations import Operation, TypedRequest
 
 
-class ModelPath(msgspec.Struct, frozen=True):
+class ConsoleModelPath(msgspec.Struct, frozen=True):
     """The parameters of a request about a model."""
 
     id: str
@@ -22,7 +22,7 @@ class NoWishes(msgspec.Struct, frozen=True):
     """An empty object."""
 
 
-class ModelList(msgspec.Struct, frozen=True):
+class ConsoleModelList(msgspec.Struct, frozen=True):
     """The models in use first, then the latest."""
 
     items: list[ConsoleModel]
@@ -43,14 +43,14 @@ class ModelEndpoints:
             Route("DELETE", one, delete, "operators"),
         ]
 
-    async def list_models(self, request: TypedRequest[None, None]) -> ModelList:
+    async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
         """List the models of routers and rankers that are read from folders."""
-        return ModelList(await self._desk.listed())
+        return ConsoleModelList(await self._desk.listed())
 
-    async def put_live(self, request: TypedRequest[ModelPath, NoWishes]) -> PutLive:
+    async def put_live(self, request: TypedRequest[ConsoleModelPath, NoWishes]) -> PutLive:
         """Put a model in the place of the one in use, which stays on the list."""
         return await self._desk.put_live(request.params.id, request.visitor.name)
 
-    async def delete_model(self, request: TypedRequest[ModelPath, None]) -> None:
+    async def delete_model(self, request: TypedRequest[ConsoleModelPath, None]) -> None:
         """Delete a model that is not in use."""
         await self._desk.delete(request.params.id)

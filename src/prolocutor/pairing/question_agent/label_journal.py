@@ -75,7 +75,7 @@ class LabelJournal:
 
 
 def since_model(labels: Iterable[RouterLabel], model: Model) -> Iterator[RouterLabel]:
-    """Return the labels that a model has not learned, by whoever they are."""
+    """Return the labels that a model has not learned."""
     learned = Counter(map(_content, _lessons_of(model)))
     for label in labels:
         content = _content(label)
