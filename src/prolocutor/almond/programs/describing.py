@@ -9,9 +9,11 @@ from prolocutor.almond.programs.resolving import ValueResolver
 from prolocutor.almond.programs.result_messages import filled, said
 from prolocutor.almond.thingtalk.checked import CheckedStatement, ResolvedCall
 from prolocutor.almond.thingtalk.json_values import time_text
+from prolocutor.almond.thingtalk.printing import show_condition
 from prolocutor.almond.thingtalk.printing_values import show_value
 from prolocutor.almond.thingtalk.tree import (
     AtTimerStream,
+    Edge,
     Expression,
     Invocation,
     Monitor,
@@ -51,7 +53,15 @@ def _when(statement: CheckedStatement, monitored: bool) -> str:
     if isinstance(stream, AtTimerStream):
         times = [time_text(one)[:5] if isinstance(one, TimeValue) else "?" for one in stream.times]
         return f" every day at {' and '.join(times)}"
+    if edge := _edge_of(statement.stream):
+        return f" when {show_condition(edge.condition)} becomes true"
     return " whenever it changes" if monitored else ""
+
+
+def _edge_of(expression: Expression) -> Edge | None:
+    while not isinstance(expression, Edge | Monitor | TimerStream | AtTimerStream | Invocation):
+        expression = expression.source
+    return expression if isinstance(expression, Edge) else None
 
 
 def _called(call: ResolvedCall, resolver: ValueResolver) -> str:

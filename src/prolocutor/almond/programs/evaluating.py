@@ -17,6 +17,7 @@ from prolocutor.almond.thingtalk.tree import (
     Aggregate,
     AtTimerStream,
     Condition,
+    Edge,
     Expression,
     Filter,
     Index,
@@ -44,7 +45,10 @@ class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation:
-    """Evaluates expressions of one statement. `events` are the current results of its stream."""
+    """Evaluates expressions of one statement. `events` are the current results of its stream.
+
+    `held`: the condition of the stream's edge was true for its last result.
+    """
 
     def __init__(
         self,
@@ -52,11 +56,14 @@ class Evaluation:
         resolved: Sequence[ResolvedCall],
         resolver: ValueResolver,
         events: list[ResultRow] | None = None,
+        *,
+        held: bool = False,
     ) -> None:
         self._calls = calls
         self._resolved = {each.call: each for each in resolved}
         self._resolver = resolver
         self._events = events or []
+        self.held = held
 
     async def rows(self, expression: Expression, scope: Fields) -> list[ResultRow]:
         """Return the results of an expression; `ProgramFailure` if they cannot be had."""
@@ -65,6 +72,8 @@ class Evaluation:
                 return await self._call(expression, scope)
             case Monitor() | TimerStream() | AtTimerStream():
                 return self._events
+            case Edge(source, condition):
+                return await self._crossing(await self.rows(source, scope), condition, scope)
             case Filter(source, condition):
                 return await self._filtered(await self.rows(source, scope), condition, scope)
             case Projection(source, fields):
@@ -108,6 +117,18 @@ class Evaluation:
             if holds(condition, {**scope, **row.fields}, self._resolver):
                 left.append(row)
         return left
+
+    async def _crossing(
+        self, rows: list[ResultRow], condition: Condition, scope: Fields
+    ) -> list[ResultRow]:
+        """Return the results with which the condition becomes true."""
+        found = []
+        for row in rows:
+            await self._calls.pause()
+            before, self.held = self.held, holds(condition, {**scope, **row.fields}, self._resolver)
+            if self.held and not before:
+                found.append(row)
+        return found
 
     def _parameters(self, call: ResolvedCall, scope: Fields) -> dict[str, Any]:
         arguments = call.call.arguments

@@ -194,7 +194,9 @@ class Executor:
         done = StatementOutcome()
         if monitor_of(statement) is not None:
             done = await runner.run_stream(statement, None)
-            app = replace(app, seen=done.seen, error=next(iter(done.errors), None), runs=1)
+            app = replace(
+                app, seen=done.seen, held=done.held, error=next(iter(done.errors), None), runs=1
+            )
         return app, done, due
 
     async def _app(
@@ -230,7 +232,7 @@ class Executor:
             calls = self._calls(person)
             runner = StatementRunner(self._devices, calls, app.id)
             due = next_due(statement, runner.resolver, now)
-            done = await runner.run_stream(statement, app.seen)
+            done = await runner.run_stream(statement, app.seen, held=app.held)
         except (ProlocutorError, ProgramFailure, msgspec.ValidationError, ValueError) as error:
             log.warning("the program %s of %s ends: %s", entry.key, entry.user, error)
             return ProgramRun(words=own_words.says(f"A program of yours is over: {error}."))
@@ -240,6 +242,7 @@ class Executor:
         app_after = replace(
             app,
             seen=done.seen,
+            held=done.held,
             error=last_error,
             runs=app.runs + 1,
             told=app.told or done.acted,

@@ -35,8 +35,9 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The state of a running program, stored in its agenda entry; `code` is one statement.
 
     `created` is when it was started (UNIX seconds), `timezone` the person's. `seen` are digests of
-    the results that its monitor gave last; None before the first run. `error` says why its last
-    run failed, `runs` counts its runs. `told`: that its action is run has been said.
+    the results that its monitor gave last; None before the first run. `held`: the condition of its
+    edge was true for the last result. `error` says why its last run failed, `runs` counts its
+    runs. `told`: that its action is run has been said.
     """
 
     id: str
@@ -47,6 +48,7 @@ class AppState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     icon: str | None = None
     timezone: str | None = None
     seen: list[str] | None = None
+    held: bool = False
     error: str | None = None
     runs: int = 0
     told: bool = False

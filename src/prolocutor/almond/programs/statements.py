@@ -34,8 +34,9 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
     """The outcome of a statement: messages, the results themselves, and errors.
 
     `shown` are the results that the messages show, `acted` says that an action was run that has no
-    results. `seen` are the digests of the results that its monitor has seen, `more` is the program
-    for further results.
+    results. `seen` are the digests of the results that its monitor has seen, `held` says that
+    the condition of its edge was true for the last of them, `more` is the program for further
+    results.
     """
 
     messages: list[Message] = []
@@ -44,6 +45,7 @@ class StatementOutcome(msgspec.Struct, kw_only=True):
     acted: bool = False
     errors: list[str] = []
     seen: list[str] | None = None
+    held: bool = False
     more: str | None = None
 
 
@@ -72,13 +74,13 @@ class StatementRunner:
         return done
 
     async def run_stream(
-        self, statement: CheckedStatement, seen: list[str] | None
+        self, statement: CheckedStatement, seen: list[str] | None, *, held: bool = False
     ) -> StatementOutcome:
         """Run a statement for the current results of its stream: new ones, or one for a timer.
 
         If nothing could be done for new results, they count as new the next time as well.
         """
-        done = StatementOutcome(seen=seen)
+        done = StatementOutcome(seen=seen, held=held)
         assert statement.stream is not None, "the statement is no stream"
         try:
             monitor = monitor_of(statement)
@@ -87,12 +89,14 @@ class StatementRunner:
                 evaluation = self._evaluation(statement)
                 found = await evaluation.rows(monitor.source, {})
                 events, done.seen = fresh(monitor, found, seen)
-            stream = await self._evaluation(statement, events).rows(statement.stream, {})
+            evaluation = self._evaluation(statement, events, held=held)
+            stream = await evaluation.rows(statement.stream, {})
+            done.held = evaluation.held
             await self._chain(statement, stream, done)
         except ProgramFailure as failure:
             done.errors.append(failure.sentence)
             if not done.messages:
-                done.seen = seen
+                done.seen, done.held = seen, held
         return done
 
     def name_of(self, statement: CheckedStatement) -> str:
@@ -108,9 +112,13 @@ class StatementRunner:
         return self._devices.skill_of(statement.calls[0].owner).name
 
     def _evaluation(
-        self, statement: CheckedStatement, events: list[ResultRow] | None = None
+        self,
+        statement: CheckedStatement,
+        events: list[ResultRow] | None = None,
+        *,
+        held: bool = False,
     ) -> Evaluation:
-        return Evaluation(self._calls, statement.calls, self.resolver, events)
+        return Evaluation(self._calls, statement.calls, self.resolver, events, held=held)
 
     async def _chain(
         self, statement: CheckedStatement, starts: Sequence[ResultRow], done: StatementOutcome

@@ -26,6 +26,7 @@ from prolocutor.almond.thingtalk.tree import (
     Control,
     DeviceSelector,
     DontCare,
+    Edge,
     Expression,
     Filter,
     Index,
@@ -118,6 +119,9 @@ class ProgramBuilder(ClassBuilder):
 
     def monitor_fields(self, word: Token, fields: tuple[str, ...], source: Expression) -> Monitor:
         return Monitor(source, fields, position=position_of(word))
+
+    def edge_of(self, word: Token, source: Expression, condition: Condition) -> Edge:
+        return Edge(source, condition, position=position_of(word))
 
     def count(self, word: Token, source: Expression) -> Aggregate:
         return Aggregate(source, "count", position=position_of(word))

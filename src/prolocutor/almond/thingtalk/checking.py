@@ -21,6 +21,7 @@ from prolocutor.almond.thingtalk.tree import (
     Aggregate,
     Argument,
     AtTimerStream,
+    Edge,
     Expression,
     Filter,
     Index,
@@ -130,6 +131,8 @@ class _Checker:
                 return _around(found, expression, base=first, count=many)
             case Aggregate():
                 return self._aggregate(expression)
+            case Edge(source, condition):
+                return self._edge(expression)
             case Monitor(source, fields):
                 return self._monitor(expression)
             case TimerStream() | AtTimerStream():
@@ -215,6 +218,13 @@ class _Checker:
         for name in monitor.fields:
             field_type(name, found.fields, monitor.position)
         return msgspec.structs.replace(_around(found, monitor), kind="stream")
+
+    def _edge(self, edge: Edge) -> _Found:
+        found = self._expression(edge.source)
+        if found.kind != "stream":
+            raise fault("an edge is one of a stream", edge.position, "put monitor(...) around it")
+        checked = self.values.condition(edge.condition, {**self._scope, **found.fields})
+        return _around(found, edge, condition=checked)
 
     def _timer(self, timer: TimerStream | AtTimerStream) -> _Found:
         wanted = {

@@ -19,6 +19,7 @@ from prolocutor.almond.thingtalk.tree import (
     Control,
     DeviceSelector,
     DontCare,
+    Edge,
     Expression,
     Filter,
     Index,
@@ -74,6 +75,8 @@ def show_expression(expression: Expression) -> str:
         case Monitor(source, fields):
             of = f"{', '.join(fields)} of " if fields else ""
             return f"monitor({of}{show_expression(source)})"
+        case Edge(source, condition):
+            return f"edge({show_expression(source)}) on {show_condition(condition)}"
         case TimerStream(base, interval, frequency):
             often = f", frequency={show_value(frequency)}" if frequency is not None else ""
             return f"timer(base={show_value(base)}, interval={show_value(interval)}{often})"
@@ -118,7 +121,7 @@ def _filtered(source: Expression) -> str:
 
 def _primary(source: Expression) -> str:
     text = show_expression(source)
-    needs = isinstance(source, Projection | Filter | Index | Slice | Monitor)
+    needs = isinstance(source, Projection | Filter | Index | Slice | Monitor | Edge)
     return f"({text})" if needs else text
 
 

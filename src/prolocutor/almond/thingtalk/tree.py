@@ -149,6 +149,13 @@ class Monitor(SyntaxNode, frozen=True):
     fields: tuple[str, ...] = ()
 
 
+class Edge(SyntaxNode, frozen=True):
+    """A stream: the results of another one with which a condition becomes true."""
+
+    source: Expression
+    condition: Condition
+
+
 class TimerStream(SyntaxNode, frozen=True):
     """A stream: every interval from a date on, or so many times in an interval."""
 
@@ -173,6 +180,7 @@ Expression: TypeAlias = (
     | Slice
     | Aggregate
     | Monitor
+    | Edge
     | TimerStream
     | AtTimerStream
 )

@@ -30,7 +30,6 @@ _BY_WORD: dict[str, tuple[str, str]] = {
     "$policy": ("a permission policy ($policy)", _PERMISSIONS),
     "let": ("an assignment (let)", "write the expression where it is used"),
     "join": ("a join", _CHAIN),
-    "edge": ("an edge", "filter the stream instead"),
     "compute": ("a computation (compute)", _IN_SKILL),
     "oninput": ("an oninput rule", "begin the statement with now or monitor"),
     "return": ("a return statement", "end the chain there"),

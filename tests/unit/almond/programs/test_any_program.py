@@ -84,8 +84,10 @@ queries = st.one_of(
     ),
     st.builds("{}({} of {})".format, st.sampled_from(["min", "max"]), ordered, chosen),
 )
-streams = st.builds("monitor({})".format, chosen) | st.builds(
-    "(monitor({} of {}) filter {})".format, fields, chosen, conditions
+streams = st.one_of(
+    st.builds("monitor({})".format, chosen),
+    st.builds("(monitor({} of {}) filter {})".format, fields, chosen, conditions),
+    st.builds("edge(monitor({})) on {}".format, chosen, conditions),
 )
 actions = st.builds(
     "@org.prolocutor.gadgets.do(s={}, n={})".format,

@@ -77,6 +77,22 @@ async def test_a_monitor_tells_what_is_new_and_nothing_twice() -> None:
     assert (silent, told, again) == ([], ["Notification from Twitter: carol: news"], [])
 
 
+async def test_an_edge_tells_when_its_condition_becomes_true() -> None:
+    gadgets = Gadgets()
+    told = []
+    async with running(gadgets) as it:
+        await program(
+            it, "edge (monitor(@thermostat.get_temperature())) on value >= 70F => notify;"
+        )
+        for value in (10, 25, 30, 12, 26):
+            gadgets.tables["get_temperature"] = {"value": value}
+            told.append(await ring(it))
+        [app] = await it.programs.apps("ann")
+    warm = "Notification from thermostat: value: {} °C"
+    assert told == [[], [warm.format(25)], [], [], [warm.format(26)]]
+    assert app.description.endswith("when value >= 70F becomes true")
+
+
 async def test_several_news_come_under_one_title() -> None:
     gadgets = Gadgets()
     async with running(gadgets) as it:

@@ -16,6 +16,7 @@ from prolocutor.almond.thingtalk.tree import (
     Control,
     DeviceSelector,
     DontCare,
+    Edge,
     Expression,
     Filter,
     Index,
@@ -170,6 +171,7 @@ def around(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression
         st.builds(Aggregate, inner, st.sampled_from(["count", "sum", "avg", "max", "min"]), dotted),
         st.builds(Aggregate, inner, st.just("count"), st.none()),
         st.builds(Monitor, inner, st.just(()) | fields),
+        st.builds(Edge, inner, conditions),
     )
 
 
