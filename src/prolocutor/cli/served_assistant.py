@@ -11,12 +11,14 @@ from typing import Any, Final
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.channel_catalog import CHANNELS, SIGN_IN, SessionChannel
 from prolocutor.cli.owner_channel import OwnerChannel
+from prolocutor.cli.planned_file import planned_file
 from prolocutor.config.agent_cards import card_of
 from prolocutor.config.building import assistant_from
 from prolocutor.config.settings import Settings
 from prolocutor.config.store_location import sqlite_file
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.observer import Observer
+from prolocutor.contracts.pairing import Card
 from prolocutor.errors import StoreLost
 from prolocutor.observe.logs import TurnLog
 from prolocutor.observe.metrics import TurnMetrics
@@ -119,21 +121,27 @@ def _shown(
     store = sqlite_file(url)
     uploads = store.with_name(f"{store.stem}-uploads") if store is not None else None
     auth, folder = settings.auth, settings.folder
+    cards = _cards(assistant, folder)
     return {
         "deeppavlov": {"load": load},
         "page": {
             "recent": recent,
             "uploads": uploads,
             "starters": settings.starters,
-            "examples": _examples(assistant, folder),
+            "examples": {name: card.examples for name, card in cards.items()},
         },
         "openai": {"recent": recent},
-        "console": {"folder": folder, "store": url},
+        "console": {
+            "folder": folder,
+            "store": url,
+            "file": planned_file(settings),
+            "cards": cards,
+        },
         "a2a": {"secured": auth.is_closed, "folder": folder},
     }
 
 
-def _examples(assistant: Assistant, folder: Path) -> dict[str, list[str]]:
-    """Return the examples of every skill's card, which may be a file of its own."""
+def _cards(assistant: Assistant, folder: Path) -> dict[str, Card]:
+    """Return every skill's card, which may be a file of its own."""
     skills = [one for one in assistant.services() if one.stage is Stage.SKILL]
-    return {one.name: card_of(one.name, one.card or {}, folder).examples for one in skills}
+    return {one.name: card_of(one.name, one.card or {}, folder) for one in skills}

@@ -12,6 +12,8 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from prolocutor.dialog.plain import JsonObject
+
 Complete = Callable[[list[dict[str, str]]], Awaitable[str]]
 """A chat endpoint: takes messages, each with `role` and `content`; returns the reply's text."""
 
@@ -31,6 +33,12 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     price: float | None = None
     latency: float | None = None
     quota: int | None = None
+
+    @property
+    def members(self) -> JsonObject:
+        """What the card says, by key."""
+        said = msgspec.to_builtins(self)
+        return {key: value for key, value in said.items() if value not in (None, "", [])}
 
 
 class UserQuestion(msgspec.Struct, frozen=True, kw_only=True):

@@ -162,10 +162,7 @@ class Service(msgspec.Struct, frozen=True):
     @property
     def card_members(self) -> JsonObject:
         """What the card says, by key; empty without a card."""
-        if not isinstance(self.card, Card):
-            return self.card or {}
-        said = msgspec.to_builtins(self.card)
-        return {key: value for key, value in said.items() if value not in (None, "", [])}
+        return self.card.members if isinstance(self.card, Card) else self.card or {}
 
     @property
     def last(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.agent_states import AgentState, AgentStates
 from prolocutor.channels.console.ways import way_of
+from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BreakerOpen
 from prolocutor.observe.recent_figures import RecentFigures, ServiceTally, Trouble
@@ -122,11 +123,22 @@ class AgentDetail(AgentItem, frozen=True, kw_only=True):
 class AgentViews:
     """Makes what is shown of the services of one assistant."""
 
-    def __init__(self, assistant: Assistant, figures: RecentFigures, states: AgentStates) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        figures: RecentFigures,
+        states: AgentStates,
+        cards: Mapping[str, Card],
+    ) -> None:
         self._switches = assistant.switches
         self._prepared = assistant.engine.prepared
         self._figures = figures
         self._states = states
+        self._cards = {
+            (Stage.SKILL.value, name): members
+            for name, card in cards.items()
+            if (members := card.members)
+        }
 
     def listed(self, since: float) -> AgentList:
         """Return all services, with figures since a time."""
@@ -148,7 +160,7 @@ class AgentViews:
         return AgentDetail(
             **{name: getattr(item, name) for name in AgentItem.__struct_fields__},
             way=way_of(step.service).way,
-            card=step.service.card_members,
+            card=self._card(step),
             latest=next((one for one in troubles if one.code != _LEFT), (*troubles, None)[0]),
             failures=[_failures(one, tally) for one in troubles],
             series=self._series(key, since, seconds),
@@ -163,7 +175,7 @@ class AgentViews:
         service, guard = step.service, step.guard
         tally = self._figures.tally((step.stage_name, step.name), since)
         off = self._switches.of(step)
-        price = service.card_members.get("price")
+        price = self._card(step).get("price")
         price = float(price) if isinstance(price, int | float) else None
         return AgentItem(
             name=step.name,
@@ -188,6 +200,9 @@ class AgentViews:
             up=0,
             down=0,
         )
+
+    def _card(self, step: ServiceStep) -> JsonObject:
+        return self._cards.get((step.stage_name, step.name), step.service.card_members)
 
     def _series(self, key: tuple[str, str], since: float, seconds: int) -> AgentSeries:
         steps = self._figures.series(key, since, seconds)[-MOST_STEPS:]

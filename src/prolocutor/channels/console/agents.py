@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
@@ -14,6 +15,7 @@ from prolocutor.channels.console.agent_views import AgentDetail, AgentList, Agen
 from prolocutor.channels.console.resources import BASE
 from prolocutor.channels.console.writes import ConsoleWrite
 from prolocutor.contracts.channel import Route
+from prolocutor.contracts.pairing import Card
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import NotFound, StoreError
 from prolocutor.observe.recent_figures import STEP, RecentFigures
@@ -90,9 +92,15 @@ class NoWords(msgspec.Struct, frozen=True):
 class AgentEndpoints:
     """Shows the services of an assistant, and switches, tries and asks them one by one."""
 
-    def __init__(self, assistant: Assistant, figures: RecentFigures, states: AgentStates) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        figures: RecentFigures,
+        states: AgentStates,
+        cards: Mapping[str, Card],
+    ) -> None:
         self._assistant = assistant
-        self._views = AgentViews(assistant, figures, states)
+        self._views = AgentViews(assistant, figures, states, cards)
         listed = Operation(self.list_agents)
         shown = Operation(self.show_agent, errors=[NotFound])
         alone = ConsoleWrite(self.talk_alone, errors=[NotFound])

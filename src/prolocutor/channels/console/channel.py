@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +16,13 @@ from prolocutor.channels.console.live import LiveEndpoint
 from prolocutor.channels.console.live_feed import LiveFeed
 from prolocutor.channels.console.model_desk import ModelDesk
 from prolocutor.channels.console.model_endpoints import ModelEndpoints
+from prolocutor.channels.console.plan import HintedFile, PlanEndpoint
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.channels.console.run_endpoints import RunEndpoints
 from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.channels.console.training import TrainingEndpoints, data_at
 from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.contracts.pairing import Card
 from prolocutor.observe.recent_figures import RecentFigures
 
 JOBS_AT_ONCE: Final = {"again": 2, "train": 1}
@@ -36,6 +39,8 @@ class Console:
     machine itself. `folder` is where the assistant's file lies. `runs` is the folder of evaluation
     runs and `data` (KIND:PATH, one or several) what models learn beside labels, both relative to
     it. `store` is the URL of the assistant's store, for trainings in processes of their own.
+    `file` is what is known of the assistant's file, `cards` are those of its skills where they are
+    not the services' own.
     """
 
     name: Final = "console"
@@ -49,6 +54,8 @@ class Console:
         runs: str | None = None,
         data: str | list[str] | None = None,
         store: str | None = None,
+        file: HintedFile | None = None,
+        cards: Mapping[str, Card] | None = None,
     ) -> None:
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
@@ -60,7 +67,8 @@ class Console:
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             JobEndpoints(context.jobs),
-            AgentEndpoints(assistant, figures, states),
+            AgentEndpoints(assistant, figures, states, cards or {}),
+            PlanEndpoint(assistant, figures, states, file),
             LiveEndpoint(LiveFeed(assistant, states, deadline * SLOW)),
             ModelEndpoints(self._models),
             TrainingEndpoints(

@@ -11,4 +11,11 @@ export const PAGES = [
     load: () => import("./conversations.js"),
     badge: { path: "/counts", of: (counts) => counts.waits, means: "want a person", wrong: true },
   },
+  { id: "live", name: "Live", drawing: "live", key: "l", tab: true, load: () => import("./live.js") },
+  {
+    id: "agents", name: "Agents", drawing: "agents", key: "a", tab: true,
+    load: () => import("./agents.js"),
+    badge: { path: "/agents", of: (list) => list.items.filter((one) => one.state === "alone" || one.state === "trying").length, means: "are ill", wrong: true },
+  },
+  { id: "plan", name: "Plan", drawing: "plan", key: "p", load: () => import("./plan.js") },
 ];

@@ -1,0 +1,93 @@
+// The plan: what runs after what, how each service is, and what to know of the file.
+
+import { STATES } from "./agents.js";
+import { useFetched } from "./fetching.js";
+import { duration, plural, wholeTime } from "./figures.js";
+import { useRowKeys } from "./keys.js";
+import { Choice, States } from "./parts.js";
+import { go, here, link } from "./router.js";
+import { text } from "./safe.js";
+import { html, useMemo, useRef } from "./ui.js";
+
+const NAMES = {
+  annotators: "annotators", skill_selector: "skill selector", skills: "skills", candidate_annotators: "on answers",
+  response_selector: "response selector", postprocessors: "after", response_annotators: "on the reply", last_chance: "last chance",
+};
+const PATHS = [["", "Measured path"], ["limits", "Path of the time-outs"]];
+const W = 168, GAP = 26, ROW = 34, TOP = 34;
+
+export default function Plan({ at }) {
+  const found = useFetched("/plan", {}, { every: 10 });
+  const limits = at.query.get("path") === "limits";
+  const box = useRef(null);
+  useRowKeys(box);
+  return html`<div class="page plan"><header class="head"><h1>Plan</h1>${found.value && html`<${Summary} plan=${found.value} />`}
+      <div class="selects"><${Choice} label="Which path is lit" value=${limits ? "limits" : ""} options=${PATHS} choose=${(path) => go(here({ path }), { replace: true })} /></div></header>
+    <${States} of=${found} what="The plan"><div class="plan-box" ref=${box} tabindex="-1">${found.value && html`<${Graph} plan=${found.value} limits=${limits} /><${Path} plan=${found.value} limits=${limits} /><${Hints} plan=${found.value} />`}</div></${States}></div>`;
+}
+
+function Summary({ plan }) {
+  return html`<p class="faint summary">${plan.file && `${text(plan.file)} · `}read <time title=${wholeTime(plan.read)}>${wholeTime(plan.read)}</time> · deadline ${plan.deadline} s, ${plan.reserve} s of it kept for all after the skills</p>`;
+}
+
+function Graph({ plan, limits }) {
+  const critical = new Set(limits ? plan.critical : plan.longest);
+  const { columns, places, width, height } = useMemo(() => laidOut(plan.nodes), [JSON.stringify(plan.nodes.map((one) => [one.id, one.stage]))]);
+  const state = new Map(plan.nodes.map((one) => [one.id, one]));
+  return html`<div class="graph"><svg width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`The plan: ${plural(plan.nodes.length, "service")}`}>
+    ${plan.edges.map(([from, to, kind]) => {
+      const a = places.get(from), b = places.get(to);
+      if (!a || !b) return null;
+      const lit = critical.has(from) && critical.has(to);
+      const back = b.x <= a.x;
+      const path = back ? `M${a.x + W / 2} ${a.y + 26}C${a.x + W / 2} ${a.y + 40} ${b.x + W / 2} ${b.y - 14} ${b.x + W / 2} ${b.y}`
+        : `M${a.x + W} ${a.y + 13}C${a.x + W + GAP / 2} ${a.y + 13} ${b.x - GAP / 2} ${b.y + 13} ${b.x} ${b.y + 13}`;
+      return html`<path key=${`${from}>${to}`} class=${`edge ${kind} ${lit ? "critical" : ""}`} d=${path} />`;
+    })}
+    ${columns.map(([stage, x]) => html`<text class="stage" x=${x} y="14">${NAMES[stage] ?? text(stage)}</text>`)}
+    ${[...places].map(([id, { x, y }]) => html`<${Node} key=${id} one=${state.get(id)} x=${x} y=${y} lit=${critical.has(id)} />`)}
+  </svg></div>`;
+}
+
+function Node({ one, x, y, lit }) {
+  if (!one) return null;
+  const to = link(["agents", one.name], { of: one.stage === "skills" ? "" : one.stage, stage: one.stage === "skills" ? "" : "all" });
+  const open = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+  };
+  const label = `${text(one.name)}, ${NAMES[one.stage] ?? one.stage}, ${STATES[one.state]}, ${one.p50 === null ? "not asked today" : `half within ${duration(one.p50)}`}, time-out ${one.timeout} s`;
+  return html`<a class=${`node is-${one.state} ${lit ? "critical" : ""}`} href=${to} data-row=${one.id} aria-label=${label} onClick=${open}><title>${label}</title>
+    <rect x=${x} y=${y} width=${W} height="26" rx="8" /><circle cx=${x + 13} cy=${y + 13} r="4" />
+    <text x=${x + 25} y=${y + 17.5}>${cut(text(one.name), 15)}</text><text class="time" x=${x + W - 9} y=${y + 17.5}>${one.state === "well" || one.state === "off" ? duration(one.p50) : STATES[one.state]}</text></a>`;
+}
+
+function Path({ plan, limits }) {
+  const path = limits ? plan.critical : plan.longest;
+  if (!path.length) return html`<p class="path faint">Nothing was asked today, so no path was measured.</p>`;
+  const of = new Map(plan.nodes.map((one) => [one.id, one]));
+  const seconds = path.reduce((sum, id) => sum + ((limits ? of.get(id)?.timeout : of.get(id)?.p50) ?? 0), 0);
+  return html`<p class="path">${limits ? "The longest chain of time-outs" : "The chain that usually takes the longest"}: <b>${path.map(text).join(" → ")}</b>, ${duration(seconds)}${limits && seconds > plan.deadline && html`, <span class="warn">longer than the deadline of ${plan.deadline} s</span>`}.</p>`;
+}
+
+function Hints({ plan }) {
+  if (!plan.hints.length) return html`<p class="path faint">Nothing to remark on the file.</p>`;
+  return html`<h2 class="hidden">Hints</h2><ul class="hints">${plan.hints.map((one) => html`<li key=${one.where + one.what}>${text(one.what)} <span class="faint">${text(one.where)}</span></li>`)}</ul>`;
+}
+
+// A column for each stage, its services below one another and centred.
+function laidOut(nodes) {
+  const stages = Object.keys(NAMES).map((stage) => [stage, nodes.filter((one) => one.stage === stage)]).filter(([, list]) => list.length);
+  const tallest = Math.max(1, ...stages.map(([, list]) => list.length));
+  const middle = TOP + (tallest * ROW) / 2;
+  const places = new Map();
+  const columns = stages.map(([stage, list], column) => {
+    const x = column * (W + GAP);
+    list.forEach((one, row) => places.set(one.id, { x, y: middle - (list.length * ROW) / 2 + row * ROW }));
+    return [stage, x];
+  });
+  return { columns, places, width: stages.length * (W + GAP) - GAP, height: TOP + tallest * ROW + 10 };
+}
+
+const cut = (name, most) => ([...name].length > most ? `${[...name].slice(0, most - 1).join("")}…` : name);
