@@ -1,24 +1,131 @@
 // All conversations: found by filters that stand in the address, walked by keys.
 
-import { usePages } from "./fetching.js";
-import { When, duration } from "./figures.js";
+import Conversation from "./conversation.js";
+import { useFetched, usePages } from "./fetching.js";
+import { CHANNELS, KINDS, asked, filtersOf, searched } from "./filters.js";
+import { When, count, duration, money, wholeTime } from "./figures.js";
+import { History } from "./history.js";
 import { useRowKeys } from "./keys.js";
-import { Fresh, More, Nothing, Signs, States, listOf } from "./parts.js";
-import { link, useScroll } from "./router.js";
+import { Choice, Fresh, More, Nothing, Signs, States, listOf } from "./parts.js";
+import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
-import { html, useRef } from "./ui.js";
+import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
-export default function Conversations() {
-  const found = usePages("/conversations", {}, { id: (one) => one.dialog_id, every: 10 });
+const TIMES = [["", "Any time"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"]];
+
+export default function Page({ at, operator }) {
+  return at.rest.length
+    ? html`<${Conversation} at=${at} operator=${operator} />`
+    : html`<${Conversations} at=${at} operator=${operator} />`;
+}
+
+// Fetch the conversations of some filters; the list and what is opened from it share them.
+export function useConversations(filters) {
+  return usePages("/conversations", asked(filters), { id: (one) => one.dialog_id, every: 5 });
+}
+
+function Conversations({ at, operator }) {
+  const filters = filtersOf(at.query);
+  const { kind = "", ...others } = filters;
+  const found = useConversations(filters);
+  const counts = useFetched("/counts", asked(others), { every: 10 });
   const box = useRef(null);
-  useScroll(box, Boolean(found.value));
+  useScroll(box, Boolean(found.value), at.whole);
   useRowKeys(box, found.more);
-  return html`<div class="page conversations"><header class="head"><h1>Conversations</h1></header>
-    <${States} of=${found} what="The list" empty=${html`<${Nothing} title="Nobody has said anything yet" />`}>
-      <${Fresh} list=${found} />
-      <div class="rows" ref=${box}><ol>${listOf(found.value).map((one) => html`<li class="row" key=${one.dialog_id}>
-        <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id])}>${text(one.said)}</a>
-        <span>${duration(one.slowest)}</span><${Signs} flags=${one.flags} failed=${one.failed} /><${When} at=${one.at} /></li>`)}</ol>
-        <${More} list=${found}>the latest first</${More}></div>
-    </${States}></div>`;
+  const total = counts.value?.[kind || "all"];
+  const choose = (changes) => go(here(changes));
+  const show = () => {
+    found.show();
+    box.current?.scrollTo(0, 0);
+  };
+  return html`<div class="page conversations">
+    <header class="head"><h1>Conversations</h1><${Search} filters=${filters} /></header>
+    <div class="filters">
+      <nav class="chips" aria-label="Which conversations">${KINDS.map(([id, name]) => html`
+        <a class="chip" href=${here({ kind: id })} aria-current=${id === kind ? "true" : undefined}>${name}
+          ${counts.value && html` <small>${count(counts.value[id || "all"])}</small>`}</a>`)}</nav>
+      <${Menus} filters=${filters} agents=${operator.agents} choose=${choose} />
+    </div>
+    <${History} filters=${filters} choose=${choose} />
+    <div class="rows-head" aria-hidden="true"><span></span><span>Person</span><span>Said last</span><span>Answered by</span>
+      <span class="r">Turns</span><span class="r">Slowest</span><span class="r">Cost</span><span>Signs</span><span class="r">When</span></div>
+    <${States} of=${found} what="The list" rows=${14} filtered=${Object.keys(filters).length > 0}
+      empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>
+      <${Fresh} list=${{ ...found, show }} />
+      <div class="rows" ref=${box}>
+        <ol aria-label="Conversations">${listOf(found.value).map((one) => html`<${Row} key=${one.dialog_id} one=${one} filters=${filters} />`)}</ol>
+        <${More} list=${found}>${count(listOf(found.value).length)}${total > listOf(found.value).length ? ` of ${count(total)}` : ""}, the latest first</${More}>
+      </div>
+    </${States}>
+  </div>`;
+}
+
+function Row({ one, filters }) {
+  const flags = listOf(one.flags);
+  const nobody = flags.includes("none");
+  const spoke = listOf(one.spoke).map(text).join(", ");
+  return html`<li class="row">
+    <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
+    <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
+    <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id], filters)}>
+      <span>${text(one.said) || "(nothing)"}</span> <small>${text(one.reply)}</small></a>
+    <span class=${`spoke ${nobody ? "nobody" : ""}`}>${nobody ? "nobody" : spoke}</span>
+    <span class="r turns">${count(one.turns)}</span>
+    <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>
+    <span class="r cost">${money(one.cost)}</span>
+    <span class="signs"><${Signs} flags=${flags.filter((flag) => flag !== "slow")} failed=${one.failed} /></span>
+    <${When} className="r when" at=${one.at} /></li>`;
+}
+
+// The field for words; what is typed goes into the address a moment later.
+function Search({ filters }) {
+  const inAddress = filters.user ? `@${filters.user}` : filters.words ?? "";
+  const [typed, setTyped] = useState(inAddress);
+  const field = useRef(null);
+  const timer = useRef(null);
+  useEffect(() => {
+    if (document.activeElement !== field.current) setTyped(inAddress);
+  }, [inAddress]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const find = (words, open) => {
+    clearTimeout(timer.current);
+    const { dialog, ...changes } = searched(words);
+    if (dialog && open) go(link(["conversations", dialog]));
+    else if (!dialog) go(here(changes), { replace: true });
+  };
+  const input = (event) => {
+    const words = event.target.value;
+    setTyped(words);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(find, 250, words, false);
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    find(typed, true);
+  };
+  return html`<form class="search" role="search" onSubmit=${submit}><${Drawing} name="search" />
+    <input ref=${field} type="search" placeholder="Words, @person, or id" aria-label="Search conversations" maxlength="200"
+      value=${typed} onInput=${input} /><kbd aria-hidden="true">/</kbd></form>`;
+}
+
+function Menus({ filters, agents, choose }) {
+  const named = (names, chosen) => [...new Set(chosen ? [...names, chosen] : names)].map((name) => [name, name]);
+  const { since, until, time = "" } = filters;
+  const times = since ? [...TIMES, ["own", `From ${wholeTime(Number(since))}`]] : TIMES;
+  return html`<div class="selects">
+    <${Choice} label="Agent" value=${filters.agent ?? ""} options=${[["", "Any agent"], ...named(listOf(agents), filters.agent)]} choose=${(agent) => choose({ agent })} />
+    <${Choice} label="Door" value=${filters.channel ?? ""} options=${[["", "Any door"], ...named(CHANNELS, filters.channel)]} choose=${(channel) => choose({ channel })} />
+    <${Choice} label="Time" value=${since || until ? "own" : time} options=${times} choose=${(value) => value !== "own" && choose({ time: value, since: "", until: "" })} />
+  </div>`;
+}
+
+function Nobody() {
+  return html`<${Nothing} title="Nobody has said anything yet"><p>Talk to it yourself on the <a href="/">chat page</a>, or in a terminal:</p>
+    <pre>prolocutor ask "what can you do?"</pre></${Nothing}>`;
+}
+
+function NoneFits({ filters, total }) {
+  const words = filters.words ? `No conversation has “${filters.words}”. ` : "";
+  return html`<${Nothing} title=${total > 0 ? `None of ${count(total)} fits` : "None fits"}>
+    <p>${words}<a href=${link(["conversations"])}>Drop all filters</a></p></${Nothing}>`;
 }

@@ -58,7 +58,7 @@ export function usePages(path, query = {}, { id, every = 0, size = 50 }) {
     };
   }, [name, every]);
   return {
-    ...list.state, value: list.rows, hasMore: list.cursor !== null, fresh: list.fresh.size, busy: list.busy,
+    ...list.state, value: list.rows, hasMore: list.cursor !== null, fresh: list.fresh.size, allFresh: list.fresh.size >= size, busy: list.busy,
     more: () => list.more(), show: () => list.show(), change: (row, changes) => list.change(row, changes),
     again: () => fetching.current?.again(),
   };

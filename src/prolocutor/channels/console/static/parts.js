@@ -63,7 +63,7 @@ function NextTry({ of }) {
 
 // A line that tells of new rows without moving those that are read.
 export function Fresh({ list, what = "new" }) {
-  return list.fresh > 0 && html`<button class="fresh" onClick=${list.show}>${list.fresh} ${what}</button>`;
+  return list.fresh > 0 && html`<button class="fresh" onClick=${list.show}>${list.fresh}${list.allFresh ? " or more" : ""} ${what}</button>`;
 }
 
 // The end of a list by pages: fetches more when it comes into view.
@@ -89,11 +89,19 @@ export function Dialog({ title, close, wide = false, children }) {
     return () => before?.focus?.();
   }, []);
   const beside = (event) => event.target === box.current && close();
+  const pressed = (event) => {
+    if (event.key !== "Tab") return;
+    const stops = [...box.current.querySelectorAll("a[href], button:not(:disabled), input, select, textarea, summary")];
+    const end = event.shiftKey ? stops[0] : stops.at(-1);
+    if (document.activeElement !== end) return;
+    event.preventDefault();
+    (event.shiftKey ? stops.at(-1) : stops[0]).focus();
+  };
   const cancelled = (event) => {
     event.preventDefault();
     close();
   };
-  return html`<dialog class=${`sheet ${wide ? "wide" : ""}`} ref=${box} aria-label=${title} onClick=${beside} onCancel=${cancelled}>
+  return html`<dialog class=${`sheet ${wide ? "wide" : ""}`} ref=${box} aria-label=${title} onClick=${beside} onKeyDown=${pressed} onCancel=${cancelled}>
     <div class="sheet-box"><header><h2>${title}</h2>
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
       ${children}</div></dialog>`;

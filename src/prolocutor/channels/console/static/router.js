@@ -8,11 +8,10 @@ const SCROLLS = "prolocutor.console.scrolls";
 const heard = new Set();
 const scrolls = read();
 
-// Give where we are: `page`, the rest of the path decoded, the query, and the number of the entry
-// in the history.
+// Give where we are: `page`, the rest of the path decoded, the query, and the address as `whole`.
 export function address() {
   const [page = "", ...rest] = location.pathname.slice(BASE.length).split("/").filter(Boolean).map(decoded);
-  return { page: page || "conversations", rest, query: new URLSearchParams(location.search), entry: entry() };
+  return { page: page || "conversations", rest, query: new URLSearchParams(location.search), whole: whole() };
 }
 
 // Give the address of a page: `path` is a list of parts, `query` an object or URLSearchParams, in
@@ -33,13 +32,13 @@ export function here(changes) {
 // Go to an address; `replace` leaves no entry in the history.
 export function go(to, { replace = false } = {}) {
   if (replace) history.replaceState(history.state, "", to);
-  else history.pushState({ entry: crypto.getRandomValues(new Uint32Array(1))[0] }, "", to);
+  else history.pushState({ from: whole() }, "", to);
   moved();
 }
 
-// Go back to the page before, or where there is none of ours, to an address.
-export function back(to) {
-  if (history.state?.entry) history.back();
+// Go up to an address: back, where we came from there.
+export function up(to) {
+  if (history.state?.from === to) history.back();
   else go(to);
 }
 
@@ -54,13 +53,12 @@ export function useAddress() {
   return at;
 }
 
-// Remember how far an element is scrolled in this entry of the history, and which row had the
-// focus; restore both once it is `ready`.
-export function useScroll(element, ready) {
+// Remember how far an element is scrolled at an address (`at.whole`), and which row had the focus;
+// restore both once it is `ready`.
+export function useScroll(element, ready, mine) {
   useEffect(() => {
     const box = element.current;
     if (!box || !ready) return undefined;
-    const mine = String(entry());
     const { top = 0, focus = null } = scrolls[mine] ?? {};
     box.scrollTop = top;
     if (focus) box.querySelector(`[data-row="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
@@ -75,15 +73,15 @@ export function useScroll(element, ready) {
       box.removeEventListener("scroll", keep);
       box.removeEventListener("focusin", keep);
     };
-  }, [ready]);
+  }, [ready, mine]);
 }
 
 function moved() {
   heard.forEach((changed) => changed());
 }
 
-function entry() {
-  return history.state?.entry ?? 0;
+function whole() {
+  return location.pathname + location.search;
 }
 
 function decoded(part) {
@@ -102,7 +100,7 @@ function clicked(event) {
   if (anchor.pathname !== BASE && !anchor.pathname.startsWith(`${BASE}/`)) return;
   event.preventDefault();
   const to = anchor.pathname + anchor.search;
-  if (to !== location.pathname + location.search) go(to, { replace: anchor.dataset.replace !== undefined });
+  if (to !== whole()) go(to, { replace: anchor.dataset.replace !== undefined });
 }
 
 function read() {
