@@ -42,12 +42,13 @@ def turns(number: int, said: int = 4) -> Iterator[Json]:
     """Return the turns of a conversation, the first one first."""
     for turn in range(said):
         yield {
+            "position": 2 * turn + 1,
             "turn_id": f"{number:016x}{turn:08x}",
             "utt_id": utt_id(number, turn),
             "at": NOW - 60 * number - 30 * (said - turn),
             "said": f"what was said {turn} in {number}",
             "reply": f"what was replied {turn} in {number}",
-            "spoke": ["llm"],
+            "spoke": "llm",
             "by": "selector",
             "seconds": 3.412,
             "cost": 0.0113,
@@ -131,7 +132,8 @@ def hypothesis(skill: str, text: str, confidence: float) -> Json:
 
 
 def change(whose: str, key: str, **fields: Any) -> Json:
-    return {"whose": whose, "part": "attributes", "key": key, **fields}
+    by = [fields.pop("by")]
+    return {"whose": whose, "part": "attributes", "key": key, "by": by, **fields}
 
 
 def not_kept(id_: str) -> Json:

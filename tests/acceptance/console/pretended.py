@@ -72,7 +72,7 @@ class Invented:
         said = self.talks.get(row["dialog_id"]) or list(turns(int(row["dialog_id"], 16)))
         known = ("dialog_id", "user", "channel", "active")
         head = {name: row[name] for name in known} | {"started": NOW - 9000, "handover": None}
-        return {**head, "items": said if request.query("after") is None else [], "next": None}
+        return {**head, "items": said, "previous": None, "next": None}
 
     async def turn(self, request: HttpRequest) -> object:
         id_ = request.params["utt_id"]

@@ -16,6 +16,7 @@ from prolocutor.channels.console.live import LiveEndpoint
 from prolocutor.channels.console.live_feed import LiveFeed
 from prolocutor.channels.console.model_desk import ModelDesk
 from prolocutor.channels.console.model_endpoints import ModelEndpoints
+from prolocutor.channels.console.people import PeopleEndpoints
 from prolocutor.channels.console.plan import HintedFile, PlanEndpoint
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.channels.console.run_endpoints import RunEndpoints
@@ -66,6 +67,7 @@ class Console:
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
+            PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs),
             AgentEndpoints(assistant, figures, states, cards or {}),
             PlanEndpoint(assistant, figures, states, file),

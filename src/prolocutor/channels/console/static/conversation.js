@@ -7,7 +7,7 @@ import { KINDS, asked, filtersOf } from "./filters.js";
 import { When, clock, count, day, duration, money, plural, wholeTime } from "./figures.js";
 import { Handover, useHandover } from "./handover.js";
 import { useKeys } from "./keys.js";
-import { Confirm, Face, Nothing, Signs, States, listOf, tell } from "./parts.js";
+import { Confirm, Face, Nothing, Signs, States, listOf, namesOf, tell } from "./parts.js";
 import { go, link, up } from "./router.js";
 import { text } from "./safe.js";
 import { useTalk } from "./talk.js";
@@ -17,16 +17,22 @@ import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 export default function Conversation({ at, operator }) {
   const [id, chosen = ""] = at.rest;
   const filters = filtersOf(at.query);
-  const talk = useTalk(id);
+  const talk = useTalk(id, chosen);
   const handover = useHandover(id, operator, talk);
   const items = listOf(talk.value?.items);
-  const index = chosen ? items.findIndex((one) => one.utt_id === chosen) : items.length - 1;
+  const index = chosen ? items.findIndex((one) => one.utt_id === chosen) : items.findLastIndex((one) => one.utt_id);
   const turn = items[index];
-  const open = (one) => one && go(link(["conversations", id, one.utt_id], filters), { replace: Boolean(chosen) });
+  const open = (one) => go(link(["conversations", id, one.utt_id], filters), { replace: Boolean(chosen) });
   const list = link(["conversations"], filters);
+  const step = (by) => {
+    const next = nextTurn(items, index, by);
+    if (next) open(next);
+    else if (by < 0) talk.earlier();
+    else talk.later();
+  };
   useKeys({
-    "[": () => index > 0 && (open(items[index - 1]), true),
-    "]": () => index < items.length - 1 && (open(items[index + 1]), true),
+    "[": () => step(-1),
+    "]": () => step(1),
     Escape: () => up(list),
     t: () => handover.press?.(),
   });
@@ -34,16 +40,21 @@ export default function Conversation({ at, operator }) {
     <${Head} id=${id} chosen=${chosen} head=${talk.value} items=${items} filters=${filters} list=${list} handover=${handover} writes=${operator.writes} />
     <${States} of=${talk} what="This conversation" rows=${6}>
       <div class="split">
-        <section class="talk" aria-label="What was said"><${Said} items=${items} turn=${turn} id=${id} filters=${filters} chosen=${chosen} whole=${talk.value?.whole} />
+        <section class="talk" aria-label="What was said"><${Said} items=${items} turn=${turn} id=${id} filters=${filters} chosen=${chosen} talk=${talk} />
           <${Handover} of=${handover} user=${talk.value?.user} items=${items} agents=${operator.agents} /></section>
         <section class="how" aria-label="How this answer came about" tabindex="-1">
           ${turn ? html`<${Turn} key=${turn.utt_id} item=${turn} operator=${operator} />`
-            : chosen && !talk.value?.whole ? html`<p class="faint">Looking for the turn…</p>`
             : html`<${Nothing} title=${items.length ? "There is no such turn here" : "Nothing was said yet"}>${items.length > 0 && html`<p><a href=${link(["conversations", id], filters)}>To the last one</a></p>`}</${Nothing}>`}
         </section>
       </div>
     </${States}>
   </div>`;
+}
+
+// Give the next turn with a reply, in one direction.
+function nextTurn(items, index, by) {
+  for (let n = index + by; n >= 0 && n < items.length; n += by) if (items[n].utt_id) return items[n];
+  return null;
 }
 
 function Head({ id, chosen, head, items, filters, list, handover, writes }) {
@@ -53,7 +64,7 @@ function Head({ id, chosen, head, items, filters, list, handover, writes }) {
     <${Back} to=${list} label="Back to the list" className=${chosen ? "not-phone" : ""} />
     ${chosen && html`<${Back} to=${link(["conversations", id], filters)} label="Back to what was said" className="only-phone" />`}
     <div class="title"><h1 dir="auto">${head ? text(head.user) : "Conversation"}</h1>
-      ${head && html`<p class="faint">${text(head.channel)} · began <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${cost > 0 ? ` · cost ${money(cost)}` : ""}
+      ${head && html`<p class="faint">${text(head.channel)} · began <span title=${wholeTime(head.started)}>${day(head.started)} ${clock(head.started)}</span> · ${plural(items.length, "turn")}${head.previous || head.next ? " or more" : ""}${cost > 0 ? ` · cost ${money(cost)}` : ""}
         ${" · "}${head.active ? html`<span class="dot on"></span> going on` : "over"}</p>`}</div>
     <${Walk} id=${id} filters=${filters} />
     ${handover.press && html`<button class=${`press small-press not-phone ${handover.mine ? "" : "strong"}`} onClick=${handover.press}>
@@ -106,7 +117,7 @@ function Walk({ id, filters }) {
     <button class="icon-press" aria-label="Next conversation" title="Next conversation (j)" disabled=${place === rows.length - 1} onClick=${() => walk(1)}><kbd>j</kbd></button></p>`;
 }
 
-function Said({ items, turn, id, filters, chosen, whole }) {
+function Said({ items, turn, id, filters, chosen, talk }) {
   const box = useRef(null);
   const last = useRef(null);
   useEffect(() => {
@@ -114,14 +125,18 @@ function Said({ items, turn, id, filters, chosen, whole }) {
     if (!shown || last.current === turn?.utt_id) return;
     last.current = turn?.utt_id;
     shown.scrollIntoView({ block: "nearest" });
+    if (!chosen) box.current.scrollTop = box.current.scrollHeight;
   }, [turn?.utt_id, items.length]);
-  return html`<ol ref=${box}>${items.map((one, n) => html`<${SaidTurn} key=${one.turn_id || one.utt_id} one=${one} before=${items[n - 1]}
+  const { previous = null, next = null } = talk.value ?? {};
+  return html`<ol ref=${box}>
+    ${previous !== null && html`<li class="end"><button class="link" onClick=${talk.earlier}>Earlier turns</button></li>`}
+    ${items.map((one, n) => html`<${SaidTurn} key=${one.position ?? one.utt_id} one=${one} before=${items[n - 1]}
       here=${one === turn} href=${link(["conversations", id, one.utt_id], filters)} replace=${Boolean(chosen)} />`)}
-    ${!whole && html`<li class="faint end">More come…</li>`}</ol>`;
+    ${next !== null && html`<li class="end"><button class="link" onClick=${talk.later}>Later turns</button></li>`}</ol>`;
 }
 
 function SaidTurn({ one, before, here, href, replace }) {
-  const spoke = listOf(one.spoke).map(text);
+  const spoke = namesOf(one.spoke);
   const nobody = listOf(one.flags).includes("none");
   const words = html`
     ${text(one.said) && html`<span class="own-words" dir="auto">${clipped(one.said)}</span>`}

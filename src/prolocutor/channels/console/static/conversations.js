@@ -6,7 +6,7 @@ import { CHANNELS, KINDS, asked, filtersOf, searched } from "./filters.js";
 import { When, count, duration, money, wholeTime } from "./figures.js";
 import { History } from "./history.js";
 import { useRowKeys } from "./keys.js";
-import { Choice, Fresh, More, Nothing, Signs, States, listOf } from "./parts.js";
+import { Choice, Fresh, More, Nothing, Signs, States, listOf, namesOf } from "./parts.js";
 import { go, here, link, useScroll } from "./router.js";
 import { text } from "./safe.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
@@ -63,11 +63,11 @@ function Conversations({ at, operator }) {
 function Row({ one, filters }) {
   const flags = listOf(one.flags);
   const nobody = flags.includes("none");
-  const spoke = listOf(one.spoke).map(text).join(", ");
+  const spoke = namesOf(one.spoke).join(", ");
   return html`<li class="row">
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
-    <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id], filters)}>
+    <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
       <span>${text(one.said) || "(nothing)"}</span> <small>${text(one.reply)}</small></a>
     <span class=${`spoke ${nobody ? "nobody" : ""}`}>${nobody ? "nobody" : spoke}</span>
     <span class="r turns">${count(one.turns)}</span>

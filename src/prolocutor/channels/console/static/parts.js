@@ -196,3 +196,6 @@ export function SortHead({ name, order, sort, className = "", title, children })
 // Give a list of what may be none.
 export const listOf = (value) => (Array.isArray(value) ? value : []);
 
+// Give names that come as a list or as one text.
+export const namesOf = (value) => (Array.isArray(value) ? value : [value]).map(text).filter(Boolean);
+

@@ -5,7 +5,7 @@ import { useFetched } from "./fetching.js";
 import { count, duration, exactClock, money, wholeTime } from "./figures.js";
 import { Gantt } from "./gantt.js";
 import { useKeys } from "./keys.js";
-import { States, listOf, tell } from "./parts.js";
+import { States, listOf, namesOf, tell } from "./parts.js";
 import { link } from "./router.js";
 import { text } from "./safe.js";
 import { Verdict, scoreOf, speakers } from "./verdict.js";
@@ -82,13 +82,14 @@ function Answers({ turn, agents }) {
   const found = listOf(turn.hypotheses).filter((one) => one !== null && typeof one === "object").map((one) => ({ one, score: scoreOf(turn, one), chosen: chosen.has(one.hypothesis_id) }));
   const worth = ({ one, score }) => score ?? (Number.isFinite(one.confidence) ? one.confidence - 10 : -20);
   found.sort((one, other) => worth(other) - worth(one));
+  const priced = found.some(({ one }) => one.cost > 0);
   const after = new Map(listOf(turn.services).map((one) => [one?.name, one]));
   return html`<section><h2>Answers to choose from</h2>
-    ${found.length ? html`<table class="answers"><thead><tr><th scope="col">Agent</th><th scope="col" class="r" title="how likely the ranker takes it to be right">Right</th><th scope="col" class="r" title="the confidence that the agent gives itself">Own</th><th scope="col">Answer</th><th scope="col" class="r">After</th></tr></thead>
+    ${found.length ? html`<table class="answers"><thead><tr><th scope="col">Agent</th><th scope="col" class="r" title="how likely the ranker takes it to be right">Right</th><th scope="col" class="r" title="the confidence that the agent gives itself">Own</th><th scope="col">Answer</th><th scope="col" class="r">After</th>${priced && html`<th scope="col" class="r">Cost</th>`}</tr></thead>
       <tbody>${found.map(({ one, score, chosen: won }) => html`<tr class=${won ? "chosen" : ""}><th scope="row">${text(one.skill_name)} ${won && html`<span class="badge">chosen</span>`}</th>
         <td class="r right">${score === null ? "–" : html`<span class="meter"><i style=${{ width: `${Math.max(0, Math.min(100, 100 * score))}%` }}></i></span>${score.toFixed(2)}`}</td>
         <td class="r faint">${Number.isFinite(one.confidence) ? one.confidence.toFixed(2) : "–"}</td><td class="text" dir="auto"><${Long} value=${one.text} /></td>
-        <td class="r">${duration(after.get(one.skill_name)?.ended)}</td></tr>`)}</tbody></table>` : html`<p class="faint">There were none.</p>`}
+        <td class="r">${duration(after.get(one.skill_name)?.ended)}</td>${priced && html`<td class="r">${money(one.cost)}</td>`}</tr>`)}</tbody></table>` : html`<p class="faint">There were none.</p>`}
     <${Others} turn=${turn} found=${found} agents=${agents} /></section>`;
 }
 
@@ -107,8 +108,8 @@ function Changes({ changes }) {
   const value = (change, name) => (change[name] === undefined || change[name] === null ? null : JSON.stringify(change[name]));
   const shown = listOf(changes).filter((one) => one !== null && typeof one === "object");
   return html`<section><h2>What changed</h2>${changes === null || changes === undefined ? html`<p class="faint">It is not kept any more.</p>` : !shown.length ? html`<p class="faint">Nothing.</p>` : html`
-    <table class="diff"><thead class="hidden"><tr><th scope="col">What</th><th scope="col">Before and after</th><th scope="col">By</th></tr></thead><tbody>${shown.map((one) => html`<tr><th scope="row"><small>${text(one.whose)}</small> ${one.part && one.part !== "attributes" && `${text(one.part)}.`}${text(one.key)}</th>
-      <td>${value(one, "before") !== null && html`<del>${value(one, "before").slice(0, LONG)}</del> `}${value(one, "after") !== null && html`<ins>${value(one, "after").slice(0, LONG)}</ins>`}</td><td class="faint r">${text(one.by)}</td></tr>`)}</tbody></table>`}</section>`;
+    <table class="diff"><thead class="hidden"><tr><th scope="col">What</th><th scope="col">Before and after</th><th scope="col">By</th></tr></thead><tbody>${shown.map((one) => html`<tr><th scope="row"><small>${text(one.whose)}</small> ${one.part && one.part !== "attributes" ? `${text(one.part)}.` : ""}${text(one.key)}</th>
+      <td>${value(one, "before") !== null && html`<del>${value(one, "before").slice(0, LONG)}</del> `}${value(one, "after") !== null && html`<ins>${value(one, "after").slice(0, LONG)}</ins>`}</td><td class="faint r">${namesOf(one.by).join(", ")}</td></tr>`)}</tbody></table>`}</section>`;
 }
 
 function Noted({ annotations }) {

@@ -1,7 +1,7 @@
 // How a reply came about, in one sentence.
 
 import { duration } from "./figures.js";
-import { listOf } from "./parts.js";
+import { listOf, namesOf } from "./parts.js";
 import { text } from "./safe.js";
 import { html } from "./ui.js";
 
@@ -23,9 +23,7 @@ export function speakers(turn) {
 // Give the probability that the ranker gave to a hypothesis, or null.
 export function scoreOf(turn, hypothesis) {
   const id = hypothesis?.hypothesis_id;
-  const found = Array.isArray(turn.scores)
-    ? turn.scores.find((one) => one?.hypothesis_id === id)?.score
-    : turn.scores && Object.hasOwn(turn.scores, id) ? turn.scores[id] : null;
+  const found = hypothesis?.score ?? (turn.scores && Object.hasOwn(turn.scores, id) ? turn.scores[id] : null);
   return Number.isFinite(found) ? found : null;
 }
 
@@ -34,7 +32,7 @@ export function Verdict({ turn, item }) {
   const seconds = turn.seconds ?? item.seconds;
   const by = turn.by ?? item.by;
   const lost = listOf(turn.lost).filter((one) => one?.seconds >= 0.001);
-  return html`<p class="verdict"><b>${by === "fallback" ? "The fallback" : names.join(" and ") || listOf(item.spoke).map(text).join(", ") || "The assistant"}</b> answered${Number.isFinite(seconds) && html` after <b>${duration(seconds)}</b>`}${
+  return html`<p class="verdict"><b>${by === "fallback" ? "The fallback" : names.join(" and ") || namesOf(item.spoke).join(", ") || "The assistant"}</b> answered${Number.isFinite(seconds) && html` after <b>${duration(seconds)}</b>`}${
     lost.length > 0 && html`; <span class="wrong">${lost.map((one, n) => html`${n > 0 ? ", " : ""}${duration(one.seconds)} of that ${n > 0 || lost.length > 1 ? "on" : "were lost on"} ${text(one.service)}${outcome(turn, one.service)}`)}</span>`}. <${Reason} turn=${turn} by=${by} /></p>`;
 }
 
