@@ -41,9 +41,10 @@ function Troubles({ one, hours }) {
   const kinds = listOf(one.failures).filter((kind) => kind.number > 0);
   if (!kinds.length && one.state !== "alone") return null;
   const most = Math.max(1, ...kinds.map((kind) => kind.number));
+  const without = one.kinds.breaker_open ?? 0;
   return html`<section class=${`trouble ${one.state === "alone" ? "now" : ""}`} aria-label="Trouble">
-    <p><b>${count(one.failed)} of ${plural(one.asked, "turn")} failed</b> in ${hours ? "the last hour" : "24 hours"}${one.state === "alone" && html`; ${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}`}.</p>
-    <ul>${kinds.sort((a, b) => b.number - a.number).map((kind) => html`<li key=${kind.code}>
+    <p><b>${count(one.failed - without)} of ${plural(one.asked - without, "turn")} failed</b> in ${hours ? "the last hour" : "24 hours"}${without > 0 && `, ${count(without)} more went without it`}${one.state === "alone" && html`; ${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}`}.</p>
+    <ul>${kinds.sort((a, b) => (a.code === "breaker_open") - (b.code === "breaker_open") || b.number - a.number).map((kind) => html`<li key=${kind.code}>
       <p class="kind"><code>${text(kind.code)}</code><span class="lane"><i style=${{ width: `${(100 * kind.number) / most}%` }}></i></span><b>${count(kind.number)}</b></p>
       <p class="latest"><span>${text(kind.error) || "no words"}</span> <small class="faint"><${When} at=${kind.at} /> ago${kind.utt_id && html` · <a href=${link(["conversations", kind.dialog_id, kind.utt_id])}>the turn</a>`}</small></p></li>`)}</ul></section>`;
 }
@@ -57,7 +58,7 @@ function Times({ one, hours }) {
   const build = (colour, uPlot) => ({
     legend: { show: false }, cursor: { points: { show: false }, y: false, drag: { x: false, y: false } }, padding: [6, 4, 0, 0],
     scales: { x: { range: () => [at[0] - one.series.step / 2, at.at(-1) + one.series.step / 2] }, s: { range: (_, low, high) => [0, Math.max((high ?? 0) * 1.1, 0.001)] }, n: { range: (_, low, high) => [0, Math.max(5, 3 * (high ?? 0))] } },
-    axes: [axis(colour, { size: 22, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map(clock) }), axis(colour, { scale: "s", size: 52, space: 30, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : duration(tick).replace(".00", ""))) })],
+    axes: [axis(colour, { size: 22, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map(clock) }), axis(colour, { scale: "s", size: 52, space: 30, values: (_, ticks) => ticks.map((tick) => (one.p50 === null ? "" : tick === 0 ? "0" : duration(tick).replace(".00", ""))) })],
     series: [{}, { scale: "s", stroke: colour("accent"), width: 1.5, points: few }, { scale: "s", stroke: colour("bar-strong"), width: 1.5, points: few },
       { scale: "n", fill: colour("wrong"), stroke: colour("wrong"), width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.8, 8] }) }],
   });
