@@ -15,7 +15,7 @@ export function AgentSide({ name, stage = "", since, hours, operator, close, cha
   const found = useFetched(path, { stage, since }, { every: 5 });
   const one = found.value;
   return html`<aside class="side" aria-label=${text(name)}>
-    <header><h2>${text(name)}</h2>${one && html`<span class=${`state-word is-${one.state}`}>${STATES[one.state]}</span>`}
+    <header><h1>${text(name)}</h1>${one && html`<span class=${`state-word is-${one.state}`}>${STATES[one.state]}</span>`}
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
     ${found.error && one && html`<${Stale} of=${found} />`}
     ${one ? html`<${Full} one=${one} path=${path} hours=${hours} operator=${operator} put=${(value) => (found.put(value), changed())} />`
@@ -84,7 +84,7 @@ function Alone({ one, path, operator }) {
     if (field.current) field.current.value = "";
   };
   const example = listOf(one.card?.examples)[0];
-  return html`<section><h3>Talk to it alone</h3>
+  return html`<section><h2>Talk to it alone</h2>
     <div class="by-itself" role="log" aria-label="What it answers alone">${said.map(({ words, answer }) => html`<p class="own-words">${text(words)}</p><${Answer} of=${answer} />`)}</div>
     <form class="composer" onSubmit=${sendIt}><input ref=${field} aria-label="Say to this agent alone" placeholder=${example ? text(example) : "Say something"} autocomplete="off" maxlength="10000" disabled=${operator?.writes === false} />
       <button class="round strong" aria-label="Send" disabled=${busy}><${Drawing} name="send" /></button></form>
@@ -106,13 +106,13 @@ function Card({ one }) {
     ["requires", one.requires.map(text).join(", ")], ["needed by", one.needed_by.map(text).join(", ")],
   ].filter(([, value]) => value);
   const examples = listOf(card.examples);
-  return html`<section><h3>Card</h3><dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${text(value)}</dd></div>`)}
+  return html`<section><h2>Card</h2><dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${text(value)}</dd></div>`)}
     ${examples.length > 0 && html`<div><dt>examples</dt><dd>${examples.slice(0, 8).map((example) => html`<q>${text(example)}</q> `)}</dd></div>`}</dl></section>`;
 }
 
 function Overlap({ one }) {
   if (!one.overlap.length) return null;
-  return html`<section><h3>Answers the same questions as</h3><ul class="overlap">${one.overlap.slice(0, 10).map(({ agent, share }) => html`<li key=${agent}>
+  return html`<section><h2>Answers the same questions as</h2><ul class="overlap">${one.overlap.slice(0, 10).map(({ agent, share }) => html`<li key=${agent}>
     <a href=${link(["agents", agent])}>${text(agent)}</a><span class="lane"><i style=${{ width: `${100 * share}%` }}></i></span><b>${percent(share)}</b></li>`)}</ul></section>`;
 }
 
