@@ -34,9 +34,11 @@ from prolocutor.assistant.observer_group import ObserverGroup
 from prolocutor.assistant.operator_desk import OperatorDesk, TurnInLine
 from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.assistant.person_queues import PersonQueues, Work
+from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.assistant.service_status import ServiceStatus, services_of
 from prolocutor.assistant.stoppable_turns import StoppableTurns
 from prolocutor.assistant.succession import Succession
+from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.assistant.turn_result import TurnResult
 from prolocutor.assistant.turn_stream import TurnStream
 from prolocutor.assistant.watchdog import Watchdog
@@ -46,6 +48,7 @@ from prolocutor.contracts.programs import CreatedProgram, ProgramInfo, Programs
 from prolocutor.contracts.quota import spend
 from prolocutor.contracts.shared_store import BrokerWakeUps
 from prolocutor.contracts.store import Store
+from prolocutor.contracts.store.turn_record_store import KeepsTurnRecords
 from prolocutor.dialog import rounds
 from prolocutor.dialog.inputs import EarlierTurn, Input
 from prolocutor.dialog.plain import JsonObject
@@ -95,6 +98,7 @@ class Assistant:
         switch_confidence: float = DEFAULTS.switch_confidence,
         name: str = DEFAULTS.name,
         handover: HandoverSettings = DEFAULTS.handover,
+        records: RecordSettings | None = DEFAULTS.records,
         replica: ReplicaSettings = REPLICA,
         broker: BrokerWakeUps | None = None,
         messages: str | None = DEFAULTS.messages,
@@ -120,6 +124,7 @@ class Assistant:
             max_attributes=max_attributes,
             switch_confidence=switch_confidence,
             handover=handover,
+            records=records,
         ).check()
         replica.check()
         self.name = name
@@ -128,6 +133,10 @@ class Assistant:
         self.observers = self._observers.observers
         self.models = list(models)
         self.labels = OperatorLabels(self.store)
+        self._deadline = deadline
+        self._recorder: TurnRecorder | None = None
+        if records is not None:
+            self.keep_records(records)
         wiring = ServiceWiring(name, messages)
         self.engine = Engine(
             pipeline,
@@ -238,6 +247,8 @@ class Assistant:
             recovered = self._queues.enter(turn.user, recover, patient=True)
             recovered.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._scheduler.start()
+        if self._recorder is not None:
+            self._recorder.start()
 
     async def aclose(self, *, grace: float | None = None) -> None:
         """Refuse new turns, wait for the running ones (`grace` seconds at most), close all."""
@@ -256,6 +267,8 @@ class Assistant:
         if self._broker is not None:
             await self._broker.aclose()
         await self.engine.aclose()
+        if self._recorder is not None:
+            await self._recorder.aclose()
         await self.store.aclose()
 
     @property
@@ -267,6 +280,17 @@ class Assistant:
     def is_cut_off(self) -> bool:
         """Whether it has started, and cannot reach the store that it shares with others."""
         return self.started and self._succession is not None and not self._succession.reachable
+
+    def keep_records(self, settings: RecordSettings) -> None:
+        """Keep records of turns from now on, in place of none, if the store can; before `start`."""
+        if isinstance(self.store, KeepsTurnRecords):
+            self._recorder = TurnRecorder(self.store.turn_records, settings, self._deadline)
+            self.observers.append(self._recorder)
+
+    @property
+    def recorder(self) -> TurnRecorder | None:
+        """What keeps the records of turns; None where none are kept."""
+        return self._recorder
 
     @property
     def succession(self) -> Succession | None:
@@ -470,6 +494,8 @@ class Assistant:
 
         Raise `NotFound` for an unknown utterance.
         """
+        if self._recorder is not None:
+            await self._recorder.settle()
         await self._changes.rate_utterance(utt_id, rating, user)
 
     async def feed(self, user: str, after: int = 0) -> AsyncIterator[FeedMessage]:

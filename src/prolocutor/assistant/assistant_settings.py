@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from prolocutor.assistant.handover_settings import HandoverSettings
+from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.bounds import DAY, MANY, Count, PositiveSeconds, check_bounds
 from prolocutor.contracts.shared_store import DEFAULT_LEASE
 from prolocutor.errors import ConfigError
@@ -38,7 +39,7 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
     `max_attributes` of one profile. `switch_confidence`: how sure a skill must be to change the
     subject while another one waits for an answer. `messages`: the URL of the NATS servers by which
     workers and other replicas are reached. `handover`: of
-    dialogs to operators.
+    dialogs to operators. `records`: of turns, for operators; None where none are kept.
     """
 
     name: str = "assistant"
@@ -54,11 +55,14 @@ class AssistantSettings(msgspec.Struct, frozen=True, kw_only=True):
     switch_confidence: Annotated[float, Meta(ge=0)] = 0.8
     messages: str | None = None
     handover: HandoverSettings = HandoverSettings()
+    records: RecordSettings | None = None
 
     def check(self) -> None:
         """Raise a `ConfigError` that names the setting that is out of its bounds."""
         check_bounds(self)
         check_bounds(self.handover)
+        if self.records is not None:
+            check_bounds(self.records, path="records")
         if self.reserve is not None and self.reserve >= self.deadline:
             what = f"expected less than the deadline of {self.deadline:g}, found {self.reserve:g}"
             raise ConfigError(what, key="reserve")

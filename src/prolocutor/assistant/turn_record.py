@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+import msgspec
+
 from prolocutor.assistant.journal import traceparent_of
-from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.observer import ProfileChange, TurnRecord
+from prolocutor.contracts.store import NewProfileVersion, ProfileVersion
+from prolocutor.dialog import plain
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.pipeline.turn import Turn
 
@@ -13,7 +19,13 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
     draft = turn.draft
     opened, reply = draft.opened, draft.spoken()
     said = opened.opening
-    hypotheses = draft.hypotheses()
+    hypotheses, services = draft.hypotheses(), turn.records()
+    pairing = _pairing_in(reply.attributes)
+    changes: list[ProfileChange] = []
+    if draft.human is not None:
+        changes += _changes("person", opened.human, draft.human)
+    if draft.bot is not None:
+        changes += _changes("bot", opened.bot, draft.bot)
     return TurnRecord(
         turn_id=said.turn_id,
         dialog_id=opened.dialog_id,
@@ -29,18 +41,77 @@ def record_of(turn: Turn, seconds: float) -> TurnRecord:
         by=reply.by,
         chosen=reply.chosen,
         asked=turn.asked_skills(),
-        services=turn.records(),
+        services=services,
         hypotheses=hypotheses,
         faults=turn.faults,
         utt_id=said.bot_utt_id,
         reasons=turn.reasons,
         remarks=turn.remarks,
         traceparent=traceparent_of(opened) if opened.attempt > 1 else None,
-        cost=sum(map(_cost, hypotheses)),
+        cost=sum([one.cost for one in services]),
+        scores=pairing.scores or _scores(pairing.ranked, hypotheses),
+        version=_versions(turn.router_version, pairing),
+        changes=changes,
     )
 
 
-def _cost(hypothesis: JsonObject) -> float:
-    """Return what a hypothesis says that it cost."""
-    cost = hypothesis.get("cost", 0.0)
-    return float(cost) if isinstance(cost, int | float) else 0.0
+class _Pairing(msgspec.Struct):
+    """What a ranker leaves in the attributes of a reply."""
+
+    ranked: list[tuple[str, float]] = []
+    scores: dict[str, float] = {}
+    router: str = ""
+    ranker: str = ""
+
+
+class _Attributes(msgspec.Struct):
+    """The attributes of a reply, as far as records have them."""
+
+    pairing: _Pairing = msgspec.field(default_factory=_Pairing)
+
+
+_DECODER = msgspec.json.Decoder(_Attributes)
+
+
+def _pairing_in(attributes: bytes) -> _Pairing:
+    """Return what a ranker says; a skill's own attribute of that name may be anything."""
+    if b'"pairing"' in attributes:
+        try:
+            return _DECODER.decode(attributes).pairing
+        except msgspec.DecodeError:
+            pass
+    return _Pairing()
+
+
+def _scores(ranked: list[tuple[str, float]], hypotheses: list[JsonObject]) -> dict[str, float]:
+    """Return probabilities by the id of the hypothesis, where each agent gave one."""
+    scores: dict[str, float] = {}
+    for name, probability in ranked:
+        of_agent = [one for one in hypotheses if one["hypothesis_id"].rpartition(".")[0] == name]
+        if of_agent:
+            scores[of_agent[0]["hypothesis_id"]] = probability
+    return scores
+
+
+def _versions(router: str, pairing: _Pairing) -> dict[str, str]:
+    versions = {"router": pairing.router or router, "ranker": pairing.ranker}
+    return {role: version for role, version in versions.items() if version}
+
+
+def _changes(
+    whose: Literal["person", "bot"], before: ProfileVersion, after: NewProfileVersion
+) -> list[ProfileChange]:
+    """Return what a new version changes, each value once."""
+    known, now = plain.decode(before.state), plain.decode(after.state)
+    places = dict.fromkeys((change[0], change[1]) for change in after.changes)
+    return [
+        ProfileChange(
+            whose=whose, part=part, key=key, before=_at(known, part, key), after=_at(now, part, key)
+        )
+        for part, key in places
+    ]
+
+
+def _at(state: JsonObject, part: str, key: str) -> Any:
+    place = state.get(part, {}) if part else state
+    return place.get(key, msgspec.UNSET) if isinstance(place, dict) else msgspec.UNSET

@@ -90,7 +90,7 @@ async def _replay(
     seen: list[ReplayedTurn] = []
     async with (
         _dialogs(source, user, limit) as dialogs,
-        assistant_from(settings, store="memory:") as assistant,
+        assistant_from(settings, store="memory:", recording=False) as assistant,
     ):
         async for turns in Replay(assistant, concurrency=concurrency).turns(dialogs):
             seen += turns

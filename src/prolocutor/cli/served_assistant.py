@@ -136,6 +136,7 @@ def _shown(
             "store": url,
             "file": planned_file(settings),
             "cards": cards,
+            "recording": settings.records is not None,
         },
         "a2a": {"secured": auth.is_closed, "folder": folder},
     }

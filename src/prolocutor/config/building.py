@@ -31,17 +31,19 @@ async def assistant_from(
     store: str | Store | None = None,
     observers: Sequence[Observer] = (),
     patient: bool = False,
+    recording: bool = True,
 ) -> AsyncIterator[Assistant]:
     """Start the processes, then the assistant; close the assistant, then the processes.
 
     While the processes start, what the assistant needs is imported in a thread; but agents that say
     what they do are asked first. `store` takes the place of the one in the settings; with `patient`
-    a database that is away is waited for. The folder of the settings stays on the search path for
-    modules, as functions may import others later.
+    a database that is away is waited for. Without `recording` no records of turns are kept. The
+    folder of the settings stays on the search path for modules, as functions may import others
+    later.
     """
     supervisor = Supervisor(settings.processes, folder=settings.folder)
     pipeline = settings.with_urls({name: supervisor.url(name) for name in settings.processes})
-    make = partial(build, settings, store=store, observers=observers)
+    make = partial(build, settings, store=store, observers=observers, recording=recording)
     async with aclosing(supervisor):
         if describing(pipeline):
             await supervisor.start()
@@ -71,6 +73,7 @@ def build(
     *,
     store: str | Store | None = None,
     observers: Sequence[Observer] = (),
+    recording: bool = True,
 ) -> Assistant:
     """Make the assistant of the settings, not yet started; `ConfigError` if it cannot be made.
 
@@ -99,6 +102,7 @@ def build(
         max_attributes=settings.max_attributes,
         switch_confidence=settings.switch_confidence,
         handover=settings.handover,
+        records=settings.records if recording else None,
         replica=settings.replica,
         messages=settings.messages,
         observers=[*observers, *learners],

@@ -28,6 +28,7 @@ from prolocutor.config.fields import (
     TextField,
     TextListField,
 )
+from prolocutor.config.record_fields import RecordsField
 from prolocutor.config.selector_settings import BudgetSettings
 from prolocutor.config.settings import Settings
 from prolocutor.config.yaml_file import UNREAD, YamlNode
@@ -272,6 +273,7 @@ REPLICA_TABLE: Final = TableField(
     make=ReplicaSettings,
 )
 
+
 TOP: Final[dict[str, FieldKind]] = {
     "name": TextField(what="a name"),
     "store": TextField(
@@ -285,6 +287,7 @@ TOP: Final[dict[str, FieldKind]] = {
     "recover_within": _seconds(Settings, "recover_within"),
     "max_attributes": _number(Settings, "max_attributes", "attributes"),
     "replica": REPLICA_TABLE,
+    "records": RecordsField(),
     "host": TextField(what="a host's name or address", pattern=r"[^\s/]+"),
     "port": PORT,
     "auth": AUTH,

@@ -14,6 +14,7 @@ from prolocutor.assistant.assistant_settings import (
     AssistantSettings,
     ReplicaSettings,
 )
+from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.errors import ConfigError
 from prolocutor.openid.openid_settings import OpenIdSettings
 from prolocutor.pipeline.plan import ORDER, SINGLE, PendingTarget, Pipeline, Service
@@ -66,6 +67,7 @@ class Settings(AssistantSettings, frozen=True, kw_only=True):
     """
 
     store: str | None = None
+    records: RecordSettings | None = RecordSettings()
     replica: ReplicaSettings = REPLICA
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 4242

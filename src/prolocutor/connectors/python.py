@@ -14,6 +14,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from prolocutor.connectors.parts.worker_threads import WorkerThreads, failure_of
 from prolocutor.contracts.connector import ImmediateAnswer, Replies, Request
 from prolocutor.contracts.selection import Selection
@@ -163,7 +165,8 @@ def _checked(result: Any) -> Plain:
     try:
         if isinstance(result, Selection):
             first = check(result.first)
-            return Plain(Selection(first.value, result.more, result.reason), first.encoded)
+            selection = structs.replace(result, first=first.value)
+            return Plain(selection, first.encoded)
         return check(result)
     except BadReply:
         _close_unawaited(result)

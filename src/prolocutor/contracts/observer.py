@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypedDict, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypedDict, runtime_checkable
 
 import msgspec
 
 Outcome = Literal["done", "failed", "late", "skipped"]
 
+BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds of the buckets in which durations are counted, in seconds."""
+
 
 class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What became of one service in one turn; times are seconds since the turn's start."""
+    """What became of one service in one turn; times are seconds since the turn's start.
+
+    `cost` is what its calls cost, `hypotheses` how many a skill gave. `critical`: whether the turn
+    waited for it, where that was found out (`pipeline.critical_path`).
+    """
 
     name: str
     stage: str
@@ -20,6 +27,22 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     calls: int
     error: str | None = None
     code: str | None = None
+    cost: float = 0.0
+    hypotheses: int = 0
+    critical: bool | None = None
+
+
+class ProfileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that a turn changed in the profile of the person or the bot, UNSET where none was.
+
+    `part` is "" (the profile's own keys), "profile" or "attributes".
+    """
+
+    whose: Literal["person", "bot"]
+    part: str
+    key: str
+    before: Any = msgspec.UNSET
+    after: Any = msgspec.UNSET
 
 
 class Reason(TypedDict):
@@ -37,10 +60,12 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     (`selector`, `confidence`, `last_chance`, `fallback`, `stopped`, or `assistant` where it speaks
     for itself); `faults` are the recorded warnings `{service, what}`, `remarks` what is not wrong
     but worth knowing, such as a hypothesis that was not sure enough to count. `reasons` say why
-    skills were called, in the order of the waves, as far as the selectors give them. `cost` is the
-    sum of what hypotheses say that they cost, in the currency of their prices. `seconds` counts
-    from the turn's start to its reply being stored, which has the id `utt_id`. `traceparent` names
-    the span in which the first run of this turn was cut off.
+    skills were called, in the order of the waves, as far as the selectors give them. `cost` is that
+    of all services, in the currency of their prices: what hypotheses say that they cost, else calls
+    times the price on the skill's card. `seconds` counts from the turn's start to its reply being
+    stored, which has the id `utt_id`. `traceparent` names the span in which the first run of this
+    turn was cut off. `scores` are the ranker's probabilities by the id of the hypothesis, `version`
+    the models in use by role (`router`, `ranker`), `changes` what the turn changed in profiles.
     """
 
     turn_id: str
@@ -65,6 +90,9 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[dict[str, str]] = []
     cost: float = 0.0
     traceparent: str | None = None
+    scores: dict[str, float] = {}
+    version: dict[str, str] = {}
+    changes: list[ProfileChange] = []
 
 
 class Observer(Protocol):

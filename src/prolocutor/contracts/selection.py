@@ -32,9 +32,10 @@ class Selection(msgspec.Struct, frozen=True):
     `more` with a parameter `settled` also gets the names of the skills that have settled, failed
     ones included. It returns further names (or a `Selection` of them, with its reason), nothing yet
     (None or an empty list), or `enough`. When no skill is running and `more` names none, the
-    selection is over.
+    selection is over. `version` names the model that selected, for the turn's record.
     """
 
     first: list[str]
     more: More | None = None
     reason: str = ""
+    version: str = ""

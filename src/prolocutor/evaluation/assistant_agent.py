@@ -214,7 +214,9 @@ class FileAgent(AssistantAgent):
         file = opt.get("assistant_file")
         if not file:
             raise BadInput("--assistant-file names the file of the assistant", field="opt")
-        return assistant_from(load(file), store=opt.get("assistant_store") or "memory:")
+        return assistant_from(
+            load(file), store=opt.get("assistant_store") or "memory:", recording=False
+        )
 
 
 class _Observed(Message):

@@ -68,7 +68,7 @@ class FileTarget(AssistantTarget):
 
     def __init__(self, path: Path) -> None:
         settings = load_assistant(path)
-        super().__init__(assistant_from(settings, store="memory:"))
+        super().__init__(assistant_from(settings, store="memory:", recording=False))
         self.name = settings.name
         self.content = content_of_assistant(settings)
 

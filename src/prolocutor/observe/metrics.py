@@ -20,12 +20,9 @@ from prometheus_client.core import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.observer import BOUNDS, TurnRecord
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-
-BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Upper bounds of the histograms' buckets, in seconds."""
 
 GaugeReader = Callable[[], float | Mapping[str, float]]
 
@@ -131,7 +128,7 @@ class TurnMetrics:
         if self._costs:
             yield _counter(
                 "prolocutor_cost",
-                "What hypotheses say that they cost, by the channel of the turn",
+                "What calls cost, by the channel of the turn",
                 ("channel",),
                 (((channel,), cost) for channel, cost in self._costs.items()),
             )

@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.observer import ServiceRecord, TurnRecord
-from prolocutor.observe.metrics import BOUNDS
+from prolocutor.contracts.observer import BOUNDS, ServiceRecord, TurnRecord
 
 STEP: Final = 900
 """Seconds of one slot."""

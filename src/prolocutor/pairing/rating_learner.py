@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from prolocutor.contracts.observer import Rated, TurnRecord
+from prolocutor.dialog.thumbs import thumb
 from prolocutor.errors import ProlocutorError
 from prolocutor.pairing.model_reloading import ReloadedModel
 from prolocutor.pairing.question_agent.knn import RouterLabel
@@ -23,9 +24,6 @@ DOWN: Final = 0.25
 SURE: Final = 0.9
 ELSEWHERE: Final = 0.5
 """How right an agent is after a thumb up, and all others together after a thumb down."""
-
-LIKED: Final = frozenset("up good great like liked yes right correct helpful + +1 👍".split())
-DISLIKED: Final = frozenset("down bad poor dislike disliked no wrong unhelpful - -1 👎".split())
 
 
 class RatingLearner:
@@ -78,15 +76,3 @@ class RatingLearner:
                 self._pupil.reload()
         except (OSError, ProlocutorError) as error:
             log.error("what a deleted person taught could not be forgotten: %s", error)
-
-
-def thumb(rating: object) -> bool | None:
-    """Read a thumb: true or false, a word, or a number that is 1 or not above 0; else None."""
-    if isinstance(rating, bool):
-        return rating
-    if isinstance(rating, str):
-        word = rating.strip().lower()
-        return True if word in LIKED else False if word in DISLIKED else None
-    if isinstance(rating, int | float):
-        return True if rating == 1 else False if rating <= 0 else None
-    return None

@@ -57,7 +57,7 @@ class RankedSelector:
         known = [one for one in hypotheses if slot_of(one) != self._unsure.skill]
         ranked = await awaited(ranker.method.rank(question, answers_of(known), routed.prior))
         ranked = _preferring(request.get("preferred"), ranked)
-        details = _ChoiceDetails(ranked, routed, ranker.version)
+        details = _ChoiceDetails(ranked, routed, ranker.version, _scores(ranked, known))
         sure = bool(ranked) and ranked[0].probability >= self._unsure.below
         if ranked and (sure or "forced" in request):
             best = ranked[0]
@@ -111,13 +111,17 @@ class _ChoiceDetails(msgspec.Struct, frozen=True):
     ranked: Sequence[Pairing]
     routed: RoutingResult
     ranker: str
+    scores: dict[str, float]
 
     def because(self, reason: str) -> dict[str, Any]:
         """Return the reply's attribute `pairing`."""
         versions = {"router": self.routed.version, "ranker": self.ranker}
         order = [[one.agent, round(one.probability, 4)] for one in self.ranked]
         named = {role: version for role, version in versions.items() if version}
-        return {**named, "reason": reason, "ranked": order}
+        details: dict[str, Any] = {**named, "reason": reason, "ranked": order}
+        if any(one.position for one in self.ranked):
+            details["scores"] = self.scores
+        return details
 
 
 def _reply(hypothesis: Mapping[str, Any], confidence: float, details: dict[str, Any]) -> Reply:
@@ -136,6 +140,11 @@ def _preferring(skill: str | None, ranked: Sequence[Pairing]) -> Sequence[Pairin
     if own is None or ranked[0].probability > own.probability + PREFERENCE:
         return ranked
     return [own, *(one for one in ranked if one is not own)]
+
+
+def _scores(ranked: Sequence[Pairing], hypotheses: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return the probabilities by the id of the hypothesis."""
+    return {_meant(one, hypotheses)["hypothesis_id"]: round(one.probability, 4) for one in ranked}
 
 
 def _meant(pairing: Pairing, hypotheses: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -79,7 +79,8 @@ class RoutedSelector:
             asked.update(step.ask)
             return Selection(list(step.ask), reason=step.reason) if step.ask else None
 
-        return Selection(list(first.ask), more, f"{first.reason} ({_shown(likely, routed)})")
+        reason = f"{first.reason} ({_shown(likely, routed)})"
+        return Selection(list(first.ask), more, reason, routed.version)
 
     def _judge(self) -> Ranker:
         """Return the ranker, or the unsupervised one in place of an async one."""

@@ -7,9 +7,11 @@ the one that is going to speak as far as that can be known: `TurnAnnouncer.will_
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from prolocutor.contracts.observer import ServiceRecord
+from prolocutor.dialog.draft_hypothesis import DraftHypothesis
 from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.plain import MAX_BYTES
 from prolocutor.dialog.turn_events import (
@@ -192,9 +194,29 @@ class SkillWords:
             self._announcer.takes_back(self)
 
 
-def record_of_service(entry: LedgerEntry, began: float) -> ServiceRecord:
-    """Return what became of a service, its times counted from when the turn began."""
+def records_of_services(
+    entries: Iterable[LedgerEntry], began: float, draft: Draft
+) -> list[ServiceRecord]:
+    """Return what became of every service; the last chance only if it was asked."""
+    return [
+        record_of_service(
+            one, began, draft.drafted_by(one.step.name) if one.step.stage is Stage.SKILL else ()
+        )
+        for one in entries
+        if one.started is not None or not one.step.is_last_chance
+    ]
+
+
+def record_of_service(
+    entry: LedgerEntry, began: float, given: Sequence[DraftHypothesis] = ()
+) -> ServiceRecord:
+    """Return what became of a service, its times counted from when the turn began.
+
+    `given` are its hypotheses. What these say that they cost is its cost; else its calls have the
+    price on its card.
+    """
     error = entry.error
+    told = [cost for one in given if isinstance(cost := one.value.get("cost"), int | float)]
     return ServiceRecord(
         name=entry.step.name,
         stage=entry.step.stage_name,
@@ -204,4 +226,6 @@ def record_of_service(entry: LedgerEntry, began: float) -> ServiceRecord:
         calls=entry.calls,
         error=str(error) if error else None,
         code=error.code if error else None,
+        cost=float(sum(told)) if told else entry.calls * entry.step.price,
+        hypotheses=len(given),
     )

@@ -67,8 +67,9 @@ class ServiceStep:
     seconds after a turn's start when its stage is over. `conditional`: it may have to be skipped.
     `before_reply` and `before_candidates`: the reply or candidate annotators wait for it.
     `own_formatter`: its requests are made by a formatter of ours, which changes nothing.
-    `may_skip`: a formatter that gives None has nothing to ask. `off` says by whom it is switched
-    off, None while it is on; `switch` changes it, from the next service that is entered on.
+    `may_skip`: a formatter that gives None has nothing to ask. `price`: of a call, by its card.
+    `off` says by whom it is switched off, None while it is on; `switch` changes it, from the next
+    service that is entered on.
     """
 
     __slots__ = (
@@ -91,6 +92,7 @@ class ServiceStep:
         "off",
         "only",
         "own_formatter",
+        "price",
         "reads_skills",
         "requires",
         "rerun",
@@ -131,6 +133,8 @@ class ServiceStep:
         self.may_skip = bool(getattr(format_request, "may_skip", False))
         self.counts = bool(getattr(format_request, "counts", False))
         self.reads_skills = bool(getattr(format_request, "skills", False))
+        price = service.card_members.get("price")
+        self.price = float(price) if isinstance(price, int | float) else 0.0
         self.together = service.together
         self.timeout = service.timeout
         self.rerun = service.rerun

@@ -47,20 +47,20 @@ class SelectorChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 def selected(value: Any, known: Sequence[str], fault: Fault) -> Selection:
     """Read a skill selector's reply: names, None for all; unknown names are faults and left out."""
-    more, reason = None, ""
+    more, reason, version = None, "", ""
     if isinstance(value, Selection):
-        value, more, reason = value.first, value.more, value.reason
+        value, more, reason, version = value.first, value.more, value.reason, value.version
         if more is not None and not _answers_at_once(more):
             fault("its `more` selects nothing: it must be a plain function, which answers at once")
             more = None
     if value is None:
-        return Selection(list(known), more, reason)
+        return Selection(list(known), more, reason, version)
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise BadReply(f"expected a list of skill names, found {_kind(value)}")
     for name in value:
         if name not in known:
             fault(f"selects '{name}', which is no skill")
-    return Selection([name for name in value if name in known], more, reason)
+    return Selection([name for name in value if name in known], more, reason, version)
 
 
 def _answers_at_once(more: object) -> bool:

@@ -17,7 +17,7 @@ from prolocutor.dialog.inputs import TurnStart
 from prolocutor.dialog.stop_signal import NOTHING_SAID, STOPPED, StopSignal
 from prolocutor.dialog.turn_events import TurnListener
 from prolocutor.errors import BadReply, ServiceError, ServiceLate, ServiceRaised
-from prolocutor.pipeline.announcing import TurnAnnouncer, record_of_service
+from prolocutor.pipeline.announcing import TurnAnnouncer, records_of_services
 from prolocutor.pipeline.calling import CallGroup, CallToken, ask_once, new_group
 from prolocutor.pipeline.calls import RunningCalls
 from prolocutor.pipeline.draft import Draft
@@ -91,6 +91,11 @@ class Turn:
         """Why skills were asked, as far as the selectors say so."""
         return self._selection.reasons
 
+    @property
+    def router_version(self) -> str:
+        """The model that skills were selected by, "" where that is not known."""
+        return self._selection.version
+
     async def run(self) -> None:
         """Take the turn to its end: every service settled, and something said."""
         ledger, calls, stop = self._ledger, self._calls, self._stop_signal
@@ -117,11 +122,7 @@ class Turn:
 
     def records(self) -> list[ServiceRecord]:
         """Return what became of every service; the last chance only if it was asked."""
-        return [
-            record_of_service(one, self._started)
-            for one in self._ledger.entries
-            if one.started is not None or not one.step.is_last_chance
-        ]
+        return records_of_services(self._ledger.entries, self._started, self.draft)
 
     def asked_skills(self) -> list[str]:
         """Name the skills that were asked."""

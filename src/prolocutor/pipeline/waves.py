@@ -32,13 +32,15 @@ class _WaveChooser:
 
 
 class SkillSelection:
-    """The answers of the skill selectors of one turn; `reasons` are those that they gave.
+    """The answers of the skill selectors of one turn; `reasons` are those that they gave, `version`
+    is the model by which the last of them selected.
 
     `known` are all skills, `always` those that are asked whatever the selectors say.
     """
 
     def __init__(self, known: list[str], always: Sequence[str] = ()) -> None:
         self.reasons: list[Reason] = []
+        self.version = ""
         self._known = known
         self._always = always
         self._names: list[str] | None = None
@@ -53,6 +55,7 @@ class SkillSelection:
         """Take the answer of one skill selector; several make the union."""
         self._names = [*(self._names or ()), *selection.first]
         self._note(selector, selection.first, selection.reason)
+        self.version = selection.version or self.version
         if selection.more is not None:
             self._choosers.append(_WaveChooser(selector, selection.more, fault))
 

@@ -5,6 +5,7 @@
         def make_store(self, tmp_path):
             return lambda: MyStore(tmp_path / "dialogs")
 
+A store that keeps records of turns (`KeepsTurnRecords`) inherits `TurnRecordStoreKit` as well.
 Each call of `make_store()` within one test returns a store that is not open yet, on the same data.
 The kit needs pytest and pytest-asyncio.
 """
@@ -19,8 +20,9 @@ from prolocutor.testing.store_contract.feed_kit import FeedStoreKit
 from prolocutor.testing.store_contract.fixtures import MakeStore
 from prolocutor.testing.store_contract.record_kit import RecordStoreKit
 from prolocutor.testing.store_contract.turn_kit import TurnStoreKit
+from prolocutor.testing.store_contract.turn_record_kit import TurnRecordStoreKit
 
-__all__ = ["DurableStoreKit", "MakeStore", "StoreKit"]
+__all__ = ["DurableStoreKit", "MakeStore", "StoreKit", "TurnRecordStoreKit"]
 
 
 class StoreKit(

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
-from prolocutor.testing.store_kit import DurableStoreKit, MakeStore
+from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 
 
-class TestSqliteStore(DurableStoreKit):
+class TestSqliteStore(DurableStoreKit, TurnRecordStoreKit):
     @pytest.fixture
     def make_store(self, tmp_path: Path) -> MakeStore:
         return lambda: SqliteStore(tmp_path / "dialogs.db", durability="relaxed")

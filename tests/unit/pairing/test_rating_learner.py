@@ -8,10 +8,11 @@ import pytest
 
 from prolocutor.contracts.observer import Rated
 from prolocutor.contracts.pairing import Card, UserQuestion
+from prolocutor.dialog.thumbs import thumb
 from prolocutor.pairing.model_reloading import ReloadedModel, VersionedMethod
 from prolocutor.pairing.question_agent.knn import KnnRouter, RouterLabel
 from prolocutor.pairing.question_agent.label_journal import LabelJournal
-from prolocutor.pairing.rating_learner import RatingLearner, thumb
+from prolocutor.pairing.rating_learner import RatingLearner
 
 NAMES = ["red", "green", "blue"]
 

@@ -59,6 +59,7 @@ async def test_the_best_answer_is_said_and_tells_why() -> None:
                 "ranker": "k-2",
                 "reason": "sounds sure",
                 "ranked": [["blue", 0.8], ["blue", 0.3], ["red", 0.2]],
+                "scores": {"blue.1": 0.8, "blue.0": 0.3, "red.0": 0.2},
             }
         },
     }

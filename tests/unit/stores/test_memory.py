@@ -3,10 +3,10 @@
 import pytest
 
 from prolocutor.stores.memory import MemoryStore
-from prolocutor.testing.store_kit import MakeStore, StoreKit
+from prolocutor.testing.store_kit import MakeStore, StoreKit, TurnRecordStoreKit
 
 
-class TestMemoryStore(StoreKit):
+class TestMemoryStore(StoreKit, TurnRecordStoreKit):
     @pytest.fixture
     def make_store(self) -> MakeStore:
         return MemoryStore

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.record_settings import RecordSettings
 from prolocutor.channels.console.agent_states import AgentStates
 from prolocutor.channels.console.agents import AgentEndpoints
+from prolocutor.channels.console.conversations import DialogListEndpoints
 from prolocutor.channels.console.handovers import HandoverEndpoints
 from prolocutor.channels.console.job_endpoints import JobEndpoints
 from prolocutor.channels.console.jobs import JobRegister
@@ -22,6 +24,7 @@ from prolocutor.channels.console.resources import ConsoleContext, ConsoleResourc
 from prolocutor.channels.console.run_endpoints import RunEndpoints
 from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.channels.console.training import TrainingEndpoints, data_at
+from prolocutor.channels.console.turns import ReplyEndpoints
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.pairing import Card
 from prolocutor.observe.recent_figures import RecentFigures
@@ -42,6 +45,7 @@ class Console:
     it. `store` is the URL of the assistant's store, for trainings in processes of their own.
     `file` is what is known of the assistant's file, `cards` are those of its skills where they are
     not the services' own.
+    With `recording`, records of turns are kept even where the assistant was made without.
     """
 
     name: Final = "console"
@@ -57,7 +61,11 @@ class Console:
         store: str | None = None,
         file: HintedFile | None = None,
         cards: Mapping[str, Card] | None = None,
+        recording: bool = True,
     ) -> None:
+        if recording and assistant.recorder is None:
+            assistant.keep_records(RecordSettings())
+        recorder = assistant.recorder
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         figures, states = RecentFigures(), AgentStates()
@@ -69,6 +77,8 @@ class Console:
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs),
+            DialogListEndpoints(None if recorder is None else recorder.store, assistant.desk),
+            ReplyEndpoints(assistant),
             AgentEndpoints(assistant, figures, states, cards or {}),
             PlanEndpoint(assistant, figures, states, file),
             LiveEndpoint(LiveFeed(assistant, states, deadline * SLOW)),

@@ -104,7 +104,7 @@ class HandoverEndpoints:
                     dialog_id=one.dialog_id,
                     user=one.user,
                     dialog=one.dialog,
-                    handover=_state(one.handover),
+                    handover=state_of(one.handover),
                 )
                 for one in await self._desk.listed()
             ]
@@ -148,9 +148,10 @@ class HandoverEndpoints:
 
     async def _shown(self, dialog_id: str, user: str, dialog: str) -> ConversationHandover:
         now = await self._desk.handover(user, dialog)
-        return ConversationHandover(dialog_id, None if now is None else _state(now))
+        return ConversationHandover(dialog_id, None if now is None else state_of(now))
 
 
-def _state(now: Handover) -> HandoverState:
+def state_of(now: Handover) -> HandoverState:
+    """Return what is shown of a handover."""
     state: Literal["waits", "taken"] = "taken" if now.by else "waits"
     return HandoverState(state=state, by=now.by, since=now.since, reason=now.reason)

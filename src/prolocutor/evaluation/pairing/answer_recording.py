@@ -74,7 +74,7 @@ class RecordedAgents:
             reserve=None,
         )
         prices = {card.name: card.price for card in self.cards}
-        async with assistant_from(settings, store="memory:") as assistant:
+        async with assistant_from(settings, store="memory:", recording=False) as assistant:
             await record_answers(
                 AgentAsker(assistant, agents, prices),
                 record,

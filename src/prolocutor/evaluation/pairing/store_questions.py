@@ -19,8 +19,9 @@ import msgspec
 
 from prolocutor.contracts.pairing import LabelledQuestion, UserQuestion
 from prolocutor.dialog.dialog import Dialog
+from prolocutor.dialog.thumbs import DISLIKED, LIKED
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance, Hypothesis
-from prolocutor.pairing.rating_learner import DISLIKED, DOWN, ELSEWHERE, LIKED, SURE, UP
+from prolocutor.pairing.rating_learner import DOWN, ELSEWHERE, SURE, UP
 from prolocutor.parlai.stored_dialogs import Dialogs
 
 _WHOLE_DIALOG: Final = 0.2

@@ -6,6 +6,7 @@ from prolocutor.stores.memory.agenda_store import MemoryAgendaStore
 from prolocutor.stores.memory.archive_store import MemoryArchiveStore
 from prolocutor.stores.memory.conversation_store import MemoryConversationStore
 from prolocutor.stores.memory.state import MemoryState
+from prolocutor.stores.memory.turn_records import MemoryTurnRecords
 from prolocutor.stores.memory.turn_store import MemoryTurnStore
 
 
@@ -20,3 +21,4 @@ class MemoryStore(MemoryTurnStore, MemoryAgendaStore, MemoryConversationStore, M
 
     def __init__(self) -> None:
         super().__init__(MemoryState())
+        self.turn_records = MemoryTurnRecords(self._state)

@@ -10,6 +10,7 @@ from prolocutor.errors import NotFound
 from prolocutor.stores.sqlite.head_cache import HeadCache
 from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
+from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 
 _DIALOG_TO_RATE: Final = named("dialog_to_rate")
 _UTTERANCE_TO_RATE: Final = named("utterance_to_rate")
@@ -47,7 +48,14 @@ class Maintenance:
     the persons whose dialogs it changes are dropped from the cache.
     """
 
-    def __init__(self, connection: sqlite3.Connection, rows: PendingRows, heads: HeadCache) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        rows: PendingRows,
+        heads: HeadCache,
+        records: TurnRecordWriter,
+    ) -> None:
+        self._records = records
         self._connection = connection
         self._rows = rows
         self._heads = heads
@@ -121,9 +129,12 @@ class Maintenance:
         value = plain.encode(rating).decode()
         self._connection.execute(_ADD_RATING, (dialog, utterance, value, shown))
         self._connection.execute(_MARK_RATED, (dialog,))
+        if utterance is not None:
+            self._records.rated(utterance, dialog, rating)
         self._heads.drop(owner)
         return True
 
     def _delete_dialog(self, dialog: int) -> None:
+        self._records.forget(dialog)
         for statement in _DELETE_DIALOG:
             self._connection.execute(statement, (dialog,))

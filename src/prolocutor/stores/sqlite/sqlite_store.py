@@ -27,6 +27,7 @@ from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import ConfigError, StoreError
 from prolocutor.stores.sqlite.ownership import Ownership
 from prolocutor.stores.sqlite.reader import SqliteReader
+from prolocutor.stores.sqlite.turn_records import SqliteTurnRecords
 from prolocutor.stores.sqlite.worker_thread import WorkerThread
 from prolocutor.stores.sqlite.writer import SqliteWriter
 
@@ -66,6 +67,7 @@ class SqliteStore:
         self._ownership = Ownership(self.path)
         self._writer = SqliteWriter(self.path, durability)
         self._reader = SqliteReader(self.path)
+        self.turn_records = SqliteTurnRecords(self.path, self._writer, lambda: self._write)
         self._writing: WorkerThread | None = None
         self._reading: WorkerThread | None = None
 
@@ -86,6 +88,7 @@ class SqliteStore:
     async def aclose(self) -> None:
         """Write what was submitted, close the file and give up the ownership."""
         try:
+            await self.turn_records.aclose()
             for worker in (self._reading, self._writing):
                 if worker is not None:
                     await worker.stop()

@@ -23,6 +23,7 @@ from prolocutor.stores.sqlite.pending_rows import PendingRows
 from prolocutor.stores.sqlite.queries import named
 from prolocutor.stores.sqlite.request_log import RequestLog
 from prolocutor.stores.sqlite.store_file import StoreFile
+from prolocutor.stores.sqlite.turn_record_writer import TurnRecordWriter
 from prolocutor.stores.sqlite.turn_writer import TurnWriter
 from prolocutor.stores.sqlite.worker_thread import StoreJob
 
@@ -66,7 +67,8 @@ class SqliteWriter:
             self.agenda = AgendaWriter(connection)
             self.requests = RequestLog(connection, self._rows)
             self.turns = TurnWriter(connection, self._rows, self.heads, self.agenda, self.requests)
-            self.upkeep = Maintenance(connection, self._rows, self.heads)
+            self.turn_records = TurnRecordWriter(connection, self._rows)
+            self.upkeep = Maintenance(connection, self._rows, self.heads, self.turn_records)
         except BaseException as error:
             connection.close()
             if isinstance(error, Exception):

@@ -1,0 +1,23 @@
+"""RecordSettings: how long the records of turns are kept."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from prolocutor.bounds import DAY
+
+WEEK: Final = 7 * DAY
+
+
+class RecordSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How long the records of turns are kept: `keep` seconds, and at most so many.
+
+    A turn is slow if it took longer than `slow` seconds (None: two thirds of the deadline).
+    """
+
+    keep: Annotated[float, Meta(gt=0)] = WEEK
+    most: Annotated[int, Meta(ge=0)] = 1_000_000
+    slow: Annotated[float, Meta(gt=0, le=DAY)] | None = None

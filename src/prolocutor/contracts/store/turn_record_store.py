@@ -1,0 +1,246 @@
+"""TurnRecordStore: what is kept of turns for operators: records, figures, and what is found by.
+
+It is an optional part of a store (`KeepsTurnRecords`). Records come in batches after the replies
+are out, and may be lost with the process. What is kept of a dialog is deleted with the dialog. A
+record that cannot be read any more, or is not kept, is None: summaries stay as long as the dialog.
+Times are seconds (UNIX).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, Protocol, runtime_checkable
+
+import msgspec
+
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.dialog.ids import DialogId
+
+TurnFlag = Literal["down", "none", "failed", "slow"]
+"""A thumb down; no answer (fallback or last chance); a service that failed; longer than `slow`."""
+
+TURN_FLAGS: Final[tuple[TurnFlag, ...]] = ("down", "none", "failed", "slow")
+
+SHOWN: Final = 200
+"""Characters that summaries show of what was said."""
+
+SPAN: Final = 900
+"""Seconds that one row of an agent's figures covers."""
+
+
+class DialogPlace(msgspec.Struct, frozen=True):
+    """The place of a dialog in a list: when it had its last turn, and its number."""
+
+    at: float
+    number: int
+
+
+class ConversationQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which dialogs are wanted; a condition that is None does not count.
+
+    `flag` is that of one of its turns. `agent` spoke in it, `user` is its person, `channel` where
+    it began. It has a turn at or after `since` and before `until`. `words`: all of them, or words
+    that begin so, stand in what was said in a turn and its reply. `ids` are the dialogs that count.
+    """
+
+    flag: TurnFlag | None = None
+    agent: str | None = None
+    user: str | None = None
+    channel: str | None = None
+    since: float | None = None
+    until: float | None = None
+    words: str | None = None
+    ids: Sequence[str] | None = None
+
+
+class DialogSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One dialog in a list: who, when last, its last turn, and figures over its recorded turns.
+
+    Where words are searched, `said` and `reply` are those of the latest turn that has them, and
+    `hit` is the id of its reply. `failed` counts services, `turns` also those of before.
+    """
+
+    dialog_id: DialogId
+    user: str
+    channel: str
+    active: bool
+    at: float
+    said: str
+    reply: str
+    spoke: list[str]
+    turns: int
+    slowest: float
+    cost: float
+    failed: int
+    flags: list[TurnFlag]
+    hit: str | None = None
+
+
+class ConversationPage(msgspec.Struct, frozen=True):
+    """Dialogs, those with the latest turn first, or with the latest hit where words are searched.
+
+    `next` is the place after which the next page begins, None at the end. A page may be shorter
+    than asked for where few of many hits fit.
+    """
+
+    items: list[DialogSummary]
+    next: DialogPlace | None
+
+
+class ConversationCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbers of dialogs, all of them and by flag."""
+
+    all: int = 0
+    down: int = 0
+    none: int = 0
+    failed: int = 0
+    slow: int = 0
+
+
+class ConversationHead(msgspec.Struct, frozen=True, kw_only=True):
+    """A dialog without its turns; `name` is that among the dialogs of its person."""
+
+    dialog_id: DialogId
+    user: str
+    name: str
+    channel: str
+    started: float
+    active: bool
+
+
+class ConversationTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of a dialog.
+
+    `said` is None where only the assistant or an operator spoke, `reply` and `utt_id` where nobody
+    replied. What is not kept any more is None. `position` is that of its last utterance.
+    """
+
+    position: int
+    at: float
+    said: str | None = None
+    utt_id: str | None = None
+    reply: str | None = None
+    spoke: str | None = None
+    turn_id: str | None = None
+    by: str | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    flags: list[TurnFlag] | None = None
+    rating: Any = None
+
+
+class TurnHour(msgspec.Struct, kw_only=True):
+    """The turns of one hour from `at` on; `bad` ones had no answer, or a service failed."""
+
+    at: int
+    turns: int = 0
+    bad: int = 0
+    down: int = 0
+    none: int = 0
+    failed: int = 0
+    slow: int = 0
+
+
+class LatestFailure(msgspec.Struct, frozen=True):
+    """The last turn in which an agent failed in one way."""
+
+    at: float
+    utt_id: str
+
+
+class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What an agent did in the 900 seconds (`SPAN`) from `at` on.
+
+    `asked` counts turns, `won` those whose reply has one of its hypotheses, `declined` those in
+    which it was done and gave none. `kinds` are failures by code, `latest` the last turn of each;
+    `buckets` its durations, counted in those of
+    `contracts.observer.BOUNDS`, `seconds` their sum. `up`
+    and `down` are thumbs on replies that it won.
+    """
+
+    at: int
+    agent: str
+    asked: int = 0
+    won: int = 0
+    declined: int = 0
+    failed: int = 0
+    kinds: dict[str, int] = {}
+    latest: dict[str, LatestFailure] = {}
+    buckets: list[int] = []
+    seconds: float = 0.0
+    cost: float = 0.0
+    up: int = 0
+    down: int = 0
+
+
+class KeptTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn as it is kept: where it stands, and its record without what the dialog has itself.
+
+    In `record` the texts and hypotheses are empty: they stand in the utterances. It is None where
+    it is not kept any more, or cannot be read. `rating` is the last one of the reply, `position`
+    its place in the dialog.
+    """
+
+    utt_id: str
+    dialog_id: DialogId
+    position: int
+    flags: list[TurnFlag] | None = None
+    rating: Any = None
+    record: TurnRecord | None = None
+
+
+class TurnRecordStore(Protocol):
+    """Keeps the records of turns, and finds dialogs by them."""
+
+    async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
+        """Keep records, all in one transaction; those of deleted dialogs are left out.
+
+        Turns that took longer than `slow` seconds get that flag.
+        """
+
+    async def tend(self, *, now: float, keep: float, most: int) -> bool:
+        """Do a bounded piece of what is due; return whether there is more.
+
+        Records of turns that began more than `keep` seconds ago are deleted, the oldest ones beyond
+        `most` as well, and the words of turns become searchable. Figures by hour are kept 35 days,
+        or for as long as records where that is longer.
+        """
+
+    async def conversations(
+        self, query: ConversationQuery, after: DialogPlace | None, limit: int
+    ) -> ConversationPage:
+        """Return the dialogs that match, from the place `after` on."""
+
+    async def counts(self, query: ConversationQuery) -> ConversationCounts:
+        """Count the dialogs that match, whatever the query's own flag."""
+
+    async def hours(self, since: float, until: float) -> list[TurnHour]:
+        """Return the hours that have turns, ascending."""
+
+    async def figures(
+        self, since: float, until: float, agent: str | None = None
+    ) -> list[AgentSpan]:
+        """Return what agents (one of them) did, by time, then by name."""
+
+    async def head(self, dialog_id: str) -> ConversationHead | None:
+        """Return a dialog by its id."""
+
+    async def turns(
+        self, dialog_id: str, after: int | None, limit: int, *, newest: bool = False
+    ) -> list[ConversationTurn]:
+        """Return turns of a dialog after a position, ascending; with `newest`, the last ones.
+
+        With `newest`, `after` is the position before which they end.
+        """
+
+    async def turn(self, utt_id: str) -> KeptTurn | None:
+        """Return the turn whose reply has this id; None where there is no such reply."""
+
+
+@runtime_checkable
+class KeepsTurnRecords(Protocol):
+    """A store that keeps records of turns."""
+
+    @property
+    def turn_records(self) -> TurnRecordStore:
+        """What keeps them."""

@@ -1,0 +1,97 @@
+"""The critical path of a turn: the services that it waited for, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.pipeline.graph import Graph, PlanNode
+from prolocutor.pipeline.plan import Stage
+
+SlotKey = tuple[str, str]
+"""Stage and name of a service."""
+
+_AFTER_SKILLS: Final = frozenset(
+    {
+        Stage.CANDIDATE_ANNOTATOR.value,
+        Stage.RESPONSE_SELECTOR.value,
+        Stage.LAST_CHANCE.value,
+        Stage.POSTPROCESSOR.value,
+        Stage.RESPONSE_ANNOTATOR.value,
+    }
+)
+
+
+def critical_path(record: TurnRecord, plan: Graph) -> list[ServiceRecord]:
+    """Return the services of the chain that made a turn take as long as it did, in its order.
+
+    It goes from the service that ended last back along what each one waited for: of those that the
+    plan has before it, the one that settled last. A skill of a later wave waited for the skills of
+    the waves before. Services that are not in the plan any more waited for whatever ended last
+    before them. A service that was skipped took no time, and is passed over to what it waited for.
+    """
+    ran = [one for one in record.services if one.started is not None and one.ended is not None]
+    before = {(node.stage.value, node.name): node.before for node in plan.every()}
+    by_key = {(one.stage, one.name): one for one in record.services}
+    path: list[ServiceRecord] = []
+    at = max(ran, key=_ended, default=None)
+    while at is not None:
+        path.append(at)
+        at = _awaited(at, ran, by_key, before)
+    return path[::-1]
+
+
+def with_critical(
+    services: Sequence[ServiceRecord], path: list[ServiceRecord]
+) -> list[ServiceRecord]:
+    """Return the services, each with whether it is on the path."""
+    on_path = {(one.stage, one.name) for one in path}
+    return [
+        msgspec.structs.replace(one, critical=(one.stage, one.name) in on_path) for one in services
+    ]
+
+
+def _awaited(
+    at: ServiceRecord,
+    ran: Sequence[ServiceRecord],
+    by_key: dict[SlotKey, ServiceRecord],
+    before: dict[SlotKey, list[PlanNode]],
+) -> ServiceRecord | None:
+    """Return the service that one waited for last, None if it started with the turn."""
+    started = at.started
+    assert started is not None
+    nodes = before.get((at.stage, at.name))
+    if nodes is None:
+        awaited = [one for one in ran if one is not at]
+    else:
+        awaited = [one for node in nodes for one in _that_ran(node, by_key, set())]
+        if at.stage == Stage.SKILL.value or at.stage in _AFTER_SKILLS:
+            # A later wave is chosen by what the skills before answered, and what follows the
+            # skills waits for each that was asked, whatever its own `after` says.
+            awaited += [one for one in ran if one.stage == Stage.SKILL.value and one is not at]
+    settled = [one for one in awaited if _ended(one) <= started and _begun(one) < started]
+    return max(settled, key=_ended, default=None)
+
+
+def _that_ran(
+    node: PlanNode, by_key: dict[SlotKey, ServiceRecord], seen: set[PlanNode]
+) -> list[ServiceRecord]:
+    """Return a service if it ran; if it was skipped, those before it that did."""
+    if node in seen:
+        return []
+    seen.add(node)
+    one = by_key.get((node.stage.value, node.name))
+    if one is not None and one.started is not None and one.ended is not None:
+        return [one]
+    return [found for other in node.before for found in _that_ran(other, by_key, seen)]
+
+
+def _begun(one: ServiceRecord) -> float:
+    return -1.0 if one.started is None else one.started
+
+
+def _ended(one: ServiceRecord) -> float:
+    return -1.0 if one.ended is None else one.ended

@@ -1,0 +1,152 @@
+-- Records of turns: what the writer adds, counts and deletes, and what operators read.
+
+-- name: turn_place
+SELECT utterance, dialog FROM utterances WHERE utt_id = ? AND by_bot;
+
+-- name: dialog_number
+SELECT dialog FROM dialogs WHERE dialog_id = ?;
+
+-- name: add_turns
+INSERT OR IGNORE INTO turns VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: add_facts
+INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (dialog) DO UPDATE SET
+    at = max(at, excluded.at),
+    turns = turns + excluded.turns,
+    slowest = max(slowest, excluded.slowest),
+    cost = cost + excluded.cost,
+    failed = failed + excluded.failed,
+    flags = flags | excluded.flags,
+    last = max(coalesce(last, 0), excluded.last);
+
+-- name: touch_facts
+UPDATE facts SET at = max(at, ?) WHERE dialog = ?;
+
+-- name: count_records
+UPDATE meta SET value = max(0, value + ?) WHERE name = 'turn_records';
+
+-- name: record_count
+SELECT value FROM meta WHERE name = 'turn_records';
+
+-- name: add_hour
+INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (hour) DO UPDATE SET
+    turns = max(0, turns + excluded.turns),
+    bad = max(0, bad + excluded.bad),
+    down = max(0, down + excluded.down),
+    none = max(0, none + excluded.none),
+    failed = max(0, failed + excluded.failed),
+    slow = max(0, slow + excluded.slow);
+
+-- name: figures_of
+SELECT figures FROM agent_figures WHERE at = ? AND agent = ?;
+
+-- name: put_figures
+INSERT OR REPLACE INTO agent_figures VALUES (?, ?, ?);
+
+-- name: turn_to_rate
+SELECT at, flags, record FROM turns WHERE turn = ?;
+
+-- name: set_flags
+UPDATE turns SET flags = ? WHERE turn = ?;
+
+-- name: set_down
+UPDATE facts SET flags = flags & ~1 | (SELECT coalesce(max(flags & 1), 0) FROM turns
+    WHERE turn IN (SELECT utterance FROM utterances WHERE dialog = ?1 AND by_bot))
+WHERE dialog = ?1;
+
+-- name: last_indexed
+SELECT value FROM meta WHERE name = 'words';
+
+-- name: next_indexed
+SELECT max(utterance) FROM (
+    SELECT utterance FROM utterances WHERE utterance > ? ORDER BY utterance LIMIT ?
+);
+
+-- name: set_indexed
+UPDATE meta SET value = ? WHERE name = 'words';
+
+-- name: index_words
+INSERT INTO words (rowid, said, reply)
+SELECT reply.utterance,
+    CASE WHEN json_valid(CAST(said.body AS TEXT))
+        THEN substr(json_extract(CAST(said.body AS TEXT), '$.text'), 1, 2000) END,
+    CASE WHEN json_valid(CAST(reply.body AS TEXT))
+        THEN substr(json_extract(CAST(reply.body AS TEXT), '$.text'), 1, 2000) END
+FROM utterances AS reply
+LEFT JOIN utterances AS said ON said.dialog = reply.dialog AND said.position = reply.position - 1
+    AND NOT said.by_bot
+WHERE reply.utterance > ? AND reply.utterance <= ? AND reply.by_bot;
+
+-- name: forget_words
+INSERT INTO words (words, rowid, said, reply)
+SELECT 'delete', reply.utterance,
+    CASE WHEN json_valid(CAST(said.body AS TEXT))
+        THEN substr(json_extract(CAST(said.body AS TEXT), '$.text'), 1, 2000) END,
+    CASE WHEN json_valid(CAST(reply.body AS TEXT))
+        THEN substr(json_extract(CAST(reply.body AS TEXT), '$.text'), 1, 2000) END
+FROM utterances AS reply
+LEFT JOIN utterances AS said ON said.dialog = reply.dialog AND said.position = reply.position - 1
+    AND NOT said.by_bot
+WHERE reply.dialog = ?1 AND reply.by_bot
+    AND reply.utterance <= (SELECT value FROM meta WHERE name = 'words');
+
+-- name: merge_words
+INSERT INTO words (words, rank) VALUES ('merge', ?);
+
+-- name: turns_of_dialog
+SELECT at, flags, record, utt_id FROM utterances JOIN turns ON turn = utterance
+WHERE dialog = ? AND by_bot;
+
+-- name: delete_turns_of_dialog
+DELETE FROM turns WHERE turn IN (SELECT utterance FROM utterances WHERE dialog = ? AND by_bot);
+
+-- name: delete_facts
+DELETE FROM facts WHERE dialog = ?;
+
+-- name: oldest_turns
+SELECT turn, at FROM turns ORDER BY turn LIMIT ?;
+
+-- name: delete_turns_up_to
+DELETE FROM turns WHERE turn <= ?;
+
+-- name: delete_hours
+DELETE FROM hours WHERE hour < ?;
+
+-- name: delete_figures
+DELETE FROM agent_figures WHERE at < ?;
+
+-- name: hours_between
+SELECT hour, turns, bad, down, none, failed, slow FROM hours
+WHERE hour >= ? AND hour < ? AND turns > 0 ORDER BY hour;
+
+-- name: figures_between
+SELECT figures FROM agent_figures WHERE at >= ?1 AND at < ?2 AND (?3 IS NULL OR agent = ?3)
+ORDER BY at, agent;
+
+-- name: conversation_head
+SELECT dialog_id, user, name, channel_type, date_start, active
+FROM dialogs JOIN people USING (person) WHERE dialog_id = ?1 OR id = ?1;
+
+-- name: turns_after
+SELECT utterance, position, utt_id, by_bot, date_time, body, at, seconds, cost, flags, record
+FROM utterances LEFT JOIN turns ON turn = utterance
+WHERE dialog = ? AND position > ? ORDER BY position LIMIT ?;
+
+-- name: turns_before
+SELECT utterance, position, utt_id, by_bot, date_time, body, at, seconds, cost, flags, record
+FROM utterances LEFT JOIN turns ON turn = utterance
+WHERE dialog = ? AND position < ? ORDER BY position DESC LIMIT ?;
+
+-- name: kept_turn
+SELECT utterance, dialog, position, dialog_id, user, flags, record
+FROM utterances JOIN dialogs USING (dialog) JOIN people USING (person)
+LEFT JOIN turns ON turn = utterance
+WHERE utt_id = ? AND by_bot;
+
+-- name: values_of_ratings
+SELECT utterance, value FROM ratings WHERE dialog = ? AND utterance IS NOT NULL ORDER BY rating;
+
+-- name: is_rare
+SELECT count(*) FROM (SELECT 1 FROM spoke WHERE skill = ? LIMIT 2001);

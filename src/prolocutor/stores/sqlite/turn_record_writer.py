@@ -1,0 +1,241 @@
+"""TurnRecordWriter: keeps records of turns; called in the writer's thread."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from prolocutor.contracts.observer import TurnRecord
+from prolocutor.contracts.store.turn_record_store import AgentSpan, TurnHour
+from prolocutor.dialog.thumbs import thumb
+from prolocutor.stores.sqlite.pending_rows import PendingRows
+from prolocutor.stores.sqlite.queries import for_rows, named
+from prolocutor.stores.turn_records import (
+    DOWN,
+    FIGURES_KEPT,
+    HOUR,
+    UP,
+    FiguresKey,
+    add_figures,
+    count_hour,
+    failures_of,
+    flags_of,
+    merged,
+    pack,
+    thumbed,
+    unpack,
+)
+
+TRIMMED: Final = 200
+"""Records that one job deletes at most."""
+INDEXED: Final = 250
+"""Utterances whose words one job adds to the index at most."""
+MERGED: Final = 100
+"""Pages of the index that one job merges at most, once something was deleted from it."""
+_SETTLED: Final = 2
+"""Changed rows up to which a merge has done nothing (SQLite's documentation of `merge`)."""
+
+_PLACE: Final = named("turn_place")
+_DIALOG: Final = named("dialog_number")
+_ADD_TURNS: Final = named("add_turns")
+_ADD_FACTS: Final = named("add_facts")
+_TOUCH: Final = named("touch_facts")
+_COUNT: Final = named("count_records")
+_RECORD_COUNT: Final = named("record_count")
+_ADD_HOUR: Final = named("add_hour")
+_FIGURES: Final = named("figures_of")
+_PUT_FIGURES: Final = named("put_figures")
+_TO_RATE: Final = named("turn_to_rate")
+_SET_FLAGS: Final = named("set_flags")
+_SET_DOWN: Final = named("set_down")
+_LAST_INDEXED: Final = named("last_indexed")
+_NEXT_INDEXED: Final = named("next_indexed")
+_SET_INDEXED: Final = named("set_indexed")
+_INDEX: Final = named("index_words")
+_FORGET_WORDS: Final = named("forget_words")
+_MERGE: Final = named("merge_words")
+_TURNS: Final = named("turns_of_dialog")
+_DELETE_TURNS: Final = named("delete_turns_of_dialog")
+_DELETE_FACTS: Final = named("delete_facts")
+_OLDEST: Final = named("oldest_turns")
+_DELETE_UP_TO: Final = named("delete_turns_up_to")
+_DELETE_HOURS: Final = named("delete_hours")
+_DELETE_FIGURES: Final = named("delete_figures")
+
+_figures: Final = msgspec.json.Decoder(AgentSpan)
+
+
+class TurnRecordWriter:
+    """Writes the tables `turns`, `facts`, `hours`, `agent_figures` and `words`."""
+
+    def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
+        self._connection = connection
+        self._rows = rows
+        self._merges = True
+        """Whether the index of words may hold what was deleted: it may after a restart."""
+        self._merge_begins = False
+
+    def add(self, records: Sequence[TurnRecord], slow: float) -> None:
+        """Keep records; those of dialogs that are not there any more are left out."""
+        self._rows.write(self._connection)
+        execute = self._connection.execute
+        turns: list[Any] = []
+        facts: dict[int, list[Any]] = {}
+        hours: dict[int, TurnHour] = {}
+        figures: dict[FiguresKey, AgentSpan] = {}
+        for record in records:
+            place = execute(_PLACE, (record.utt_id,)).fetchone()
+            if place is None:
+                self._touch(record)
+                continue
+            turn, dialog = place
+            flags = flags_of(record, slow)
+            at = record.started
+            turns += (turn, at, record.seconds, record.cost, flags, pack(record))
+            _add_fact(facts, record, turn, dialog, flags)
+            hour = int(at) // HOUR * HOUR
+            if hour not in hours:
+                hours[hour] = TurnHour(at=hour)
+            count_hour(hours[hour], flags)
+            add_figures(figures, record)
+        if not turns:
+            return
+        for many, part in for_rows(_ADD_TURNS, turns):
+            execute(many, part)
+        self._connection.executemany(_ADD_FACTS, facts.values())
+        execute(_COUNT, (len(turns) // 6,))
+        self._count(hours, figures)
+
+    def rated(self, turn: int, dialog: int, rating: object) -> None:
+        """Note the rating of a reply, by the number of its utterance."""
+        row = self._connection.execute(_TO_RATE, (turn,)).fetchone()
+        if row is None:
+            return
+        at, before, packed = row
+        after = thumbed(before, thumb(rating))
+        if after == before:
+            return
+        self._connection.execute(_SET_FLAGS, (after, turn))
+        self._connection.execute(_SET_DOWN, (dialog,))
+        down = (after & DOWN) - (before & DOWN)
+        hour = int(at) // HOUR * HOUR
+        figures: dict[FiguresKey, AgentSpan] = {}
+        record = unpack(packed, user="", dialog_id="", utt_id="")
+        if record is not None:
+            up = (after & UP) // UP - (before & UP) // UP
+            add_figures(figures, record, up=up, down=down)
+        thumbs = {
+            key: AgentSpan(at=one.at, agent=one.agent, up=one.up, down=one.down)
+            for key, one in figures.items()
+            if one.won
+        }
+        self._count({hour: TurnHour(at=hour, down=down)}, thumbs)
+
+    def forget(self, dialog: int) -> None:
+        """Delete all that is kept of a dialog; its utterances are still there."""
+        execute = self._connection.execute
+        kept = execute(_TURNS, (dialog,)).fetchall()
+        hours: dict[int, TurnHour] = {}
+        figures: dict[FiguresKey, AgentSpan] = {}
+        for at, flags, packed, utt_id in kept:
+            hour = int(at) // HOUR * HOUR
+            count_hour(hours.setdefault(hour, TurnHour(at=hour)), flags, -1)
+            record = unpack(packed, user="", dialog_id="", utt_id=utt_id)
+            if record is not None:
+                up, down = (flags & UP) // UP, flags & DOWN
+                add_figures(figures, record, up=up, down=down)
+        self._count(hours, figures, -1)
+        execute(_DELETE_TURNS, (dialog,))
+        execute(_COUNT, (-len(kept),))
+        execute(_DELETE_FACTS, (dialog,))
+        if execute(_FORGET_WORDS, (dialog,)).rowcount:
+            self._merges = self._merge_begins = True
+
+    def tend(self, now: float, keep: float, most: int) -> bool:
+        """Index the words of some turns, delete some old records; return whether there is more."""
+        self._rows.write(self._connection)
+        more = self._index()
+        more = self._trim(now - keep, most) or more
+        floor = int(now - max(keep, FIGURES_KEPT))
+        self._connection.execute(_DELETE_HOURS, (floor,))
+        self._connection.execute(_DELETE_FIGURES, (floor,))
+        return self._merge() or more
+
+    def _touch(self, record: TurnRecord) -> None:
+        """Note that a dialog had a turn without a reply."""
+        found = self._connection.execute(_DIALOG, (record.dialog_id,)).fetchone()
+        if found is not None:
+            self._connection.execute(_TOUCH, (record.started, *found))
+
+    def _count(
+        self,
+        hours: dict[int, TurnHour],
+        figures: dict[FiguresKey, AgentSpan],
+        sign: int = 1,
+    ) -> None:
+        execute = self._connection.execute
+        for one in hours.values():
+            counts = (one.turns, one.bad, one.down, one.none, one.failed, one.slow)
+            execute(_ADD_HOUR, (one.at, *counts))
+        for key, more in figures.items():
+            row = execute(_FIGURES, key).fetchone()
+            if row is None and sign < 0:
+                continue
+            known = None if row is None else _figures.decode(row[0])
+            execute(_PUT_FIGURES, (*key, msgspec.json.encode(merged(known, more, sign))))
+
+    def _index(self) -> bool:
+        execute = self._connection.execute
+        (last,) = execute(_LAST_INDEXED).fetchone()
+        (end,) = execute(_NEXT_INDEXED, (last, INDEXED)).fetchone()
+        if end is None:
+            return False
+        execute(_INDEX, (last, end))
+        execute(_SET_INDEXED, (end,))
+        return bool(end - last >= INDEXED)
+
+    def _trim(self, before: float, most: int) -> bool:
+        execute = self._connection.execute
+        (count,) = execute(_RECORD_COUNT).fetchone()
+        doomed = 0
+        oldest = execute(_OLDEST, (TRIMMED,)).fetchall()
+        while doomed < len(oldest) and (oldest[doomed][1] < before or count - doomed > most):
+            doomed += 1
+        if not doomed:
+            return False
+        execute(_DELETE_UP_TO, (oldest[doomed - 1][0],))
+        execute(_COUNT, (-doomed,))
+        return doomed == TRIMMED
+
+    def _merge(self) -> bool:
+        """Merge some pages of the index where it may hold words of deleted dialogs."""
+        if not self._merges:
+            return False
+        changed = self._connection.total_changes
+        self._connection.execute(_MERGE, (-MERGED if self._merge_begins else MERGED,))
+        self._merge_begins = False
+        self._merges = self._connection.total_changes - changed >= _SETTLED
+        return self._merges
+
+
+def _add_fact(
+    facts: dict[int, list[Any]], record: TurnRecord, turn: int, dialog: int, flags: int
+) -> None:
+    """Add a turn to what lists show of its dialog, in the order of the columns."""
+    at, seconds, failed, shown = record.started, record.seconds, failures_of(record), flags & 15
+    row = facts.get(dialog)
+    if row is None:
+        facts[dialog] = [
+            dialog, at, at, 1, seconds, record.cost, failed, shown, turn, record.channel
+        ]  # fmt: skip
+        return
+    row[1] = max(row[1], at)
+    row[3] += 1
+    row[4] = max(row[4], seconds)
+    row[5] += record.cost
+    row[6] += failed
+    row[7] |= shown
+    row[8] = max(row[8], turn)
