@@ -45,6 +45,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from prolocutor.contracts.shared_counters import SharedCounters
 from prolocutor.contracts.store.agenda_store import AgendaEntry
 from prolocutor.contracts.store.turn_store import UnfinishedTurn
 
@@ -170,6 +171,10 @@ class SharedStore(WakeUps, Protocol):
 
     def clock(self) -> float:
         """Return the database's time in seconds (UNIX), as measured at the last beat."""
+
+    @property
+    def counters(self) -> SharedCounters:
+        """The counters of quotas, for all replicas."""
 
     @property
     def lease_left(self) -> float:

@@ -28,6 +28,10 @@ class SharedMemory:
         self.claims: dict[tuple[str, str, str], MemoryReplica] = {}
         self.stored: dict[str, int] = {}
         """The attempt that stored a turn, by the turn's id."""
+        self.empty_at: dict[str, tuple[float, float]] = {}
+        """When a counter of a quota is empty again, and its period, by name."""
+        self.open_at: dict[str, dict[MemoryReplica, int]] = {}
+        """How many of a name are open, by replica."""
         self.listeners: dict[object, Callable[[str], None]] = {}
         """What hears the hints, by the store that listens."""
 

@@ -18,6 +18,7 @@ to nothing is the business of the fixtures. The kit needs pytest and pytest-asyn
 
 from __future__ import annotations
 
+from prolocutor.testing.store_contract.shared_counters_kit import SharedCountersKit
 from prolocutor.testing.store_contract.shared_fixtures import LoseAnswer, Replica, RunOut
 from prolocutor.testing.store_contract.shared_persons_kit import SharedPersonsKit
 from prolocutor.testing.store_contract.shared_turns_kit import SharedTurnsKit
@@ -25,5 +26,5 @@ from prolocutor.testing.store_contract.shared_turns_kit import SharedTurnsKit
 __all__ = ["LoseAnswer", "Replica", "RunOut", "SharedStoreKit"]
 
 
-class SharedStoreKit(SharedTurnsKit, SharedPersonsKit):
+class SharedStoreKit(SharedTurnsKit, SharedPersonsKit, SharedCountersKit):
     """The tests of every shared store. Subclass it as `Test...` with the fixtures above."""

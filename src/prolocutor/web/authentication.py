@@ -88,7 +88,7 @@ class Authenticator:
         self.auth = auth
         self._ring = ring
         self.addresses = ClientAddresses(auth.trusted_proxies)
-        self._wrong = RateCounters(wrong_keys, MINUTE)
+        self.wrong = RateCounters(wrong_keys, MINUTE)
         self._used: OrderedDict[tuple[str, bytes], None] = OrderedDict()
         self._origins = frozenset(origins)
         self._salt = os.urandom(32)
@@ -185,7 +185,7 @@ class Authenticator:
         digest = self._digest(secret)
         ringed = self._ring.find(secret) if self._ring and secret.startswith(PREFIX) else None
         used = address, digest
-        if used not in self._used and (wait := self._wrong.wait(address)):
+        if used not in self._used and (wait := self.wrong.wait(address)):
             seconds = math.ceil(wait)
             what = f"too many wrong keys came from your address; try again in {seconds} s"
             raise QuotaExceeded(what, seconds)
@@ -193,7 +193,7 @@ class Authenticator:
         if ringed is not None:
             visitor = ringed
         elif not hmac.compare_digest(known, digest):
-            self._wrong.count(address)
+            self.wrong.count(address)
             raise Unauthenticated("this key or token is not known")
         if used not in self._used:
             self._used[used] = None

@@ -11,9 +11,11 @@ from http import HTTPStatus
 from typing import Protocol
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.person_access import shared_store
 from prolocutor.contracts.channel import Channel
 from prolocutor.contracts.http import Access, HttpResponse, Visitor
 from prolocutor.contracts.quota import REQUEST_QUOTA
+from prolocutor.contracts.shared_counters import SharedCounters
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping
 from prolocutor.observe.metrics import TurnMetrics
@@ -29,6 +31,7 @@ from prolocutor.web.limits import ListenerLimits
 from prolocutor.web.requests import AsgiRequest, refuse_socket, send_response
 from prolocutor.web.routing import RouteTable
 from prolocutor.web.sessions import SESSION_ENDED, SessionAdmission, SessionFinder
+from prolocutor.web.shared_quotas import SharedQuotas
 from prolocutor.web.visitor_quota import VisitorQuota, VisitorQuotaTable
 from prolocutor.web.websockets import AsgiWebSocket
 
@@ -145,7 +148,17 @@ class Listener:
             for channel in self._channels:
                 await channel.open()
                 opened.push_async_callback(channel.close)
+            if (shared := shared_store(self.assistant.store)) is not None:
+                quotas = self._shared_quotas(shared.counters)
+                quotas.start()
+                opened.push_async_callback(quotas.aclose)
             self._opened = opened.pop_all()
+
+    def _shared_quotas(self, counters: SharedCounters) -> SharedQuotas:
+        rates = {**self._quotas.rates(), "wrong keys": self.authenticator.wrong}
+        return SharedQuotas(
+            counters, rates, self._quotas.sockets(), ready=lambda: self.assistant.ready
+        )
 
     async def drain(self) -> None:
         """Take no new requests, and wait until all that were taken are answered."""

@@ -1,17 +1,18 @@
 """Quotas: how much a visitor may ask for in a time, by person, secret, address and together.
 
 A counter is one number, the time at which it is empty again (the generic cell rate algorithm of
-ATM), so a flood costs a look-up. Counters are those of one process: replicas count on their own.
+ATM), so a flood costs a look-up. Where replicas share a store each has a `CounterShare`, by which
+it is told what the others have counted (`shared_quotas.py`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 import msgspec
 from msgspec import Meta
@@ -75,10 +76,30 @@ QUOTA_WORDS: Final = {
 }
 
 
+class CounterShare(Protocol):
+    """What a replica knows of the others' part in counters of one kind; all are in seconds."""
+
+    def ahead(self, name: str, here: float) -> float:
+        """Return in how many seconds a counter is empty, by what is known `here` and elsewhere."""
+
+    def wait(self, name: str, seconds: float, ahead: float) -> float:
+        """Return 0.0 where so much may be taken before others have heard of it, else a pause."""
+
+    def count(self, name: str, seconds: float, ahead: float) -> None:
+        """Note what was counted, for the others; `ahead` is without it."""
+
+
+class OpenShare(Protocol):
+    """What a replica knows of what is open at others."""
+
+    def most(self, name: str, here: int, limit: int) -> int:
+        """Return how many are open, or may be by the time that others have heard of one more."""
+
+
 class RateCounters:
     """Counters of one kind by name: each lets `limit` through in `period` seconds, at once or not.
 
-    `clock` gives seconds.
+    `clock` gives seconds. `share` is set where replicas count together.
     """
 
     def __init__(
@@ -89,7 +110,8 @@ class RateCounters:
         at_most: int = MAX_COUNTERS,
     ) -> None:
         self.limit = limit
-        self._period = period
+        self.period = period
+        self.share: CounterShare | None = None
         self._step = period / limit
         self._clock = clock
         self._at_most = at_most
@@ -104,41 +126,58 @@ class RateCounters:
 
         What costs more than the whole limit is let through by a counter that is empty.
         """
-        now = self._clock()
-        empty_at = self._empty_at.get(name, now)
-        if empty_at <= now:
+        now, share = self._clock(), self.share
+        ahead = self._empty_at.get(name, now) - now
+        if share is not None:
+            ahead = share.ahead(name, ahead)
+        if ahead <= 0.0:
             return 0.0
-        return max(0.0, empty_at + min(cost, self.limit) * self._step - now - self._period)
+        seconds = min(cost, self.limit) * self._step
+        wait = max(0.0, ahead + seconds - self.period)
+        return wait if wait or share is None else share.wait(name, seconds, ahead)
 
     def count(self, name: str, cost: int = 1) -> None:
         """Count so much."""
-        now = self._clock()
-        self._empty_at[name] = max(self._empty_at.pop(name, now), now) + cost * self._step
+        now, share = self._clock(), self.share
+        ahead = max(self._empty_at.pop(name, now) - now, 0.0)
+        if share is not None:
+            ahead = share.ahead(name, ahead)
+            share.count(name, cost * self._step, ahead)
+        self.set_ahead(name, ahead + cost * self._step)
+
+    def set_ahead(self, name: str, ahead: float) -> None:
+        """Have a counter be empty in so many seconds."""
+        self._empty_at[name] = self._clock() + ahead
         if len(self._empty_at) > self._at_most:
             self._empty_at.popitem(last=False)
 
 
 class OpenCounters:
-    """How many of a name are open at once."""
+    """How many of a name are open at once; `share` is set where replicas count together."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._open: dict[str, int] = {}
+        self.share: OpenShare | None = None
+        self.open: dict[str, int] = {}
+        """How many are open here, by name."""
 
     def wait(self, name: str) -> float:
         """Return 0.0 where one more may be opened, else a time after which to try again."""
-        return 1.0 if self._open.get(name, 0) >= self.limit else 0.0
+        number = self.open.get(name, 0)
+        if self.share is not None:
+            number = self.share.most(name, number, self.limit)
+        return 1.0 if number >= self.limit else 0.0
 
     @contextmanager
     def counted(self, name: str) -> Iterator[None]:
         """Return a context in which one more is open."""
-        self._open[name] = self._open.get(name, 0) + 1
+        self.open[name] = self.open.get(name, 0) + 1
         try:
             yield
         finally:
-            self._open[name] -= 1
-            if not self._open[name]:
-                del self._open[name]
+            self.open[name] -= 1
+            if not self.open[name]:
+                del self.open[name]
 
 
 class ScopeCounters:
@@ -152,6 +191,11 @@ class ScopeCounters:
             if (limit := getattr(quotas, what)) is not None
         }
         self.sockets = None if quotas.sockets is None else OpenCounters(quotas.sockets)
+
+    @property
+    def rates(self) -> Mapping[str, RateCounters]:
+        """The counters by what they count, but for sockets."""
+        return self._rates
 
     def check(self, what: str, name: str, cost: int) -> None:
         """Raise `QuotaExceeded` where so much is more than may be now."""

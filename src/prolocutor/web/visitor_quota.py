@@ -13,7 +13,7 @@ from prolocutor.contracts.quota import QuotaKind
 from prolocutor.web.authentication import LOCAL, OPERATOR
 from prolocutor.web.client_address import client_name
 from prolocutor.web.limits import ListenerLimits
-from prolocutor.web.quotas import MAX_COUNTERS, ScopeCounters, exceeded
+from prolocutor.web.quotas import MAX_COUNTERS, OpenCounters, RateCounters, ScopeCounters, exceeded
 
 ALL: Final = "all"
 """The name of the one counter of all anonymous visitors."""
@@ -27,9 +27,20 @@ class VisitorQuotaTable:
         self.token = ScopeCounters("token", limits.token, clock)
         self.address = ScopeCounters("address", limits.address, clock)
         self.anonymous = ScopeCounters("anonymous", limits.anonymous, clock)
+        self._all = (self.person, self.token, self.address, self.anonymous)
         self._known: OrderedDict[str, None] = OrderedDict()
         self._local: dict[str, VisitorQuota] = {}
         self._unlimited = VisitorQuota(self, OPERATOR, (), "")
+
+    def rates(self) -> dict[str, RateCounters]:
+        """Return the counters by the time, by scope and what they count."""
+        return {
+            f"{one.scope}:{what}": rate for one in self._all for what, rate in one.rates.items()
+        }
+
+    def sockets(self) -> dict[str, OpenCounters]:
+        """Return the counters of open sockets, by scope."""
+        return {f"{one.scope}:sockets": one.sockets for one in self._all if one.sockets}
 
     def of(self, visitor: Visitor, address: str) -> VisitorQuota:
         """Return what is counted for a visitor from an address."""

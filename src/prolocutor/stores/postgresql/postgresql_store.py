@@ -28,6 +28,7 @@ from prolocutor.errors import StoreError
 from prolocutor.stores.postgresql import migrations, store_url
 from prolocutor.stores.postgresql.closings import Closings
 from prolocutor.stores.postgresql.conversations import PostgresqlConversationStore
+from prolocutor.stores.postgresql.counters import PostgresqlCounters
 from prolocutor.stores.postgresql.database_line import DatabaseLine
 from prolocutor.stores.postgresql.database_lines import DatabaseLines
 from prolocutor.stores.postgresql.lanes import Lane
@@ -68,6 +69,8 @@ class PostgresqlStore(PostgresqlConversationStore):
             renamed=lines.rename,
             cut_off=lines.break_off,
         )
+        self.counters = PostgresqlCounters(self._membership)
+        """The counters of quotas."""
         self._wake_ups = PostgresqlWakeUps(self._membership)
         lines.listen(self._wake_ups)
         self.openings: Lane[TurnOpening] = Lane(
