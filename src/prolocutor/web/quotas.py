@@ -33,8 +33,9 @@ Quota = Annotated[int, Meta(ge=1, le=MANY)] | None
 class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
     """What one person, one secret, one address, or all anonymous visitors may ask for.
 
-    `turns`, `uploads`, `upload_bytes` and `programs` count by the minute, `new_persons` by the
-    hour; `sockets` are those that are open at once. None stands for any number.
+    `turns`, `uploads`, `upload_bytes`, `programs` and `backlog` (messages that are shown again)
+    count by the minute, `new_persons` by the hour; `sockets` are those that are open at once. None
+    stands for any number.
     """
 
     turns: Quota = None
@@ -42,12 +43,25 @@ class VisitorQuotas(msgspec.Struct, frozen=True, kw_only=True):
     uploads: Quota = None
     upload_bytes: Quota = None
     programs: Quota = None
+    backlog: Quota = None
     new_persons: Quota = None
 
 
-PERSON: Final = VisitorQuotas(turns=300, uploads=20, upload_bytes=10_000_000, programs=60)
+PERSON: Final = VisitorQuotas(
+    turns=300,
+    sockets=100,
+    uploads=20,
+    upload_bytes=10_000_000,
+    programs=60,
+    backlog=20_000,
+)
 TOKEN: Final = VisitorQuotas(
-    turns=600, sockets=100, uploads=30, upload_bytes=10_000_000, programs=120
+    turns=600,
+    sockets=100,
+    uploads=30,
+    upload_bytes=10_000_000,
+    programs=120,
+    backlog=40_000,
 )
 ADDRESS: Final = VisitorQuotas(
     turns=1_200,
@@ -55,6 +69,7 @@ ADDRESS: Final = VisitorQuotas(
     uploads=30,
     upload_bytes=10_000_000,
     programs=120,
+    backlog=100_000,
     new_persons=500,
 )
 ANONYMOUS: Final = VisitorQuotas(
@@ -63,6 +78,7 @@ ANONYMOUS: Final = VisitorQuotas(
     uploads=300,
     upload_bytes=200_000_000,
     programs=600,
+    backlog=1_000_000,
     new_persons=20_000,
 )
 
@@ -72,6 +88,7 @@ QUOTA_WORDS: Final = {
     "uploads": "uploads a minute",
     "upload_bytes": "bytes uploaded a minute",
     "programs": "programs a minute",
+    "backlog": "earlier messages a minute",
     "new_persons": "new persons an hour",
 }
 
@@ -187,7 +204,7 @@ class ScopeCounters:
         self.scope = scope
         self._rates = {
             what: RateCounters(limit, HOUR if what == "new_persons" else MINUTE, clock)
-            for what in ("turns", "uploads", "upload_bytes", "programs", "new_persons")
+            for what in ("turns", "uploads", "upload_bytes", "programs", "backlog", "new_persons")
             if (limit := getattr(quotas, what)) is not None
         }
         self.sockets = None if quotas.sockets is None else OpenCounters(quotas.sockets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from time import monotonic
 from typing import Final
 
@@ -106,7 +106,7 @@ class VisitorQuota:
             counted = [(self._table.person, user), (self._table.address, self._address)]
         else:
             counted = [(self._table.person, user), *self._shared]
-        costs: list[tuple[str, int]] = [(kind, 1)]
+        costs: list[tuple[str, int]] = [(kind, cost if kind == "backlog" else 1)]
         if kind == "uploads":
             costs.append(("upload_bytes", cost))
         fresh = self._visitor.kind == "anonymous" and not self._table.is_known(user)
@@ -120,6 +120,15 @@ class VisitorQuota:
                 counters.count(what, name, number)
         if fresh:
             self._table.note(user)
+
+    def open_socket_of(self, user: str) -> AbstractContextManager[None]:
+        """Count one more socket of a person while the context lasts; raise `QuotaExceeded`."""
+        sockets = self._table.person.sockets
+        if self._visitor.kind == "operator" or sockets is None:
+            return nullcontext()
+        if wait := sockets.wait(user):
+            raise exceeded("person", "sockets", sockets.limit, wait)
+        return sockets.counted(user)
 
     def open_socket(self) -> ExitStack:
         """Count one more open socket until what is returned is closed; raise `QuotaExceeded`."""

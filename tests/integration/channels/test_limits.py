@@ -111,6 +111,36 @@ async def test_sockets_are_counted_while_they_are_open_and_their_turns_too() -> 
         await first.close()
 
 
+async def test_a_person_has_so_many_sockets_and_is_shown_so_much_again() -> None:
+    quotas = VisitorQuotas(sockets=1, backlog=5)
+    limits = ListenerLimits(person=quotas, token=VisitorQuotas(), address=VisitorQuotas())
+    path = "/api/conversation?hide_welcome=1&history=no"
+    async with at_the_door(Almond, AccessPolicy(tokens=TOKENS), limits=limits) as door:
+
+        async def errors(query: str) -> list[str]:
+            async with door.http.ws_connect(path + query, headers=TOKEN) as socket:
+                await socket.send_json({"type": "ping"})
+                async for frame in socket:
+                    told = frame.json()
+                    if told.get("type") in ("error", "askSpecial") or "code" in told:
+                        return [told.get("code", "")]
+            return ["closed"]
+
+        async with door.http.ws_connect(path, headers=TOKEN) as first:
+            await first.send_json({"type": "command", "text": "hi"})
+            assert await errors("") == ["quota_exceeded"]
+        async with asyncio.timeout(60):
+            while await errors("") == ["quota_exceeded"]:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        for _ in range(4):
+            command = {"command": {"type": "command", "text": "hi"}, "conversationId": "main"}
+            async with door.http.post("/api/converse", json=command, headers=TOKEN) as said:
+                assert said.status == 200
+        assert await errors("&after=0") == [""]
+        assert await errors("&after=0") == ["quota_exceeded"]
+        assert await errors("") == [""]
+
+
 async def test_wrong_keys_slow_down_by_the_address_of_the_client() -> None:
     auth = AccessPolicy(keys=[KEY], tokens=TOKENS, trusted_proxies=["127.0.0.1"])
     async with deeppavlov(auth, limits=ListenerLimits(wrong_keys=3)) as door:

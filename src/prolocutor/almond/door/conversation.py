@@ -16,6 +16,7 @@ from prolocutor.almond.door.dialects import Dialect, Frame, encoded, error_frame
 from prolocutor.almond.door.speakers import Speaker, expectation
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
+from prolocutor.contracts.quota import open_socket_of, spend
 from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
@@ -86,7 +87,8 @@ class Conversation:
 
     async def run(self, opening: ConversationOptions) -> None:
         """Serve the socket until the client is gone, and handle all frames that it sent."""
-        with self._assistant.listening(self._speaker.user) as news:
+        user = self._speaker.user
+        with open_socket_of(user), self._assistant.listening(user) as news:
             await self._open(opening)
             self._events, self._skill = opening.events, opening.skill
             news.set()
@@ -140,6 +142,8 @@ class Conversation:
 
     async def _replay(self, rows: list[FeedRow]) -> None:
         """Show earlier messages without their asks: only what is open now is asked."""
+        if rows:
+            spend("backlog", self._speaker.user, len(rows))
         for row in rows:
             self._send(self._dialect.message(row))
             self._after = max(self._after, row.n)

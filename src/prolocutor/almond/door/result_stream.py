@@ -9,6 +9,7 @@ from typing import Any, Final
 from prolocutor.almond.door.dialects import Frame, encoded
 from prolocutor.almond.door.speakers import Speaker
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.quota import open_socket_of
 from prolocutor.contracts.store import FeedRow
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog import plain
@@ -34,7 +35,8 @@ class ResultStream:
 
     async def run(self) -> None:
         """Serve the socket until the client is gone; its frames are ignored."""
-        with self._assistant.listening(self._speaker.user) as news:
+        user = self._speaker.user
+        with open_socket_of(user), self._assistant.listening(user) as news:
             self._after = await self._assistant.store.feed_end(self._speaker.user)
             async with asyncio.TaskGroup() as group:
                 sending = group.create_task(self._send_all(news))

@@ -12,6 +12,7 @@ from prolocutor.channels.page.ownership import PageUser, conversation_id, dialog
 from prolocutor.channels.page.said_words import SaidMessage, first_words, read_message, time_of_id
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor
+from prolocutor.contracts.quota import spend
 from prolocutor.contracts.store import ConversationRow, FeedRow, RecordStore
 from prolocutor.dialog import plain
 from prolocutor.dialog.ids import parse_time
@@ -167,6 +168,7 @@ class OwnConversations:
         times: dict[str, float] = {}
         for _ in range(SCANNED // PAGE):
             rows = await self._store.feed_before(user, before, PAGE)
+            spend("backlog", user, max(1, len(rows)))
             for row in rows:
                 before = row.n
                 message = read_message(row.message)
