@@ -1,7 +1,7 @@
 """SharedCounters: what replicas of one store tell each other about quotas.
 
 A replica answers from what it knows and never waits. What it counted it reports in the background,
-and is told what all have counted. A counter is a number of seconds, the time until it is empty
+and hears what all have counted. A counter is a number of seconds, the time until it is empty
 again (the generic cell rate algorithm): what is counted adds to it, and time takes away.
 """
 

@@ -9,9 +9,8 @@ It is the model of `contracts/shared_store.py`: what every shared store does, wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from prolocutor.contracts.shared_counters import CounterTotals, CounterUse
 from prolocutor.contracts.shared_store import DEFAULT_LEASE, ReplicaStatus, StoreTraffic
 from prolocutor.contracts.store import (
     AgendaEntry,
@@ -36,6 +35,7 @@ from prolocutor.stores.memory.agenda_store import MemoryAgendaStore
 from prolocutor.stores.memory.archive_store import MemoryArchiveStore
 from prolocutor.stores.memory.turn_store import MemoryTurnStore
 from prolocutor.testing.shared_memory import MemoryReplica, PersonLease, SharedMemory
+from prolocutor.testing.shared_memory_counters import MemoryCounters
 
 
 class SharedMemoryStore(MemoryStore):
@@ -47,6 +47,8 @@ class SharedMemoryStore(MemoryStore):
         MemoryArchiveStore.__init__(self, database.state)
         self._database = database
         self._replica: MemoryReplica | None = None
+        self.counters = MemoryCounters(database, self._reached)
+        """The counters of quotas."""
         self._fences: dict[tuple[str, int], MemoryReplica] = {}
         self._open = False
         self._doubtful: set[tuple[str, int]] = set()
@@ -116,37 +118,6 @@ class SharedMemoryStore(MemoryStore):
     async def replicas(self) -> list[ReplicaStatus]:
         """Return all replicas."""
         return self._database.status()
-
-    @property
-    def counters(self) -> SharedMemoryStore:
-        """The counters of quotas: this store itself."""
-        return self
-
-    async def count_together(
-        self, uses: Sequence[CounterUse], opened: Mapping[str, int]
-    ) -> CounterTotals:
-        """Add what was counted here, and return what all have counted."""
-        self._check_reachable()
-        database, now, me = self._database, self._database.now, self.replica
-        for use in uses:
-            before, _ = database.empty_at.get(use.name, (now, 0.0))
-            database.empty_at[use.name] = max(before, now) + use.spent, use.period
-        for name, number in opened.items():
-            database.open_at.setdefault(name, {})[me] = number
-        reported = {use.name for use in uses}
-        return CounterTotals(
-            ahead={
-                name: empty_at - now
-                for name, (empty_at, period) in database.empty_at.items()
-                if name in reported or empty_at - now > period / 2
-            },
-            open_elsewhere={
-                name: found
-                for name, numbers in database.open_at.items()
-                if (found := sum(n for one, n in numbers.items() if one is not me and not one.dead))
-            },
-            replicas=sum(not one.dead and one.alive_until > now for one in database.replicas),
-        )
 
     def clock(self) -> float:
         """Return the database's time."""
@@ -333,6 +304,10 @@ class SharedMemoryStore(MemoryStore):
         if self.loses_answer:
             self.loses_answer = False
             raise StoreError("the answer of the database was lost")
+
+    def _reached(self) -> MemoryReplica:
+        self._check_reachable()
+        return self.replica
 
     def _check_reachable(self) -> None:
         if self._database.away or self.is_cut_off or not self._open:

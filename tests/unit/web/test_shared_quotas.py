@@ -21,7 +21,9 @@ class Replicas:
         self.rates = [RateCounters(limit, 60.0, self.clock) for _ in range(number)]
         self.sockets = [OpenCounters(sockets) for _ in range(number)]
         self.quotas = [
-            SharedQuotas(store, {"person:turns": rate}, {"sockets": opened}, clock=self.clock)
+            SharedQuotas(
+                store.counters, {"person:turns": rate}, {"sockets": opened}, clock=self.clock
+            )
             for store, rate, opened in zip(self.stores, self.rates, self.sockets, strict=True)
         ]
 
