@@ -11,7 +11,7 @@ import random
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from prolocutor.config.tenants_file import load_tenants
 from prolocutor.testing.channel_kit import running
 
 MARK = "SECRET-acme"
+INTRUDER = "words-of-an-intruder"
 PNG = b"\x89PNG\r\n\x1a\n" + MARK.encode()
 DOORS = "[deeppavlov, almond, page, console, openai, a2a, mcp, agui, parlai]"
 AGENTS = """
@@ -44,7 +45,7 @@ skills: {{skill-{mark}: {{call: "agents:answer", inline: true, icon: icon.svg,
 """
 IDS = re.compile(r"[\w.:-]{12,}")
 NO_TIME = aiohttp.ClientTimeout(total=60)
-WORDS = {"text": "hi", "input": "hi", "payload": "hi", "jsonrpc": "2.0"}
+WORDS = ("text", "input", "payload")
 Found = tuple[int, bytes]
 
 
@@ -84,9 +85,11 @@ class Walk:
         key: str,
         chance: random.Random,
         model: str = "beta",
+        words: str = INTRUDER,
     ) -> None:
         self._http = http
         self._model = model
+        self._words = words
         self._root = f"/t/{tenant}"
         self._headers = {"Authorization": f"Bearer {key}"}
         self._chance = chance
@@ -118,7 +121,7 @@ class Walk:
         for path, method, described in operations(document):
             for at, options in self.requests(path, method, described, document, ids, users):
                 found.append((f"{method} {at} {options}", await self.send(method, at, **options)))
-        for path, body in calls(ids, users, self._chance, self._model):
+        for path, body in calls(ids, users, self._chance, self._model, self._words):
             options = {"json": body, "headers": {"Accept": "application/json, text/event-stream"}}
             found.append((f"{path} {body}", await self.send("POST", path, **options)))
         return found
@@ -188,8 +191,10 @@ class Walk:
                 return 1
             case "boolean":
                 return self._chance.random() < 0.5
-        if name in WORDS or name == "model":
-            return WORDS.get(name, self._model)
+        if name in WORDS:
+            return self._words
+        if name == "model":
+            return self._model
         return self._chance.choice(users if "user" in name else ids)
 
     async def sockets(self, ids: list[str], users: list[str]) -> list[tuple[str, bytes]]:
@@ -202,7 +207,12 @@ class Walk:
                     for name in ("user", "id", "conversationId", "conversation", "session")
                     if self._chance.random() < 0.7
                 }
-                said = {"type": "command", "text": "hi", "user_id": users[0], "payload": "hi"}
+                said = {
+                    "type": "command",
+                    "text": INTRUDER,
+                    "user_id": users[0],
+                    "payload": INTRUDER,
+                }
                 heard = bytearray()
                 try:
                     async with self._http.ws_connect(
@@ -225,18 +235,18 @@ def operations(document: Any, *, sockets: bool = False) -> Iterator[tuple[str, s
 
 
 def calls(
-    ids: list[str], users: list[str], chance: random.Random, model: str
+    ids: list[str], users: list[str], chance: random.Random, model: str, words: str
 ) -> Iterator[tuple[str, Any]]:
     """Make the bodies that no schema describes, and turns at each door that fit."""
     id_, user = chance.choice(ids), users[0]
-    said = {"messageId": id_, "role": "ROLE_USER", "parts": [{"text": "hi"}]}
-    yield "/", {"user_id": user, "payload": "hi"}
-    yield "/api/converse", {"command": {"type": "command", "text": "hi"}, "conversationId": id_}
+    said = {"messageId": id_, "role": "ROLE_USER", "parts": [{"text": words}]}
+    yield "/", {"user_id": user, "payload": words}
+    yield "/api/converse", {"command": {"type": "command", "text": words}, "conversationId": id_}
     yield (
         "/v1/chat/completions",
-        {"model": model, "user": user, "messages": [{"role": "user", "content": "hi"}]},
+        {"model": model, "user": user, "messages": [{"role": "user", "content": words}]},
     )
-    yield "/v1/responses", {"model": model, "input": "hi", "user": user}
+    yield "/v1/responses", {"model": model, "input": words, "user": user}
     yield "/v1/conversations", {"metadata": {"user": user}}
     yield (
         "/agui",
@@ -247,7 +257,7 @@ def calls(
             "tools": [],
             "context": [],
             "forwardedProps": {},
-            "messages": [{"id": "m", "role": "user", "content": "hi"}],
+            "messages": [{"id": "m", "role": "user", "content": words}],
         },
     )
     yield "/a2a/message:send", {"message": said}
@@ -259,7 +269,7 @@ def calls(
             message = {**said, key: one}
             params = {"message": message}
             yield "/a2a", {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
-        arguments = {"text": "hi", "conversation_id": one}
+        arguments = {"text": words, "conversation_id": one}
         yield (
             "/mcp",
             {
@@ -269,8 +279,8 @@ def calls(
                 "params": {"name": "ask", "arguments": arguments},
             },
         )
-        yield "/v1/responses", {"model": model, "input": "hi", "previous_response_id": one}
-        yield "/v1/responses", {"model": model, "input": "hi", "conversation": one}
+        yield "/v1/responses", {"model": model, "input": words, "previous_response_id": one}
+        yield "/v1/responses", {"model": model, "input": words, "conversation": one}
 
 
 def ids_in(found: list[tuple[str, Found]], chance: random.Random) -> list[str]:
@@ -292,17 +302,20 @@ def ids_in(found: list[tuple[str, Found]], chance: random.Random) -> list[str]:
 
 
 def rows(file: Path) -> list[str]:
-    """Return all that a store holds, but for what is written to try the disk and uses of keys."""
-    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
-        lines = [line for line in database.iterdump() if "store-health" not in line]
+    """Return all that a store holds, but for what is written to try the disk."""
+    database, found = sqlite3.connect(f"file:{file}?mode=ro", uri=True), list[str]()
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    for (table,) in database.execute(tables).fetchall():
+        with suppress(sqlite3.OperationalError):  # an index of words, which cannot be scanned
+            found += [f"{table} {row}" for row in database.execute(f'SELECT * FROM "{table}"')]
     database.close()
-    return lines
+    return [line for line in found if "store-health" not in line]
 
 
 async def test_no_door_shows_or_changes_anything_of_another_tenant(tmp_path: Path) -> None:
     chance = random.Random(16)
     async with two_tenants(tmp_path) as http:
-        own = Walk(http, "acme", "key-acme", chance, MARK)
+        own = Walk(http, "acme", "key-acme", chance, MARK, "hi")
         users = ["ann-acme", "api:ann-acme", "page:ann-acme"]
         seen = await own.everything(["main"], users)
         upload = await own.send("POST", "/uploads", params={"user": users[0]}, data=PNG)
@@ -319,10 +332,12 @@ async def test_no_door_shows_or_changes_anything_of_another_tenant(tmp_path: Pat
         foreign = await Walk(http, "beta", "key-acme", chance).everything(["main"], users[:1])
 
         after = rows(tmp_path / "acme.db")
+        said = [line for line in before if line.startswith(("utterances", "feed", "records"))]
         leaks = [what for what, (_, told) in shown + foreign if MARK.encode() in told]
         assert (leaks, [what for what, told in heard if MARK.encode() in told]) == ([], [])
-        assert [line for line in after if line not in set(before)] == []
-        assert len(after) == len(before)
+        assert len(said) > 20
+        assert [line for line in said if line not in set(after)] == []
+        assert [line for line in after if INTRUDER in line] == []
         assert turns(await own.send("GET", "/metrics")) == turns(figures)
         assert sum(status < 300 for _, (status, _) in shown) > 50
         assert {status for what, (status, _) in foreign if needs_key(what)} <= {401, 404, 405}
