@@ -47,6 +47,7 @@ class Invented:
         self.notes: list[str] = []
         self.asked: list[str] = []
         self.deleted: list[str] = []
+        self.labels: list[Json] = []
         self.broken: ProlocutorError | None = None
         self.again: Json = {}
 
@@ -120,6 +121,13 @@ class Invented:
         self.deleted.append(user)
         self.rows = [row for row in self.rows if row["user"] != user]
 
+    async def label(self, request: HttpRequest) -> object:
+        self.labels.append(json.loads(await request.body()))
+        return {"id": "l1", "turns": 3}
+
+    async def unlabel(self, request: HttpRequest) -> None:
+        self.labels.pop()
+
     def _row(self, request: HttpRequest) -> Json:
         for row in self.rows:
             if row["dialog_id"] == request.params["dialog_id"]:
@@ -164,6 +172,8 @@ class PretendedConsole:
             ("GET", "/jobs/{id}"): data.job,
             ("POST", "/agents/{name}/alone"): data.alone,
             ("DELETE", "/people/{user:path}"): data.delete,
+            ("POST", "/labels"): data.label,
+            ("DELETE", "/labels/{id}"): data.unlabel,
         }
         self.routes: Sequence[Route] = [
             *ConsolePages(assistant).routes,

@@ -126,6 +126,15 @@ def test_the_timeline_is_the_record(page: Page, server: PretendedServer, data: I
     expect(again).to_contain_text("refunds")
     expect(again).to_contain_text("Not called: timer")
 
+    page.get_by_role("button", name="Correct this answer").click()
+    page.get_by_label("refunds").check()
+    page.get_by_label("What would have been right").fill("Half of it.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".corrected")).to_contain_text("Right: refunds for 3 turns")
+    assert data.labels == [{"work": utt_id(0, 3), "agents": ["refunds"], "answer": "Half of it."}]
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("button", name="Correct this answer")).to_be_visible()
+
     page.keyboard.press("[")
     page.keyboard.press("[")
     expect(page.get_by_role("note")).to_contain_text("is not kept any more")

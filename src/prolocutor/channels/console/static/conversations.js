@@ -69,7 +69,7 @@ function Row({ one, filters }) {
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
       <span>${text(one.said) || "(nothing)"}</span> <small>${text(one.reply)}</small></a>
-    <span class=${`spoke ${nobody ? "nobody" : ""}`}>${nobody ? "nobody" : spoke}</span>
+    <span class=${`spoke ${nobody ? "nobody" : ""}`} title=${spoke}>${nobody ? "nobody" : spoke}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>
     <span class="r cost">${money(one.cost)}</span>
@@ -109,11 +109,11 @@ function Search({ filters }) {
 }
 
 function Menus({ filters, agents, choose }) {
-  const named = (names, chosen) => [...new Set(chosen ? [...names, chosen] : names)].map((name) => [name, name]);
+  const named = (options, chosen) => (!chosen || options.some(([name]) => name === chosen) ? options : [...options, [chosen, chosen]]);
   const { since, until, time = "" } = filters;
   const times = since ? [...TIMES, ["own", `From ${wholeTime(Number(since))}`]] : TIMES;
   return html`<div class="selects">
-    <${Choice} label="Agent" value=${filters.agent ?? ""} options=${[["", "Any agent"], ...named(listOf(agents), filters.agent)]} choose=${(agent) => choose({ agent })} />
+    <${Choice} label="Agent" value=${filters.agent ?? ""} options=${[["", "Any agent"], ...named(listOf(agents).map((name) => [name, name]), filters.agent)]} choose=${(agent) => choose({ agent })} />
     <${Choice} label="Door" value=${filters.channel ?? ""} options=${[["", "Any door"], ...named(CHANNELS, filters.channel)]} choose=${(channel) => choose({ channel })} />
     <${Choice} label="Time" value=${since || until ? "own" : time} options=${times} choose=${(value) => value !== "own" && choose({ time: value, since: "", until: "" })} />
   </div>`;

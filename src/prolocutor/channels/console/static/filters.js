@@ -5,7 +5,13 @@ const HOUR = 3600;
 const TIMES = { "24h": 24, "7d": 168, "30d": 720 };
 
 export const KINDS = [["", "All"], ["waits", "Wants a person"], ["down", "Thumbs down"], ["none", "No answer"], ["failed", "Failures"], ["slow", "Slow"]];
-export const CHANNELS = ["page", "almond", "deeppavlov", "openai", "a2a", "mcp", "agui", "telegram", "parlai"];
+
+// The doors by the names that dialogs have for them.
+export const CHANNELS = [
+  ["almond", "Page and Almond"], ["http_client", "DeepPavlov"], ["openai", "OpenAI"], ["a2a", "A2A"], ["mcp", "MCP"],
+  ["agui", "AG-UI"], ["telegram", "Telegram"], ["parlai", "ParlAI"], ["cmd_client", "Command line"],
+];
+export const channelName = (channel) => CHANNELS.find(([name]) => name === channel)?.[1];
 
 // Give those of a query that are filters, as they stand in the address.
 export function filtersOf(query) {

@@ -52,6 +52,6 @@ function Row({ one, first, spoke, at, ticks, lines, end }) {
 
 // Why agents were asked, or why it was enough, in the order of the waves.
 function Waves({ waves }) {
-  return waves.length > 0 && html`<ol class="reasons">${waves.map((one) => html`<li>${Number.isFinite(one?.at) && html`<span class="r faint">${duration(one.at)}</span>`}
+  return waves.length > 0 && html`<ol class="reasons">${waves.map((one) => html`<li>${Number.isFinite(one?.at) && html`<span class="r faint">${duration(one.at)}</span>`}${" "}
     <span>asks ${listOf(one?.asked).length ? html`<b>${listOf(one.asked).map(text).join(", ")}</b>` : "nobody else"}${text(one?.reason) && html`: <span class="faint" dir="auto">${text(one.reason)}</span>`}</span></li>`)}</ol>`;
 }

@@ -24,7 +24,7 @@ export function History({ filters, choose }) {
   return html`<figure class="history">
     <div class="not-phone"><${Chart} label=${`Turns an hour: ${words}`} data=${data} height=${70}
       build=${(colour, uPlot) => options(colour, uPlot, step, (since, until) => dragged.current({ since, until, time: "" }))} /></div>
-    <figcaption>${plural(turns, "turn")} in ${days <= 1 ? "24 hours" : `${days} days`} · <span class="wrong">${count(bad)} without an answer or with a failure</span>
+    <figcaption>${plural(turns, "turn")} in ${days <= 1 ? "24 hours" : `${days} days`} · <span class=${bad ? "wrong" : ""}>${count(bad)} without an answer or with a failure</span>
       ${chosen ? html` · <button class="link" onClick=${() => choose({ since: "", until: "" })}>Any time again</button>` : html`<span class="not-phone"> · drag to choose a time</span>`}</figcaption>
   </figure>`;
 }
