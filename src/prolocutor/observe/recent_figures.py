@@ -42,8 +42,9 @@ class ServiceTally(msgspec.Struct):
     """What became of one service in some turns.
 
     `asked`, `won` and `declined` count turns, `failed` those in which it failed or was late, by the
-    code of the error. `buckets` count the seconds of those that were answered, by `BOUNDS`. `cost`
-    is what hypotheses say that they cost, `unpriced` the calls of turns in which none says so.
+    code of the error. `answered` are those in which a skill gave words, and any confidence.
+    `buckets` count its seconds where it was done or late, by `BOUNDS`. `up` and `down` are thumbs
+    on replies that it won.
     """
 
     asked: int = 0
@@ -53,7 +54,8 @@ class ServiceTally(msgspec.Struct):
     failed: Counter[str] = msgspec.field(default_factory=Counter)
     buckets: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     cost: float = 0.0
-    unpriced: int = 0
+    up: int = 0
+    down: int = 0
 
     def add(self, other: ServiceTally) -> None:
         """Add the figures of other turns."""
@@ -64,7 +66,8 @@ class ServiceTally(msgspec.Struct):
         self.failed.update(other.failed)
         self.buckets = list(map(add, self.buckets, other.buckets))
         self.cost += other.cost
-        self.unpriced += other.unpriced
+        self.up += other.up
+        self.down += other.down
 
     def failures(self) -> int:
         """Return in how many turns it failed or was late."""
@@ -103,6 +106,8 @@ class RecentFigures:
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self.since = clock()
+        self.ended = 0
+        """The number of turns so far."""
         self._slots: deque[_Slot] = deque(maxlen=KEPT)
         self._latest: dict[ServiceKey, dict[str, Trouble]] = {}
 
@@ -111,7 +116,8 @@ class RecentFigures:
         ended = record.started + record.seconds
         slot = self._slot(int(ended // STEP))
         slot.turns += 1
-        answers, costs, winners = _answers(record)
+        self.ended += 1
+        answers, winners = _answers(record)
         for one in record.services:
             if one.started is None:
                 continue
@@ -124,10 +130,13 @@ class RecentFigures:
                 code = one.code or one.outcome
                 tally.failed[code] += 1
                 self._latest.setdefault(key, {})[code] = _trouble(one, code, record)
-            elif one.outcome == "done" and one.ended is not None:
+            if one.ended is not None and one.outcome in ("done", "late"):
                 tally.buckets[bisect_left(BOUNDS, one.ended - one.started)] += 1
+            tally.cost += one.cost
             if one.stage == "skills":
-                _count_skill(tally, one, answers, costs, winners)
+                tally.answered += one.name in answers
+                tally.declined += one.outcome == "done" and not one.hypotheses
+                tally.won += one.name in winners
             elif one.stage == "last_chance":
                 tally.won += record.by == "last_chance"
         if len(answers) > 1:
@@ -179,48 +188,22 @@ class RecentFigures:
         return self._slots[-1]
 
 
-def _answers(record: TurnRecord) -> tuple[set[str], dict[str, float], set[str]]:
-    """Return the skills that answered, what they say that it cost, and whose answers were chosen.
+def _answers(record: TurnRecord) -> tuple[set[str], set[str]]:
+    """Return the skills that answered, and those whose answers were chosen.
 
     A hypothesis without words or without any confidence is no answer.
     """
-    answers: set[str] = set()
-    costs: dict[str, float] = {}
-    winners = {_slot_of(one) for one in record.chosen}
-    if not winners and record.by == "selector":
-        winners.add(record.active_skill)
-    for one in record.hypotheses:
-        skill = _slot_of(one.get("hypothesis_id", ""))
-        if one.get("text") and one.get("confidence"):
-            answers.add(skill)
-        cost = one.get("cost")
-        if isinstance(cost, int | float):
-            costs[skill] = costs.get(skill, 0.0) + float(cost)
-    return answers, costs, winners
+    answers = {
+        _slot_of(one.get("hypothesis_id", ""))
+        for one in record.hypotheses
+        if one.get("text") and one.get("confidence")
+    }
+    return answers, {_slot_of(one) for one in record.chosen} or {record.active_skill}
 
 
 def _slot_of(hypothesis_id: str) -> str:
     """Return the skill whose hypothesis this is: the id is `<skill>.<position>`."""
     return hypothesis_id.rpartition(".")[0]
-
-
-def _count_skill(
-    tally: ServiceTally,
-    one: ServiceRecord,
-    answers: set[str],
-    costs: dict[str, float],
-    winners: set[str],
-) -> None:
-    if one.name in answers:
-        tally.answered += 1
-    elif one.outcome == "done":
-        tally.declined += 1
-    if one.name in winners:
-        tally.won += 1
-    if one.name in costs:
-        tally.cost += costs[one.name]
-    else:
-        tally.unpriced += one.calls
 
 
 def _trouble(one: ServiceRecord, code: str, record: TurnRecord) -> Trouble:

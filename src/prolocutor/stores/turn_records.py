@@ -40,6 +40,8 @@ FIGURES_KEPT: Final = 35 * 86_400.0
 
 _NO_ANSWER: Final = frozenset({"fallback", "last_chance"})
 _FAILURES: Final = frozenset({"failed", "late"})
+_TIMED: Final = frozenset({"done", "late"})
+"""What counts for durations: an agent that fails or is left alone does so at once."""
 _SKILLS: Final = "skills"
 _PACKED_PLAIN: Final = 1000
 """Bytes up to which a record is not compressed: it would cost more than it saves."""
@@ -217,7 +219,7 @@ def add_figures(
             known.failed += 1
             known.kinds[code] = known.kinds.get(code, 0) + 1
             known.latest[code] = LatestFailure(record.started, record.utt_id)
-        if one.ended is not None:
+        if one.ended is not None and one.outcome in _TIMED:
             seconds = one.ended - one.started
             known.seconds += seconds
             known.buckets[bisect_left(BOUNDS, seconds)] += 1

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -128,6 +129,32 @@ async def test_an_agent_is_switched_off_and_on_by_name_and_its_breaker_let_try()
     assert (answer["error"], answer["code"]) == (None, None)
     assert [alone["state"], trying["state"], well["state"]] == ["alone", "trying", "well"]
     assert [one[0] for one in bad] == [400] * 3
+
+
+async def test_figures_failures_and_thumbs_outlive_the_process(tmp_path: Path) -> None:
+    fails = says("fails", ValueError(HOSTILE), breaker=Breaker(failures=9))
+    pipeline = Pipeline(skills=[says("chat", hypothesis("A", 0.9)), fails])
+    for number in range(2):
+        async with (
+            Assistant(pipeline, store=f"sqlite:///{tmp_path / 'kept.db'}") as it,
+            running(make_app(it, [Console(it)])) as url,
+            aiohttp.ClientSession(url) as http,
+        ):
+            door = Door(url, http, it, None, None)  # type: ignore[arg-type]
+            if number == 0:
+                result = await it.turn("hi", user="ann")
+                await it.rate_utterance(result.reply.utt_id, 1, "ann")
+            _, listed = await get(door, "/api/console/agents")
+            _, failing = await get(door, "/api/console/agents/fails")
+            _, month = await get(door, "/api/console/agents/chat", since=1.0, step=86400)
+
+        agents = {one["name"]: one for one in listed["items"]}
+        assert listed["turns"] == 1
+        assert (agents["chat"]["wins"], agents["chat"]["up"], agents["chat"]["down"]) == (1, 1, 0)
+        (kind,) = failing["failures"]
+        assert (kind["code"], kind["number"], kind["utt_id"]) == ("raised", 1, result.reply.utt_id)
+        assert (HOSTILE in kind["error"], kind["dialog_id"]) == (True, result.dialog_id)
+        assert (len(month["series"]["at"]), month["series"]["failed"]) == (1, [0])
 
 
 @pytest.mark.parametrize(

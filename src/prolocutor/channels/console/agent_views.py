@@ -8,12 +8,15 @@ from typing import Final, Literal
 import msgspec
 
 from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.turn_recorder import TurnRecorder
+from prolocutor.channels.console.agent_counts import AgentCounts, PeriodCounts
 from prolocutor.channels.console.agent_states import AgentState, AgentStates
 from prolocutor.channels.console.ways import way_of
 from prolocutor.contracts.pairing import Card
+from prolocutor.contracts.store.turn_record_store import LatestFailure
 from prolocutor.dialog.plain import JsonObject
 from prolocutor.errors import BreakerOpen
-from prolocutor.observe.recent_figures import RecentFigures, ServiceTally, Trouble
+from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally, Trouble
 from prolocutor.pipeline.plan import Stage
 from prolocutor.pipeline.prepared import ServiceStep
 
@@ -110,7 +113,7 @@ class AgentDetail(AgentItem, frozen=True, kw_only=True):
 
     way: str
     card: JsonObject
-    latest: Trouble | None
+    latest: FailureKind | None
     failures: list[FailureKind]
     series: AgentSeries
     overlap: list[AgentOverlap]
@@ -127,12 +130,15 @@ class AgentViews:
         self,
         assistant: Assistant,
         figures: RecentFigures,
+        recorder: TurnRecorder | None,
         states: AgentStates,
         cards: Mapping[str, Card],
     ) -> None:
         self._switches = assistant.switches
         self._prepared = assistant.engine.prepared
         self._figures = figures
+        self._recorder = recorder
+        self._counts = AgentCounts(figures, recorder)
         self._states = states
         self._cards = {
             (Stage.SKILL.value, name): members
@@ -140,43 +146,44 @@ class AgentViews:
             if (members := card.members)
         }
 
-    def listed(self, since: float) -> AgentList:
+    async def listed(self, since: float) -> AgentList:
         """Return all services, with figures since a time."""
-        items = [self._item(one, since) for one in self._prepared.every()]
+        counts = await self._counts.since(since)
+        items = [self._item(one, counts) for one in self._prepared.every()]
         return AgentList(
-            since=max(since, self._figures.since),
-            turns=self._figures.turns(since),
+            since=max(since, counts.since),
+            turns=counts.turns,
             cost=sum(one.cost for one in items),
             items=items,
         )
 
-    def detail(self, step: ServiceStep, since: float, seconds: int) -> AgentDetail:
+    async def detail(self, step: ServiceStep, since: float, seconds: int) -> AgentDetail:
         """Return one service in full; its series goes by steps of so many seconds."""
         key = (step.stage_name, step.name)
-        tally = self._figures.tally(key, since)
-        item = self._item(step, since)
-        troubles = self._figures.troubles(key)
+        counts = await self._counts.since(since)
+        item = self._item(step, counts)
+        failures = await self._failures(key, counts)
         off = self._switches.of(step)
+        worse = (one for one in failures if one.code != _LEFT)
         return AgentDetail(
             **{name: getattr(item, name) for name in AgentItem.__struct_fields__},
             way=way_of(step.service).way,
             card=self._card(step),
-            latest=next((one for one in troubles if one.code != _LEFT), (*troubles, None)[0]),
-            failures=[_failures(one, tally) for one in troubles],
-            series=self._series(key, since, seconds),
-            overlap=self._overlap(step, tally, since),
+            latest=next(worse, failures[0] if failures else None),
+            failures=failures,
+            series=_series(counts.series(key, seconds), seconds),
+            overlap=self._overlap(step, since),
             requires=[self._prepared.steps[index].name for index in step.requires],
             needed_by=list(self._needing(step)),
             off_by=None if off is None else off.by,
             answers=step.stage in (Stage.SKILL, Stage.LAST_CHANCE),
         )
 
-    def _item(self, step: ServiceStep, since: float) -> AgentItem:
+    def _item(self, step: ServiceStep, counts: PeriodCounts) -> AgentItem:
         service, guard = step.service, step.guard
-        tally = self._figures.tally((step.stage_name, step.name), since)
+        tally = counts.tally((step.stage_name, step.name))
         off = self._switches.of(step)
         price = self._card(step).get("price")
-        price = float(price) if isinstance(price, int | float) else None
         return AgentItem(
             name=step.name,
             stage=step.stage_name,
@@ -195,26 +202,42 @@ class AgentViews:
             timeout=service.timeout,
             in_flight=guard.in_flight,
             max_in_flight=service.max_in_flight,
-            price=price,
-            cost=tally.cost + tally.unpriced * (price or 0.0),
-            up=0,
-            down=0,
+            price=float(price) if isinstance(price, int | float) else None,
+            cost=tally.cost,
+            up=tally.up,
+            down=tally.down,
+        )
+
+    async def _failures(self, key: ServiceKey, counts: PeriodCounts) -> list[FailureKind]:
+        """Return the kinds of failures, each with the latest one, the newest first."""
+        found = {one.code: one for one in self._figures.troubles(key)}
+        for code, kept in counts.latest(key).items():
+            if code not in found or found[code].at < kept.at:
+                found[code] = await self._looked_up(key[1], code, kept)
+        numbers = counts.tally(key).failed
+        shown = [_failure(one, numbers.get(code, 0)) for code, one in found.items()]
+        return sorted(shown, key=lambda one: -one.at)
+
+    async def _looked_up(self, agent: str, code: str, kept: LatestFailure) -> Trouble:
+        """Return a failure of another process or of long ago; without words if they are gone."""
+        turn = None if self._recorder is None else await self._recorder.store.turn(kept.utt_id)
+        record = None if turn is None else turn.record
+        services = () if record is None else record.services
+        error = next((one.error for one in services if one.name == agent and one.error), "")
+        return Trouble(
+            at=kept.at,
+            code=code,
+            error=error or "",
+            turn_id="" if record is None else record.turn_id,
+            dialog_id="" if turn is None else turn.dialog_id,
+            utt_id="" if turn is None else kept.utt_id,
         )
 
     def _card(self, step: ServiceStep) -> JsonObject:
         return self._cards.get((step.stage_name, step.name), step.service.card_members)
 
-    def _series(self, key: tuple[str, str], since: float, seconds: int) -> AgentSeries:
-        steps = self._figures.series(key, since, seconds)[-MOST_STEPS:]
-        return AgentSeries(
-            step=seconds,
-            at=[at for at, _ in steps],
-            p50=[tally.within(0.5) for _, tally in steps],
-            p99=[tally.within(0.99) for _, tally in steps],
-            failed=[tally.failures() for _, tally in steps],
-        )
-
-    def _overlap(self, step: ServiceStep, tally: ServiceTally, since: float) -> list[AgentOverlap]:
+    def _overlap(self, step: ServiceStep, since: float) -> list[AgentOverlap]:
+        tally = self._figures.tally((step.stage_name, step.name), since)
         if step.stage is not Stage.SKILL or not tally.answered:
             return []
         together = self._figures.together(step.name, since)
@@ -230,10 +253,21 @@ class AgentViews:
                 yield other.name
 
 
-def _failures(latest: Trouble, tally: ServiceTally) -> FailureKind:
+def _series(steps: list[tuple[float, ServiceTally]], seconds: int) -> AgentSeries:
+    steps = steps[-MOST_STEPS:]
+    return AgentSeries(
+        step=seconds,
+        at=[at for at, _ in steps],
+        p50=[tally.within(0.5) for _, tally in steps],
+        p99=[tally.within(0.99) for _, tally in steps],
+        failed=[tally.failures() for _, tally in steps],
+    )
+
+
+def _failure(latest: Trouble, number: int) -> FailureKind:
     return FailureKind(
         code=latest.code,
-        number=tally.failed.get(latest.code, 0),
+        number=number,
         at=latest.at,
         error=latest.error,
         turn_id=latest.turn_id,

@@ -100,7 +100,7 @@ class AgentEndpoints:
         cards: Mapping[str, Card],
     ) -> None:
         self._assistant = assistant
-        self._views = AgentViews(assistant, figures, states, cards)
+        self._views = AgentViews(assistant, figures, assistant.recorder, states, cards)
         listed = Operation(self.list_agents)
         shown = Operation(self.show_agent, errors=[NotFound])
         alone = ConsoleWrite(self.talk_alone, errors=[NotFound])
@@ -116,13 +116,13 @@ class AgentEndpoints:
 
     async def list_agents(self, request: TypedRequest[AgentsPeriod, None]) -> AgentList:
         """List all services, with what became of them since a time."""
-        return self._views.listed(_began(request.params.since))
+        return await self._views.listed(_began(request.params.since))
 
     async def show_agent(self, request: TypedRequest[AgentDetailPath, None]) -> AgentDetail:
         """Show one service in full."""
         params = request.params
         seconds = -(-params.step // STEP) * STEP
-        return self._views.detail(self._step(params), _began(params.since), seconds)
+        return await self._views.detail(self._step(params), _began(params.since), seconds)
 
     async def talk_alone(self, request: TypedRequest[AgentPath, LoneWords]) -> LoneReply:
         """Ask one agent alone: nothing is kept, and its breaker does not count it."""
@@ -143,19 +143,19 @@ class AgentEndpoints:
         """Switch a service off, or on again: one that is off is skipped until it is on."""
         step = self._step(request.params)
         await self._assistant.switches.switch(step, on=request.body.on, by=request.visitor.name)
-        return self._shown(step)
+        return await self._shown(step)
 
     async def try_agent(self, request: TypedRequest[AgentPath, NoWords]) -> AgentDetail:
         """Let the next call of a service try, where its breaker leaves it alone."""
         step = self._step(request.params)
         step.guard.breaker.let_try()
-        return self._shown(step)
+        return await self._shown(step)
 
     def _step(self, path: AgentPath) -> ServiceStep:
         return self._assistant.engine.step_of(path.name, path.stage)
 
-    def _shown(self, step: ServiceStep) -> AgentDetail:
-        return self._views.detail(step, _began(None), STEP)
+    async def _shown(self, step: ServiceStep) -> AgentDetail:
+        return await self._views.detail(step, _began(None), STEP)
 
 
 def _began(since: float | None) -> float:

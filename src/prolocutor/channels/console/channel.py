@@ -72,6 +72,7 @@ class Console:
         self._models = ModelDesk(assistant.store, assistant.models)
         assistant.observers += [figures, states]
         deadline = assistant.engine.prepared.limits.deadline
+        slow = deadline * SLOW if recorder is None else recorder.slow
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
@@ -81,7 +82,7 @@ class Console:
             ReplyEndpoints(assistant),
             AgentEndpoints(assistant, figures, states, cards or {}),
             PlanEndpoint(assistant, figures, states, file),
-            LiveEndpoint(LiveFeed(assistant, states, deadline * SLOW)),
+            LiveEndpoint(LiveFeed(assistant, states, slow)),
             ModelEndpoints(self._models),
             TrainingEndpoints(
                 assistant.labels,

@@ -153,9 +153,9 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     `asked` counts turns, `won` those whose reply has one of its hypotheses, `declined` those in
     which it was done and gave none. `kinds` are failures by code, `latest` the last turn of each;
-    `buckets` its durations, counted in those of
-    `contracts.observer.BOUNDS`, `seconds` their sum. `up`
-    and `down` are thumbs on replies that it won.
+    `buckets` its durations where it was done or late, counted in those of
+    `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` are thumbs on replies that it
+    won.
     """
 
     at: int

@@ -99,6 +99,8 @@ class MemoryTurnRecords:
         """Return what agents (one of them) did, by time, then by name."""
         figures: dict[FiguresKey, AgentSpan] = {}
         for utt_id, one in self._state.turn_records.items():
+            if not since - HOUR <= one.at < until + HOUR:
+                continue
             record = unpack(one.packed, user="", dialog_id="", utt_id=utt_id)
             if record is not None:
                 add_figures(figures, record, up=bool(one.flags & UP), down=bool(one.flags & DOWN))

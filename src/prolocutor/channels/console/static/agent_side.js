@@ -1,10 +1,10 @@
 // One agent in full: what is wrong with it, how long it takes, what it answers when asked alone.
 
-import { STATES } from "./agents.js";
+import { PERIODS, STATES } from "./agents.js";
 import { get, send } from "./api.js";
 import { Chart, axis } from "./chart.js";
 import { useFetched } from "./fetching.js";
-import { When, count, clock, duration, money, percent, plural } from "./figures.js";
+import { When, count, clock, day, duration, money, percent, plural } from "./figures.js";
 import { Confirm, NotCome, Stale, Waiting, attempt, listOf } from "./parts.js";
 import { link } from "./router.js";
 import { text } from "./safe.js";
@@ -12,7 +12,7 @@ import { Drawing, html, useMemo, useRef, useState } from "./ui.js";
 
 export function AgentSide({ name, stage = "", since, hours, operator, close, changed }) {
   const path = `/agents/${encodeURIComponent(name)}`;
-  const found = useFetched(path, { stage, since }, { every: 5 });
+  const found = useFetched(path, { stage, since, step: Number(hours) > 24 ? 7200 * Math.ceil(hours / 168) : "" }, { every: 5 });
   const one = found.value;
   return html`<aside class="side" aria-label=${text(name)}>
     <header><h1>${text(name)}</h1>${one && html`<span class=${`state-word is-${one.state}`}>${STATES[one.state]}</span>`}
@@ -36,6 +36,8 @@ function Full({ one, path, hours, operator, put }) {
     <${Acts} one=${one} path=${path} operator=${operator} put=${put} />`;
 }
 
+const period = (hours) => PERIODS.find(([value]) => value === hours)[1];
+
 // Its failures by kind, each with the latest turn in which it happened.
 function Troubles({ one, hours }) {
   const kinds = listOf(one.failures).filter((kind) => kind.number > 0);
@@ -43,7 +45,7 @@ function Troubles({ one, hours }) {
   const most = Math.max(1, ...kinds.map((kind) => kind.number));
   const without = one.kinds.breaker_open ?? 0;
   return html`<section class=${`trouble ${one.state === "alone" ? "now" : ""}`} aria-label="Trouble">
-    <p><b>${count(one.failed - without)} of ${plural(one.asked - without, "turn")} failed</b> in ${hours ? "the last hour" : "24 hours"}${without > 0 && `, ${count(without)} more went without it`}${one.state === "alone" && html`; ${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}`}.</p>
+    <p><b>${count(one.failed - without)} of ${plural(one.asked - without, "turn")} failed</b> in ${period(hours)}${without > 0 && `, ${count(without)} more went without it`}${one.state === "alone" && html`; ${text(one.note)}${one.since && html`, <${When} at=${one.since} /> ago`}`}.</p>
     <ul>${kinds.sort((a, b) => (a.code === "breaker_open") - (b.code === "breaker_open") || b.number - a.number).map((kind) => html`<li key=${kind.code}>
       <p class="kind"><code>${text(kind.code)}</code><span class="lane"><i style=${{ width: `${(100 * kind.number) / most}%` }}></i></span><b>${count(kind.number)}</b></p>
       <p class="latest"><span>${text(kind.error) || "no words"}</span> <small class="faint"><${When} at=${kind.at} /> ago${kind.utt_id && html` · <a href=${link(["conversations", kind.dialog_id, kind.utt_id])}>the turn</a>`}</small></p></li>`)}</ul></section>`;
@@ -52,13 +54,13 @@ function Troubles({ one, hours }) {
 function Times({ one, hours }) {
   const { at, p50, p99, failed } = one.series;
   const data = useMemo(() => [at, p50, p99, failed.map((number) => number || null)], [JSON.stringify(one.series)]);
-  if (!at.length) return html`<p class="faint">It was not asked in ${hours ? "the last hour" : "24 hours"}.</p>`;
+  if (!at.length) return html`<p class="faint">It was not asked in ${period(hours)}.</p>`;
   const label = `Half of its answers came within ${duration(one.p50)}, 99 of 100 within ${duration(one.p99)}; ${plural(one.failed, "failure")}.`;
   const few = { show: at.length < 3 };
   const build = (colour, uPlot) => ({
     legend: { show: false }, cursor: { points: { show: false }, y: false, drag: { x: false, y: false } }, padding: [6, 4, 0, 0],
     scales: { x: { range: () => [at[0] - one.series.step / 2, at.at(-1) + one.series.step / 2] }, s: { range: (_, low, high) => [0, Math.max((high ?? 0) * 1.1, 0.001)] }, n: { range: (_, low, high) => [0, Math.max(5, 3 * (high ?? 0))] } },
-    axes: [axis(colour, { size: 22, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map(clock) }), axis(colour, { scale: "s", size: 52, space: 30, values: (_, ticks) => ticks.map((tick) => (one.p50 === null ? "" : tick === 0 ? "0" : duration(tick).replace(".00", ""))) })],
+    axes: [axis(colour, { size: 22, grid: { show: false }, space: 70, values: (_, ticks) => ticks.map(Number(hours) > 24 ? day : clock) }), axis(colour, { scale: "s", size: 52, space: 30, values: (_, ticks) => ticks.map((tick) => (one.p50 === null ? "" : tick === 0 ? "0" : duration(tick).replace(".00", ""))) })],
     series: [{}, { scale: "s", stroke: colour("accent"), width: 1.5, points: few }, { scale: "s", stroke: colour("bar-strong"), width: 1.5, points: few },
       { scale: "n", fill: colour("wrong"), stroke: colour("wrong"), width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.8, 8] }) }],
   });

@@ -12,7 +12,7 @@ import { html, useMemo, useRef } from "./ui.js";
 export const STATES = { well: "well", trying: "tries again", alone: "left alone", off: "off" };
 
 const ILL = { alone: 0, trying: 1, well: 2, off: 3 };
-const PERIODS = [["1", "1 hour"], ["", "24 hours"]];
+export const PERIODS = [["1", "1 hour"], ["", "24 hours"], ["168", "7 days"], ["720", "30 days"]];
 const STAGES = [["", "Skills"], ["all", "All services"]];
 const OF = {
   state: (one) => -ILL[one.state],
@@ -27,7 +27,7 @@ const OF = {
 };
 
 export default function Agents({ at, operator }) {
-  const hours = at.query.get("hours") === "1" ? "1" : "";
+  const hours = PERIODS.some(([value]) => value === at.query.get("hours")) ? at.query.get("hours") : "";
   const all = at.query.get("stage") === "all";
   const order = OF[(at.query.get("order") ?? "").replace("-", "")] ? at.query.get("order") : "-state";
   const since = useSince(hours);
@@ -78,7 +78,7 @@ function Table({ list, whole, hours, chosen, order, to }) {
       ${head("time", "Half / 99 % within", "", "How long answers take, on a logarithmic scale up to the longest time-out")}
       ${head("flight", "Now", "r", "Calls that run now")}${head("cost", "Cost")}${head("thumbs", "Thumbs")}</tr></thead>
     <tbody>${list.map((one) => html`<${Row} key=${`${one.stage}.${one.name}`} one=${one} here=${one === chosen} to=${to(one)} longest=${longest} />`)}</tbody>
-    <tfoot><tr><th scope="row">All <small>${hours ? "1 hour" : "24 hours"}</small></th><td class="r c-asked">${count(whole.turns)} <small>turns</small></td>
+    <tfoot><tr><th scope="row">All <small>${PERIODS.find(([value]) => value === hours)[1]}</small></th><td class="r c-asked">${count(whole.turns)} <small>turns</small></td>
       <td class="c-wins"></td><td class="c-declines"></td><td class="r c-failed">${asked ? percent(sum((one) => one.failed) / asked) : "–"}</td><td class="c-time"></td>
       <td class="r c-flight">${count(sum((one) => one.in_flight))}</td><td class="r c-cost">${money(sum((one) => one.cost))}</td>
       <td class="r c-thumbs">${count(sum((one) => one.up))} / ${count(sum((one) => one.down))}</td></tr></tfoot></table>`;

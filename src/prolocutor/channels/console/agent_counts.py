@@ -1,0 +1,141 @@
+"""AgentCounts: what became of services in a period, by the records that the store keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from prolocutor.assistant.turn_recorder import TurnRecorder
+from prolocutor.contracts.observer import BOUNDS
+from prolocutor.contracts.store.turn_record_store import SPAN, AgentSpan, LatestFailure
+from prolocutor.observe.recent_figures import RecentFigures, ServiceKey, ServiceTally
+from prolocutor.pipeline.plan import Stage
+
+FRESH: Final = 2.0
+"""Seconds for which what was read of the store is cached, unless a turn ends before."""
+
+MOST_CACHED: Final = 20
+HOUR: Final = 3600
+_ALWAYS: Final = 1e12
+_SETTLING: Final = 1.0
+"""Seconds that records of turns which have just ended are waited for."""
+
+
+class PeriodCounts:
+    """Figures since a time (UNIX seconds).
+
+    `spans` are those of skills by name where the store keeps them; those of other services are the
+    process's own, since its start.
+    """
+
+    def __init__(
+        self,
+        recent: RecentFigures,
+        since: float,
+        spans: Mapping[str, list[AgentSpan]] | None = None,
+        tallies: Mapping[str, ServiceTally] | None = None,
+    ) -> None:
+        self.since = since if spans is not None else max(since, recent.since)
+        self.turns = recent.turns(since)
+        self._recent = recent
+        self._spans = spans
+        self._tallies = tallies or {}
+
+    def tally(self, key: ServiceKey) -> ServiceTally:
+        """Return what became of a service."""
+        if not self._is_kept(key):
+            return self._recent.tally(key, self.since)
+        return self._tallies.get(key[1]) or ServiceTally()
+
+    def series(self, key: ServiceKey, step: int) -> list[tuple[float, ServiceTally]]:
+        """Return the same by steps of so many seconds, with when each begins."""
+        if not self._is_kept(key):
+            return self._recent.series(key, self.since, step)
+        steps: dict[int, list[AgentSpan]] = {}
+        for span in (self._spans or {}).get(key[1], ()):
+            steps.setdefault(span.at // step, []).append(span)
+        return [(number * float(step), tally_of(spans)) for number, spans in steps.items()]
+
+    def latest(self, key: ServiceKey) -> dict[str, LatestFailure]:
+        """Return the last turn with each kind of failure, as far as the store has it."""
+        found: dict[str, LatestFailure] = {}
+        for span in (self._spans or {}).get(key[1], ()) if self._is_kept(key) else ():
+            found |= span.latest
+        return found
+
+    def _is_kept(self, key: ServiceKey) -> bool:
+        return self._spans is not None and key[0] == Stage.SKILL
+
+
+class AgentCounts:
+    """Reads the figures of a period, of one kept store or of this process alone."""
+
+    def __init__(
+        self,
+        recent: RecentFigures,
+        recorder: TurnRecorder | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._recent = recent
+        self._recorder = recorder
+        self._clock = clock
+        self._cached: dict[float, tuple[float, PeriodCounts]] = {}
+        self._ended = 0
+        self._reading = asyncio.Lock()
+
+    async def since(self, since: float) -> PeriodCounts:
+        """Return the figures since a time, from the beginning of its quarter of an hour on."""
+        since = since // SPAN * SPAN
+        if self._recorder is None:
+            return PeriodCounts(self._recent, since)
+        async with self._reading:
+            if len(self._cached) >= MOST_CACHED or self._ended != self._recent.ended:
+                self._cached.clear()
+                self._ended = self._recent.ended
+            at, counts = self._cached.get(since, (float("-inf"), None))
+            if counts is None or self._clock() - at > FRESH:
+                counts = await self._read(self._recorder, since)
+                self._cached[since] = (self._clock(), counts)
+            return counts
+
+    async def _read(self, recorder: TurnRecorder, since: float) -> PeriodCounts:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLING):
+                await recorder.settle()
+        spans = await recorder.store.figures(since, _ALWAYS)
+        by_agent: dict[str, list[AgentSpan]] = {}
+        for span in spans:
+            by_agent.setdefault(span.agent, []).append(span)
+        tallies = await asyncio.to_thread(_tallies, by_agent)
+        counts = PeriodCounts(self._recent, since, by_agent, tallies)
+        if since < self._recent.since:
+            hours = await recorder.store.hours(since // HOUR * HOUR, _ALWAYS)
+            counts.turns = sum(one.turns for one in hours)
+        return counts
+
+
+def _tallies(spans: Mapping[str, list[AgentSpan]]) -> dict[str, ServiceTally]:
+    return {name: tally_of(each) for name, each in spans.items()}
+
+
+def tally_of(spans: Iterable[AgentSpan]) -> ServiceTally:
+    """Return the sum of what an agent did."""
+    tally = ServiceTally()
+    for one in spans:
+        tally.add(
+            ServiceTally(
+                asked=one.asked,
+                won=one.won,
+                declined=one.declined,
+                failed=Counter(one.kinds),
+                buckets=one.buckets or [0] * (len(BOUNDS) + 1),
+                cost=one.cost,
+                up=one.up,
+                down=one.down,
+            )
+        )
+    return tally
