@@ -1,4 +1,4 @@
-"""`prolocutor keys`: make, list and revoke keys that are kept in the store."""
+"""`prolocutor keys`: make, list and revoke keys and tokens that are kept in the store."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from prolocutor.web.key_ring import KeyRing, StoredKey
 DAY: Final = 86_400.0
 
 
-@click.group(short_help="Make, list and revoke keys of operators.")
+@click.group(short_help="Make, list and revoke keys of operators and tokens.")
 def keys() -> None:
-    """Make, list and revoke keys of operators, beside those of `auth.keys`.
+    """Make, list and revoke keys of operators and tokens of persons, beside those of `auth`.
 
     The store keeps a digest of each. A server takes them at once, its replicas within seconds.
 
@@ -43,24 +43,35 @@ def keys() -> None:
     "scopes",
     type=click.Choice(get_args(KeyScope)),
     multiple=True,
-    required=True,
     help="What it may be used for; may be given several times.",
 )
+@click.option("--person", help="Make the token of this person instead, who may talk.")
 @click.option("--days", type=click.FloatRange(0, min_open=True), help="For how long it counts.")
 @STORE_OPTION
-def create(name: str, scopes: tuple[KeyScope, ...], days: float | None, store: str | None) -> None:
+def create(
+    name: str,
+    scopes: tuple[KeyScope, ...],
+    person: str | None,
+    days: float | None,
+    store: str | None,
+) -> None:
     """Make a key for NAME and print it. It is shown this once.
 
     `read` looks at dialogs, figures and metrics; `converse` talks for any person; `operate` does
     what operators do (take dialogs over, rate, notify) and the two before; `admin` everything, keys
     and deletion through the commands' own door included.
 
+    With `--person` it is a token, as those of `auth.tokens`: who has it is that person.
+
     \b
-    Example:
+    Examples:
       prolocutor keys create dashboard --scope read --days 90
+      prolocutor keys create "phone of ann" --person ann
     """
+    if bool(scopes) == bool(person):
+        raise click.UsageError("a key needs --scope, a token of a person needs --person")
     seconds = None if days is None else days * DAY
-    command = KeyCommand("create", name=name, scopes=list(scopes), seconds=seconds)
+    command = KeyCommand("create", name=name, scopes=list(scopes), seconds=seconds, user=person)
     click.echo(asyncio.run(_ask(command, store)).secret)
 
 
@@ -68,6 +79,8 @@ def create(name: str, scopes: tuple[KeyScope, ...], days: float | None, store: s
 @STORE_OPTION
 def list_keys(store: str | None) -> None:
     """List the keys: id, name, scopes, made, end, last use. The columns are apart by tabs.
+
+    In place of the scopes, a token of a person has `person:` and the name.
 
     \b
     Example:
@@ -94,7 +107,8 @@ def revoke(id_: str, store: str | None) -> None:
 def _row(key: StoredKey) -> list[str]:
     times = [key.created, key.expires, key.used]
     shown = ["-" if at is None else format_time(at)[:19] for at in times]
-    return [key.id, key.name, ",".join(key.scopes), *shown]
+    may = ",".join(key.scopes) if key.user is None else f"person:{key.user}"
+    return [key.id, key.name, may, *shown]
 
 
 async def _ask(command: KeyCommand, given: str | None) -> KeyResult:

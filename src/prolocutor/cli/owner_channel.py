@@ -73,12 +73,13 @@ class OwnerDeleted(msgspec.Struct, frozen=True):
 
 
 class KeyCommand(msgspec.Struct, frozen=True):
-    """What is to be done with keys, and what each needs: a name and scopes, or an id."""
+    """What is to be done with keys, and what each needs: a name and scopes or a user, or an id."""
 
     do: Literal["create", "list", "revoke"]
     name: str = ""
     scopes: list[KeyScope] = []
     seconds: float | None = None
+    user: str | None = None
     id: str = ""
 
 
@@ -96,7 +97,7 @@ async def obey(ring: KeyRing, command: KeyCommand) -> KeyResult:
     if command.do == "revoke":
         await ring.revoke(command.id)
         return KeyResult()
-    secret, key = await ring.create(command.name, command.scopes, command.seconds)
+    secret, key = await ring.create(command.name, command.scopes, command.seconds, command.user)
     return KeyResult([key], secret)
 
 

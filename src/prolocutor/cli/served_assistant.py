@@ -63,8 +63,9 @@ async def served(
     async with starting as assistant:
         assistant.watchdog.arm()
         assistant.store_health.on_lost = on_lost
-        shown = _shown(settings, assistant, store, load, recent)
-        yield _app(settings, assistant, metrics, shown, own_key)
+        ring = KeyRing(assistant.store)
+        shown = _shown(settings, assistant, store, load, recent, ring)
+        yield _app(settings, assistant, metrics, shown, own_key, ring)
 
 
 def tune_collector() -> None:
@@ -80,8 +81,8 @@ def _app(
     metrics: TurnMetrics,
     shown: Mapping[str, dict[str, Any]],
     own_key: str,
+    ring: KeyRing,
 ) -> Listener:
-    ring = KeyRing(assistant.store)
     channels: list[Channel] = [OwnerChannel(assistant, ring)]
     for name, options in doors_of(settings).items():
         channels.append(CHANNELS.make(name, assistant, **{**shown.get(name, {}), **options}))
@@ -116,6 +117,7 @@ def _shown(
     url: str,
     load: ServiceTimes,
     recent: RecentTurns,
+    ring: KeyRing,
 ) -> dict[str, dict[str, Any]]:
     """Return what a door may show beside its options, by the door's name."""
     store = sqlite_file(url)
@@ -123,6 +125,7 @@ def _shown(
     auth, folder = settings.auth, settings.folder
     cards = _cards(assistant, folder)
     return {
+        "almond": {"ring": ring},
         "deeppavlov": {"load": load},
         "page": {
             "recent": recent,

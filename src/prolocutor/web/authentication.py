@@ -18,7 +18,7 @@ import msgspec
 from prolocutor.contracts.http import Access, Visitor
 from prolocutor.errors import ConfigError, Forbidden, QuotaExceeded, SignInNeeded, Unauthenticated
 from prolocutor.web.client_address import ClientAddresses, client_name
-from prolocutor.web.key_ring import PREFIX, KeyRing
+from prolocutor.web.key_ring import PREFIX, KeyRing, StoredKey
 from prolocutor.web.quotas import MAX_COUNTERS, MINUTE, RateCounters
 
 OPERATOR: Final = Visitor("operator", name="operator")
@@ -92,10 +92,8 @@ class Authenticator:
         self._used: OrderedDict[tuple[str, bytes], None] = OrderedDict()
         self._origins = frozenset(origins)
         self._salt = os.urandom(32)
-        visitors = {
-            token: Visitor("person", user, frozenset(prefix + user for prefix in prefixes))
-            for token, user in auth.tokens.items()
-        }
+        self._prefixes = tuple(prefixes)
+        visitors = {token: self._person(user) for token, user in auth.tokens.items()}
         called = auth.keys if isinstance(auth.keys, Mapping) else dict.fromkeys(auth.keys, "")
         for key, name in called.items():
             visitors[key] = Visitor("operator", name=name) if name else OPERATOR
@@ -191,7 +189,7 @@ class Authenticator:
             raise QuotaExceeded(what, seconds)
         known, visitor = self._known.get(digest[:16], (b"", OPERATOR))
         if ringed is not None:
-            visitor = ringed
+            visitor = self._holder_of(ringed)
         elif not hmac.compare_digest(known, digest):
             self.wrong.count(address)
             raise Unauthenticated("this key or token is not known")
@@ -200,6 +198,14 @@ class Authenticator:
             if len(self._used) > MAX_COUNTERS:
                 self._used.popitem(last=False)
         return visitor
+
+    def _holder_of(self, key: StoredKey) -> Visitor:
+        if key.user is not None:
+            return self._person(key.user)
+        return Visitor("operator", name=key.name, scopes=frozenset(key.scopes))
+
+    def _person(self, user: str) -> Visitor:
+        return Visitor("person", user, frozenset(prefix + user for prefix in self._prefixes))
 
     def _trusts(self, client: str | None) -> bool:
         """Return whether a visitor on this machine is an operator, also at this address."""

@@ -1,4 +1,4 @@
-"""KeyRing: keys that are kept in the store, hashed, with scopes, an end and their last use."""
+"""KeyRing: keys and tokens that are kept in the store, hashed, with an end and their last use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from prolocutor.contracts.http import KeyScope, Visitor
+from prolocutor.contracts.http import KeyScope
 from prolocutor.contracts.store import RecordStore
 from prolocutor.dialog.ids import new_id
 from prolocutor.errors import NotFound, StoreError
@@ -34,7 +34,10 @@ _USE_STEP: Final = 60.0
 
 
 class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
-    """One key. `digest` is that of its secret; times are in seconds (UNIX)."""
+    """One key, or the token of the person `user`, which has no scopes.
+
+    `digest` is that of its secret; times are in seconds (UNIX).
+    """
 
     id: str
     name: str
@@ -43,6 +46,7 @@ class StoredKey(msgspec.Struct, frozen=True, kw_only=True):
     created: float
     expires: float | None = None
     used: float | None = None
+    user: str | None = None
 
 
 class KeyRing:
@@ -74,9 +78,16 @@ class KeyRing:
             await self.refresh()
 
     async def create(
-        self, name: str, scopes: Sequence[KeyScope], seconds: float | None = None
+        self,
+        name: str,
+        scopes: Sequence[KeyScope],
+        seconds: float | None = None,
+        user: str | None = None,
     ) -> tuple[str, StoredKey]:
-        """Make a key that counts for `seconds`, None for ever; return it and what is stored."""
+        """Make a key, or the token of a `user`, that counts for `seconds`, None for ever.
+
+        Return its secret and what is stored.
+        """
         now, secret = self._clock(), secrets.token_urlsafe(32)
         key = StoredKey(
             id=new_id()[-_ID_DIGITS:],
@@ -85,6 +96,7 @@ class KeyRing:
             digest=_digest(secret),
             created=now,
             expires=None if seconds is None else now + seconds,
+            user=user,
         )
         await self._write(key)
         return f"{PREFIX}{key.id}_{secret}", key
@@ -101,8 +113,8 @@ class KeyRing:
         self.keys.pop(id_, None)
         self._used.pop(id_, None)
 
-    def find(self, secret: str) -> Visitor | None:
-        """Return the operator with this key; None if it is unknown or has ended."""
+    def find(self, secret: str) -> StoredKey | None:
+        """Return the key with this secret; None if it is unknown or has ended."""
         id_, _, rest = secret.removeprefix(PREFIX).partition("_")
         key = self.keys.get(id_)
         digest = "" if key is None else key.digest
@@ -112,7 +124,7 @@ class KeyRing:
         if key.expires is not None and key.expires <= now:
             return None
         self._used[id_] = now
-        return Visitor("operator", name=key.name, scopes=frozenset(key.scopes))
+        return key
 
     async def refresh(self) -> None:
         """Read the keys, and write when they were used last."""

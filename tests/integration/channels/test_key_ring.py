@@ -69,3 +69,19 @@ async def test_what_is_stored_is_a_digest_and_the_last_use() -> None:
     assert other.find(secret) is None
     with pytest.raises(NotFound, match="keys list"):
         await ring.revoke("nothing")
+
+
+async def test_a_token_of_a_person_speaks_for_nobody_else() -> None:
+    async with Assistant(pipeline(Gate()), store="memory:") as assistant:
+        ring = KeyRing(assistant.store)
+        secret, _ = await ring.create("phone of ann", (), user="ann")
+        app = make_app(assistant, [OwnerChannel(assistant, ring), DeepPavlov(assistant)], ring=ring)
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            headers = {"Authorization": f"Bearer {secret}"}
+            statuses = []
+            for user, path in (("ann", "/"), ("bob", "/"), ("ann", "/owner/keys")):
+                body = {"user_id": user, "payload": "hi", "do": "list"}
+                async with http.post(path, json=body, headers=headers) as response:
+                    statuses.append(response.status)
+
+    assert statuses == [200, 403, 403]

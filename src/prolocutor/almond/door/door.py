@@ -7,9 +7,10 @@ ends with exactly one `askSpecial`, also after an error, and no credentials are 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
 
+from prolocutor.almond.door.applications import read_applications
 from prolocutor.almond.door.apps import AppEndpoints
 from prolocutor.almond.door.conversation import Conversation, ConversationOptions
 from prolocutor.almond.door.converse import ConverseEndpoints, dialect_of
@@ -17,6 +18,7 @@ from prolocutor.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
 from prolocutor.almond.door.links import FORM, LinkPages
 from prolocutor.almond.door.notify import NotificationStatus, NotifyEndpoint
+from prolocutor.almond.door.oauth import IssuedToken, OAuthEndpoints
 from prolocutor.almond.door.popular import PopularCommands
 from prolocutor.almond.door.result_stream import ResultStream
 from prolocutor.almond.door.speakers import PREFIX, Speaker, speaker_of
@@ -30,6 +32,7 @@ from prolocutor.dialog.turn_events import TurnEvent
 from prolocutor.errors import BadInput, Conflict, NotFound
 from prolocutor.web.authentication import ANONYMOUS
 from prolocutor.web.error_table import error_response
+from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.operations import Operation, TypedRequest
 
 P = TypeVar("P")
@@ -48,12 +51,20 @@ class Almond:
     A visitor with a token is that person. A visitor on loopback, and an operator without `?user=`,
     is `local`. An anonymous visitor is a new person, recognised by the id of the conversation.
     `welcome` is said at the beginning of a new conversation, unless its client hides it.
+    `applications` may ask a person for a token of their own, which is kept in the `ring`.
     """
 
     name = "almond"
     prefix = PREFIX
 
-    def __init__(self, assistant: Assistant, *, welcome: str | None = None) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        welcome: str | None = None,
+        applications: Mapping[str, Any] | None = None,
+        ring: KeyRing | None = None,
+    ) -> None:
         self._assistant = assistant
         self._welcome = welcome
         self._popular = PopularCommands(assistant)
@@ -61,6 +72,8 @@ class Almond:
         devices, apps = self._devices, AppEndpoints(assistant)
         talk = ConverseEndpoints(assistant, self._take)
         links = LinkPages(devices, apps)
+        ring = ring or KeyRing(assistant.store)
+        oauth = OAuthEndpoints(read_applications(applications or {}), assistant.store, ring)
         notify = Operation(
             NotifyEndpoint(assistant).notify,
             returns=NotificationStatus,
@@ -96,6 +109,7 @@ class Almond:
                     f"{base}/conversation/process",
                     Operation(talk.process, errors=[Conflict]),
                 ),
+                *_oauth_routes(f"{base}/oauth2", oauth),
                 Route("GET", f"{base}/profile", Operation(devices.profile)),
                 Route("GET", f"{base}/devices/list", Operation(devices.list_devices)),
                 Route("POST", f"{base}/devices/create", Operation(devices.create_device)),
@@ -209,6 +223,19 @@ def _page(
 ) -> Operation:
     refused = {400: "A page that says what is wrong."} if shows_errors else None
     return Operation(show, consumes=[FORM], produces="text/html", statuses=refused)
+
+
+def _oauth_routes(base: str, oauth: OAuthEndpoints) -> list[Route]:
+    back = {303: "The person is sent back to the application."}
+    agree = Operation(oauth.authorize_page, produces="text/html", statuses=back)
+    agreed = Operation(oauth.authorize, consumes=[FORM], produces="text/html", statuses=back)
+    refused = {400: "Why there is no token.", 401: "The application is not known."}
+    token = Operation(oauth.token, consumes=[FORM], returns=IssuedToken, statuses=refused)
+    return [
+        Route("GET", f"{base}/authorize", agree),
+        Route("POST", f"{base}/authorize", agreed),
+        Route("POST", f"{base}/token", token, "all"),
+    ]
 
 
 def _refuse(socket: WebSocket, error: BadInput) -> None:

@@ -25,19 +25,23 @@ STYLE: Final = (
 )
 _HASH: Final = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 
-HEADERS: Final = {
-    "Content-Security-Policy": (
-        f"default-src 'none'; style-src 'sha256-{_HASH}'; img-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    ),
+_POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{_HASH}'; img-src 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; form-action 'self'"
+)
+_HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
 
 
-def page(title: str, *parts: str, status: int = 200) -> HttpResponse:
-    """Return a page; `title` is text, `parts` are HTML whose foreign text is escaped."""
+def page(title: str, *parts: str, status: int = 200, leads_to: str = "") -> HttpResponse:
+    """Return a page; `title` is text, `parts` are HTML whose foreign text is escaped.
+
+    `leads_to` is the source of a content policy to which its forms may lead besides our own.
+    """
+    headers = {"Content-Security-Policy": f"{_POLICY} {leads_to}".rstrip(), **_HEADERS}
     shown = text(title)
     body = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -45,7 +49,7 @@ def page(title: str, *parts: str, status: int = 200) -> HttpResponse:
         f"<style>{STYLE}</style></head><body><main><h1>{shown}</h1>{''.join(parts)}"
         f'<p><a href="/">Back to the conversation</a></p></main></body></html>'
     )
-    return HttpResponse(body.encode(), status, "text/html; charset=utf-8", HEADERS)
+    return HttpResponse(body.encode(), status, "text/html; charset=utf-8", headers)
 
 
 def text(value: str) -> str:

@@ -1,0 +1,142 @@
+"""Applications that may ask a person for a token, and the codes that are exchanged for one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from prolocutor.contracts.store import RecordStore
+from prolocutor.errors import ConfigError
+from prolocutor.web.authentication import is_loopback
+
+CODES: Final = "oauth-code"
+"""The kind of the assistant's own records that are codes."""
+
+CODE_SECONDS: Final = 60.0
+
+_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
+
+
+class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An application: what people call it, and the addresses to which they are sent back.
+
+    One without a `secret` has to prove by PKCE that it is the one that asked. Its tokens end after
+    `days`, None for never.
+    """
+
+    redirects: list[str]
+    name: str = ""
+    secret: str | None = None
+    days: float | None = None
+
+    def takes(self, redirect: str) -> bool:
+        """Return whether people may be sent to this address; on loopback at any port."""
+        return redirect in self.redirects or _without_port(redirect) in self.redirects
+
+
+class GrantedCode(msgspec.Struct, frozen=True):
+    """What a code stands for. `challenge` is that of PKCE (S256), `expires` in UNIX seconds."""
+
+    application: str
+    redirect: str
+    user: str
+    challenge: str | None
+    expires: float
+
+    def proves(self, verifier: str | None) -> bool:
+        """Return whether the verifier is the one whose challenge came with the request."""
+        if self.challenge is None:
+            return True
+        digest = hashlib.sha256((verifier or "").encode("utf-8", "replace")).digest()
+        made = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        return hmac.compare_digest(made.encode(), self.challenge.encode("utf-8", "replace"))
+
+
+class GrantedCodes:
+    """Codes in the store, so that any replica may exchange them: each once, within a minute."""
+
+    def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
+        self._records = records
+        self._clock = clock
+
+    async def grant(self, application: str, redirect: str, user: str, challenge: str | None) -> str:
+        """Make a code, and drop those that nobody has exchanged."""
+        now = self._clock()
+        for digest, body in (await self._records.records("", CODES)).items():
+            if msgspec.json.decode(body, type=GrantedCode).expires <= now:
+                await self._records.delete_record("", CODES, digest)
+        code = secrets.token_urlsafe(32)
+        granted = GrantedCode(application, redirect, user, challenge, now + CODE_SECONDS)
+        await self._records.put_record("", CODES, _digest(code), msgspec.json.encode(granted))
+        return code
+
+    async def take(self, code: str) -> GrantedCode | None:
+        """Return what a code stands for; None if there is none, or it was taken or has ended."""
+        digest = _digest(code)
+        body = (await self._records.records("", CODES)).get(digest)
+        if body is None or not await self._records.delete_record("", CODES, digest):
+            return None
+        granted = msgspec.json.decode(body, type=GrantedCode)
+        return granted if granted.expires > self._clock() else None
+
+
+def read_applications(given: Mapping[str, Any]) -> dict[str, Application]:
+    """Read the applications of an assistant's file; raise `ConfigError` for wrong ones."""
+    found = {}
+    for id_, options in given.items():
+        key = f"doors.almond.applications.{id_}"
+        if not _ID.fullmatch(str(id_)):
+            raise ConfigError("an application's id has letters, digits, '.', '_' and '-'", key=key)
+        try:
+            found[str(id_)] = application = msgspec.convert(options, Application)
+        except msgspec.ValidationError as error:
+            raise ConfigError(str(error), key=key) from None
+        if not application.redirects:
+            raise ConfigError("an application needs at least one address", key=f"{key}.redirects")
+        for redirect in application.redirects:
+            if (wrong := _fault_of(redirect)) is not None:
+                raise ConfigError(f"{redirect!r:.200} {wrong}", key=f"{key}.redirects")
+    return found
+
+
+def _fault_of(redirect: str) -> str | None:
+    try:
+        parts = urlsplit(redirect)
+        host = parts.hostname or ""
+    except ValueError as error:
+        return f"is no address: {error}"
+    if not parts.scheme or parts.fragment:
+        return "is no whole address without a fragment"
+    if parts.scheme in ("javascript", "data", "vbscript", "file"):
+        return f"has the scheme {parts.scheme}, which is not safe"
+    if parts.scheme == "http" and host != "localhost" and not is_loopback(host):
+        return "is not encrypted; only http to this machine may be"
+    return None
+
+
+def _without_port(redirect: str) -> str:
+    """Return an address on loopback without its port, which native applications choose freely."""
+    try:
+        parts = urlsplit(redirect)
+        host = parts.hostname or ""
+        if parts.scheme != "http" or not is_loopback(host) or parts.username is not None:
+            return redirect
+        if parts.port is None:
+            return redirect
+    except ValueError:
+        return redirect
+    shown = f"[{host}]" if ":" in host else host
+    return urlunsplit(parts._replace(netloc=shown))
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
