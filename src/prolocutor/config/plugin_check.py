@@ -13,6 +13,7 @@ from prolocutor.config.selector_settings import SelectorSettings, check_method
 from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
+from prolocutor.contracts.channel import DoorPlace
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.abstention import CLARIFY, FALLBACK, PERSON
@@ -27,11 +28,7 @@ def check_plugins(loaded: Survey, findings: Findings) -> None:
         _check_connector(written, loaded, findings)
         _check_selector(written, loaded, findings)
     _check_cards(loaded, findings)
-    for door, options in (loaded.settings.doors or {}).items():
-        try:
-            CHANNELS.checked(door, None, **options)
-        except ConfigError as error:
-            findings.add(loaded.find("doors"), error.what)
+    _check_doors(loaded, findings)
     if loaded.settings.auth.openid is not None:
         try:
             SIGN_IN.load("openid")
@@ -93,6 +90,22 @@ def _check_selector(written: ServiceEntry, loaded: Survey, findings: Findings) -
         hint = did_you_mean(target.unsure.skill, sorted({*names, FALLBACK, CLARIFY, PERSON}))
         what = f"no skill is called '{target.unsure.skill}'"
         findings.add(loaded.find(f"{written.path}.unsure"), what, hint)
+
+
+def _check_doors(loaded: Survey, findings: Findings) -> None:
+    settings = loaded.settings
+    skills = [skill.name for skill in settings.pipeline.of(Stage.SKILL)]
+    place = DoorPlace(settings.folder, skills)
+    for door, options in (settings.doors or {}).items():
+        try:
+            CHANNELS.checked(door, None, **options)
+            check_options = getattr(CHANNELS.load(door), "check_options", None)
+            if check_options is not None:
+                check_options(options, place)
+        except ConfigError as error:
+            key = f"doors.{door}"
+            option = error.key if (error.key or "").startswith(key) else None
+            findings.add(loaded.find(option or key), error.what)
 
 
 def _check_cards(loaded: Survey, findings: Findings) -> None:

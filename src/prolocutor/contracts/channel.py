@@ -12,9 +12,10 @@ at two doors means two persons. Only operators may speak for another user.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from types import UnionType
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -67,6 +68,20 @@ class ErrorForm(msgspec.Struct, frozen=True):
 
     prefix: str
     write: Callable[[Exception], HttpResponse]
+
+
+class DoorPlace(msgspec.Struct, frozen=True):
+    """Where a door will be: the folder of the assistant's file, and the names of its skills."""
+
+    folder: Path
+    skills: Sequence[str]
+
+
+class CheckedDoor(Protocol):
+    """The class of a channel that can tell wrong options before there is an assistant."""
+
+    def check_options(self, options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for options with which it cannot be made; `key` says which."""
 
 
 class Channel(Protocol):

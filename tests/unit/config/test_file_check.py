@@ -206,7 +206,7 @@ def test_a_module_that_cannot_be_imported_is_a_fault(tmp_path: Path, body: str, 
         ),
         (
             "skills: {a: http://h}\ndoors: {mcp: {origins: 5}}\n",
-            (2, "doors", "the door 'mcp' cannot be made: origins should be a list, not 5"),
+            (2, "doors.mcp", "the door 'mcp' cannot be made: origins should be a list, not 5"),
         ),
         (
             "skills:\n  a: {connector: openai_chat, call: {model: m}}\n",

@@ -25,7 +25,7 @@ from prolocutor.a2a.door.webhooks import TaskWebhooks
 from prolocutor.a2a.wire.core import CARD_PATH
 from prolocutor.a2a.wire.faults import INVALID_PARAMS, VERSION_NOT_SUPPORTED, A2aFault
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import ErrorForm, NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.channel import DoorPlace, ErrorForm, NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpRequest, HttpResponse
 from prolocutor.errors import ConfigError, NotFound
 
@@ -97,6 +97,11 @@ class A2a:
             Route("DELETE", f"{BASE}/{{path:path}}", self.delete, any_secret=True),
             ErrorForm(BASE, refused),
         ]
+
+    @staticmethod
+    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for a key that cannot sign."""
+        _signer(options.get("sign"), place.folder)
 
     async def open(self) -> None:
         """Watch for the webhooks that were set before."""

@@ -24,7 +24,7 @@ from prolocutor.almond.door.result_stream import ResultStream
 from prolocutor.almond.door.speakers import PREFIX, Speaker, speaker_of
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.turn_result import TurnResult
-from prolocutor.contracts.channel import NotFoundText, Route, WebSocketRoute
+from prolocutor.contracts.channel import DoorPlace, NotFoundText, Route, WebSocketRoute
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.websocket import WebSocket
 from prolocutor.dialog.inputs import Input
@@ -85,6 +85,7 @@ class Almond:
             Route("POST", "/api/notify", notify, "operators"),
             Route("GET", "/user/register", _page(links.register_page), "all"),
             Route("GET", "/conversation", _page(links.conversation_page), "all"),
+            *_oauth_routes("/me/api/oauth2", oauth),
             Route("GET", "/devices/create", _page(links.create_page)),
             Route("GET", "/apps", _page(links.apps_page)),
             Route("POST", "/apps", _page(links.stop_app)),
@@ -109,7 +110,6 @@ class Almond:
                     f"{base}/conversation/process",
                     Operation(talk.process, errors=[Conflict]),
                 ),
-                *_oauth_routes(f"{base}/oauth2", oauth),
                 Route("GET", f"{base}/profile", Operation(devices.profile)),
                 Route("GET", f"{base}/devices/list", Operation(devices.list_devices)),
                 Route("POST", f"{base}/devices/create", Operation(devices.create_device)),
@@ -123,6 +123,11 @@ class Almond:
                 ),
                 Route("GET", f"{base}/commands/popular", Operation(self._popular.popular_commands)),
             )
+
+    @staticmethod
+    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for applications that cannot be."""
+        read_applications(options.get("applications") or {})
 
     async def open(self) -> None:
         """Get ready to run programs, which takes too long for the first one to wait."""

@@ -31,6 +31,7 @@ from prolocutor.json_rpc import INVALID_PARAMS, RpcFault
 from prolocutor.mcp.door.client import McpClient
 from prolocutor.mcp.door.content import OUTPUT_SCHEMA, SaidReply, failed_result, tool_result
 from prolocutor.mcp.door.persons import PersonDialog, conversation_of
+from prolocutor.names import suggest
 from prolocutor.pipeline.plan import Stage
 from prolocutor.web.decoding import JsonReader, OpenStruct
 from prolocutor.web.error_table import error_response
@@ -80,6 +81,14 @@ class ElicitedAnswer(msgspec.Struct):
     content: JsonObject | None = None
 
 
+def check_skills(wanted: bool | Sequence[str], known: Sequence[str]) -> None:
+    """Raise `ConfigError` for a wanted skill that is not known."""
+    for name in wanted if not isinstance(wanted, bool) else ():
+        if name not in known:
+            what = f"no skill is called {name!r}; {suggest(name, known)}"
+            raise ConfigError(what, key="doors.mcp.skills")
+
+
 class ToolCalls:
     """The tools of one assistant: `ask`, and one for each of `skills` that is asked alone."""
 
@@ -88,9 +97,7 @@ class ToolCalls:
         services = [one for one in assistant.services() if one.stage == Stage.SKILL]
         wanted = [one for one in services if skills is True or (skills and one.name in skills)]
         known = [one.name for one in services]
-        for name in skills if not isinstance(skills, bool) else ():
-            if name not in known:
-                raise ConfigError(f"no skill is called {name!r}", key="doors.mcp.skills")
+        check_skills(skills, known)
         self._skills: dict[str, str | None] = {ASK: None}
         self._skills |= {tool_name(one.name): one.name for one in wanted}
         self.tools = [

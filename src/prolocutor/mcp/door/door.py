@@ -8,15 +8,15 @@ something is said meanwhile: progress, or a question.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec import UNSET, Raw
 
 from prolocutor.assistant.assistant import Assistant
-from prolocutor.contracts.channel import ErrorForm, Route
+from prolocutor.contracts.channel import DoorPlace, ErrorForm, Route
 from prolocutor.contracts.http import HttpRequest, HttpResponse, Visitor
 from prolocutor.errors import Forbidden
 from prolocutor.json_rpc import (
@@ -33,7 +33,7 @@ from prolocutor.json_rpc import (
     rpc_failure,
     rpc_result,
 )
-from prolocutor.mcp.door.asking import ToolCalls
+from prolocutor.mcp.door.asking import ToolCalls, check_skills
 from prolocutor.mcp.door.client import McpClient, elicits
 from prolocutor.mcp.door.persons import PREFIX, named_user
 from prolocutor.mcp.door.server import McpServer, check_envelope, envelope_of, unsupported
@@ -96,6 +96,11 @@ class Mcp:
             Route("DELETE", PATH, self.delete, any_secret=True),
             ErrorForm(PATH, write_error),
         ]
+
+    @staticmethod
+    def check_options(options: Mapping[str, Any], place: DoorPlace) -> None:
+        """Raise `ConfigError` for a skill that there is not."""
+        check_skills(options.get("skills", False), place.skills)
 
     async def open(self) -> None:
         """Do nothing: there is nothing to get ready."""
