@@ -11,7 +11,7 @@ from prolocutor.config.loading import load
 FOLDER = Path(__file__).parents[2] / "data" / "faulty"
 FILES = sorted(FOLDER.glob("*.yaml"))
 LOOKED_UP = ("unknown_function", "pairing", "doors")
-"""Files that name what only a check looks for: functions, methods of pairing, doors, other files."""
+"""Files that name what only a check looks for: functions, methods, doors, other files."""
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
