@@ -29,6 +29,8 @@ from bench.peers.load import Figures, Load, Usage, WrongReply, load_of, measure,
 from bench.peers.load import parser as load_parser
 from bench.turns.workload import make_pipeline, said
 from prolocutor import Assistant
+from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.observe.record_request import RecordRequest
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = [f"turn-{way}" for way in ("inline", "async", "typed")]
@@ -52,6 +54,8 @@ def arguments() -> Namespace:
     made.add_argument("--durability", choices=["full", "relaxed"], default="full")
     made.add_argument("--dir", type=Path, help="where the file is made")
     made.add_argument("--door", choices=["python", "http"], default="python", help="the way in")
+    made.add_argument("--records", choices=["off", "seen", "kept"], default="off",
+                      help="of turns: none, made for an observer, or kept in the store")  # fmt: skip
     made.add_argument("--services", choices=["python", "http"], default="python", help="the calls")
     return made.parse_args()
 
@@ -95,6 +99,8 @@ async def in_process(
             make_pipeline(options.variant, url),
             store=store_url(options.store, folder),
             durability=options.durability,
+            observers=[] if options.records == "off" else [RecordRequest()],
+            records=RecordSettings() if options.records == "kept" else None,
         )
     )
 
@@ -117,6 +123,10 @@ async def through_http(
     """Drives `prolocutor serve` over kept lines; only the CPU of that process counts."""
     program = Path(sys.executable).with_name("prolocutor")
     file = Path(__file__).with_name("assistant.yaml")
+    if options.records == "off":
+        text = file.read_text()
+        file = folder / file.name
+        file.write_text(f"{text}records: false\n")
     words = ["serve", file, "--port", "0", "--store", store_url(options.store, folder)]
     server = await stack.enter_async_context(child(*words, program=program))
     url = (await server.stdout.readline()).decode().split(" listens on ")[1].split()[0]

@@ -216,7 +216,11 @@ def record_of_service(
     price on its card.
     """
     error = entry.error
-    told = [cost for one in given if isinstance(cost := one.value.get("cost"), int | float)]
+    told = []
+    for one in given:
+        cost = one.value.get("cost")
+        if cost is not None and isinstance(cost, int | float):
+            told.append(cost)
     return ServiceRecord(
         name=entry.step.name,
         stage=entry.step.stage_name,

@@ -51,20 +51,16 @@ _ERROR: Final = 2000
 """Characters that are kept of an error's text."""
 
 
-def flags_of(record: TurnRecord, slow: float) -> int:
-    """Return the flags of a turn, as bits."""
+def flags_of(record: TurnRecord, slow: float) -> tuple[int, int]:
+    """Return the flags of a turn, as bits, and how many of its services failed."""
     flags = NONE if record.by in _NO_ANSWER else 0
     if record.seconds > slow:
         flags |= SLOW
+    failed = 0
     for one in record.services:
         if one.outcome in _FAILURES:
-            return flags | FAILED
-    return flags
-
-
-def failures_of(record: TurnRecord) -> int:
-    """Return how many services failed."""
-    return sum([one.outcome in _FAILURES for one in record.services])
+            failed += 1
+    return (flags | FAILED if failed else flags), failed
 
 
 def shown_flags(flags: int) -> list[TurnFlag]:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from prolocutor.contracts.store import NO_ASK_CLOSING, TurnOpening
+from prolocutor.contracts.store.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state, splicing
 from prolocutor.errors import StoreError
 from prolocutor.stores.sqlite.migrations import APPLICATION_ID, NEWEST
@@ -20,6 +21,10 @@ from prolocutor.testing.sample_turns import a_closing, an_entry, an_opening, ope
 
 VERSIONS = Path(__file__).parent / "versions"
 DUMPS = sorted(VERSIONS.glob("v*.sql"))
+
+
+LISTED = {"v1": [("t", "re: t", 20)], "v2": [("t", "re: t", 20)], "v3": []}
+"""Dialogs of before are listed; later ones are once a record of a turn is kept."""
 
 
 def test_there_is_a_dump_of_each_version() -> None:
@@ -36,11 +41,13 @@ async def test_a_file_of_an_earlier_version_has_all_that_it_had(dump: Path, tmp_
     (open_turn,) = await store.unfinished_turns()
     resumed = await store.resume_turn(open_turn.turn_id, 4, 1)
     dialogs = [dialog async for dialog in store.export(user="ann")]
+    listed = await store.turn_records.conversations(ConversationQuery(user="ann"), None, 10)
     after = await open_new_turn(store, "ann", "after", window=4)
     await store.aclose()
 
     assert resumed.opening.text == "cut off"
     assert [one.text for one in dialogs[0].utterances[:2]] == ["a", "re: a"]
+    assert [(one.said, one.reply, one.turns) for one in listed.items] == LISTED[dump.stem]
     assert [one.user.attributes for one in dialogs[0].utterances[::2]] == [
         {"n": n} for n in range(20)
     ]
@@ -171,8 +178,14 @@ def _dump() -> None:
         path = Path(folder) / "dialogs.db"
         asyncio.run(_make(path))
         connection = sqlite3.connect(path)
+        # The index of words, which is empty here, has no rows that could be dumped.
+        (words,) = connection.execute(
+            "SELECT sql FROM sqlite_schema WHERE name = 'words'"
+        ).fetchone()
+        connection.execute("DROP TABLE words")
         VERSIONS.mkdir(exist_ok=True)
-        (VERSIONS / f"v{NEWEST}.sql").write_text("\n".join(connection.iterdump()) + "\n")
+        dumped = [*connection.iterdump(), f"{words};"]
+        (VERSIONS / f"v{NEWEST}.sql").write_text("\n".join(dumped) + "\n")
         connection.close()
 
 

@@ -25,7 +25,7 @@ from prolocutor.dialog import agent_state, plain, splicing
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
 from prolocutor.errors import Conflict
-from prolocutor.stores.turn_records import failures_of, pack
+from prolocutor.stores.turn_records import pack
 
 DAY = 86_400.0
 
@@ -255,11 +255,11 @@ class KeptRecord:
 
     __slots__ = ("at", "cost", "failed", "flags", "packed", "seconds")
 
-    def __init__(self, record: TurnRecord, flags: int) -> None:
+    def __init__(self, record: TurnRecord, flags: int, failed: int) -> None:
         self.at = record.started
         self.seconds = record.seconds
         self.cost = record.cost
-        self.failed = failures_of(record)
+        self.failed = failed
         self.flags = flags
         self.packed = pack(record)
 

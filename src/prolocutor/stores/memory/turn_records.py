@@ -50,8 +50,8 @@ class MemoryTurnRecords:
         """Keep records."""
         for record in records:
             if record.utt_id in self._state.utterances:
-                flags = flags_of(record, slow)
-                self._state.turn_records[record.utt_id] = KeptRecord(record, flags)
+                kept = KeptRecord(record, *flags_of(record, slow))
+                self._state.turn_records[record.utt_id] = kept
 
     async def tend(self, *, now: float, keep: float, most: int) -> bool:
         """Delete records that are old, or too many."""

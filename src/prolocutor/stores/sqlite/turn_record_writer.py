@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +22,6 @@ from prolocutor.stores.turn_records import (
     FiguresKey,
     add_figures,
     count_hour,
-    failures_of,
     flags_of,
     merged,
     pack,
@@ -55,6 +55,7 @@ _LAST_INDEXED: Final = named("last_indexed")
 _NEXT_INDEXED: Final = named("next_indexed")
 _SET_INDEXED: Final = named("set_indexed")
 _INDEX: Final = named("index_words")
+_INDEX_CHECKED: Final = named("index_words_checked")
 _FORGET_WORDS: Final = named("forget_words")
 _MERGE: Final = named("merge_words")
 _TURNS: Final = named("turns_of_dialog")
@@ -69,10 +70,19 @@ _figures: Final = msgspec.json.Decoder(AgentSpan)
 
 
 class TurnRecordWriter:
-    """Writes the tables `turns`, `facts`, `hours`, `agent_figures` and `words`."""
+    """Writes the tables `turns`, `facts`, `hours`, `agent_figures` and `words`.
 
-    def __init__(self, connection: sqlite3.Connection, rows: PendingRows) -> None:
+    `replies` are the numbers of the latest replies and of their dialogs, by `utt_id`.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        rows: PendingRows,
+        replies: dict[str, tuple[int, int]],
+    ) -> None:
         self._connection = connection
+        self._replies = replies
         self._rows = rows
         self._merges = True
         """Whether the index of words may hold what was deleted: it may after a restart."""
@@ -87,15 +97,17 @@ class TurnRecordWriter:
         hours: dict[int, TurnHour] = {}
         figures: dict[FiguresKey, AgentSpan] = {}
         for record in records:
-            place = execute(_PLACE, (record.utt_id,)).fetchone()
+            place = self._replies.pop(record.utt_id, None)
+            if place is None:
+                place = execute(_PLACE, (record.utt_id,)).fetchone()
             if place is None:
                 self._touch(record)
                 continue
             turn, dialog = place
-            flags = flags_of(record, slow)
+            flags, failed = flags_of(record, slow)
             at = record.started
             turns += (turn, at, record.seconds, record.cost, flags, pack(record))
-            _add_fact(facts, record, turn, dialog, flags)
+            _add_fact(facts, record, turn, dialog, flags, failed)
             hour = int(at) // HOUR * HOUR
             if hour not in hours:
                 hours[hour] = TurnHour(at=hour)
@@ -105,7 +117,8 @@ class TurnRecordWriter:
             return
         for many, part in for_rows(_ADD_TURNS, turns):
             execute(many, part)
-        self._connection.executemany(_ADD_FACTS, facts.values())
+        for many, part in for_rows(_ADD_FACTS, list(chain.from_iterable(facts.values()))):
+            execute(many, part)
         execute(_COUNT, (len(turns) // 6,))
         self._count(hours, figures)
 
@@ -136,6 +149,7 @@ class TurnRecordWriter:
 
     def forget(self, dialog: int) -> None:
         """Delete all that is kept of a dialog; its utterances are still there."""
+        self._replies.clear()  # so that records on their way look whether their dialog is there
         execute = self._connection.execute
         kept = execute(_TURNS, (dialog,)).fetchall()
         hours: dict[int, TurnHour] = {}
@@ -193,7 +207,10 @@ class TurnRecordWriter:
         (end,) = execute(_NEXT_INDEXED, (last, INDEXED)).fetchone()
         if end is None:
             return False
-        execute(_INDEX, (last, end))
+        try:
+            execute(_INDEX, (last, end))
+        except sqlite3.OperationalError:  # a body is damaged: look at each of them first
+            execute(_INDEX_CHECKED, (last, end))
         execute(_SET_INDEXED, (end,))
         return bool(end - last >= INDEXED)
 
@@ -222,10 +239,15 @@ class TurnRecordWriter:
 
 
 def _add_fact(
-    facts: dict[int, list[Any]], record: TurnRecord, turn: int, dialog: int, flags: int
+    facts: dict[int, list[Any]],
+    record: TurnRecord,
+    turn: int,
+    dialog: int,
+    flags: int,
+    failed: int,
 ) -> None:
     """Add a turn to what lists show of its dialog, in the order of the columns."""
-    at, seconds, failed, shown = record.started, record.seconds, failures_of(record), flags & 15
+    at, seconds, shown = record.started, record.seconds, flags & 15
     row = facts.get(dialog)
     if row is None:
         facts[dialog] = [

@@ -49,6 +49,10 @@ class SqliteOpenedTurn(OpenedTurn, kw_only=True):
     dialog: int
 
 
+MOST_REPLIES: Final = 20_000
+"""Replies whose numbers are remembered until their records are kept."""
+
+
 class TurnWriter:
     """Opens and closes turns: gathers rows for the file and keeps the cached heads up to date."""
 
@@ -65,6 +69,8 @@ class TurnWriter:
         self._heads = heads
         self._agenda = agenda
         self._requests = requests
+        self.replies: dict[str, tuple[int, int]] = {}
+        """The numbers of the latest replies and of their dialogs, by `utt_id`."""
         numbers = connection.execute(_LAST_NUMBERS).fetchone()
         person, dialog, dialog_name, self._utterance = (number or 0 for number in numbers)
         self._factory = HeadFactory(
@@ -260,6 +266,10 @@ class TurnWriter:
     ) -> None:
         state = _state(spoken, versions)
         self._utterance += 1
+        if spoken.by_bot:
+            if len(self.replies) >= MOST_REPLIES:
+                self.replies.clear()
+            self.replies[spoken.utt_id] = self._utterance, number
         self._rows.utterances += (self._utterance, number, position, spoken.utt_id, spoken.by_bot,
                                   spoken.user_version, spoken.date_time, spoken.body)  # fmt: skip
         if spoken.hypotheses is not None:

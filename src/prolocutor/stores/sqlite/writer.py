@@ -67,7 +67,7 @@ class SqliteWriter:
             self.agenda = AgendaWriter(connection)
             self.requests = RequestLog(connection, self._rows)
             self.turns = TurnWriter(connection, self._rows, self.heads, self.agenda, self.requests)
-            self.turn_records = TurnRecordWriter(connection, self._rows)
+            self.turn_records = TurnRecordWriter(connection, self._rows, self.turns.replies)
             self.upkeep = Maintenance(connection, self._rows, self.heads, self.turn_records)
         except BaseException as error:
             connection.close()

@@ -218,10 +218,11 @@ class TurnRecordStoreKit(StoreFixtures):
     async def test_nothing_of_a_deleted_person_is_left(self, store: Store) -> None:
         record = await keep_turn(store, "ann", "my secret wish", outcome="failed")
         other = await keep_turn(store, "bob", "hello")
+        late = a_record(await say(store, "ann", "more of it"))
         await found(store)  # so that words are indexed
 
         await store.delete_person("ann")
-        await records_of(store).add([record], slow=SLOW)  # what was on its way
+        await records_of(store).add([record, late], slow=SLOW)  # what was on its way
 
         keeper = records_of(store)
         assert [one.user for one in await found(store)] == ["bob"]

@@ -70,6 +70,16 @@ UPDATE meta SET value = ? WHERE name = 'words';
 -- name: index_words
 INSERT INTO words (rowid, said, reply)
 SELECT reply.utterance,
+    substr(json_extract(CAST(said.body AS TEXT), '$.text'), 1, 2000),
+    substr(json_extract(CAST(reply.body AS TEXT), '$.text'), 1, 2000)
+FROM utterances AS reply
+LEFT JOIN utterances AS said ON said.dialog = reply.dialog AND said.position = reply.position - 1
+    AND NOT said.by_bot
+WHERE reply.utterance > ? AND reply.utterance <= ? AND reply.by_bot;
+
+-- name: index_words_checked
+INSERT INTO words (rowid, said, reply)
+SELECT reply.utterance,
     CASE WHEN json_valid(CAST(said.body AS TEXT))
         THEN substr(json_extract(CAST(said.body AS TEXT), '$.text'), 1, 2000) END,
     CASE WHEN json_valid(CAST(reply.body AS TEXT))
