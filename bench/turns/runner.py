@@ -55,7 +55,7 @@ def arguments() -> Namespace:
     made.add_argument("--dir", type=Path, help="where the file is made")
     made.add_argument("--door", choices=["python", "http"], default="python", help="the way in")
     made.add_argument("--records", choices=["off", "seen", "kept"], default="off",
-                      help="of turns: none, made for an observer, or kept in the store")  # fmt: skip
+                      help="of turns: none, made for an observer, or kept")  # fmt: skip
     made.add_argument("--services", choices=["python", "http"], default="python", help="the calls")
     return made.parse_args()
 

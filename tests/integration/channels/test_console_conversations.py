@@ -1,7 +1,9 @@
 """Conversations at the console: lists, one dialog, and how each reply came about."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -10,6 +12,7 @@ import pytest
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.console.channel import Console
 from prolocutor.contracts.selection import Enough, Selection
+from prolocutor.dialog.agent_state import dialog_to_state
 from prolocutor.pipeline.plan import Pipeline, Service
 from prolocutor.testing.channel_kit import STRICT, Door, at_the_door, running
 from prolocutor.web.authentication import AccessPolicy
@@ -52,9 +55,11 @@ PIPELINE = Pipeline(
 
 
 @asynccontextmanager
-async def a_console(store: str = "memory:") -> AsyncIterator[Door]:
-    async with Assistant(PIPELINE, store=store, deadline=6.0) as assistant:
-        app = make_app(assistant, [Console(assistant)], auth=AccessPolicy(loopback=True))
+async def a_console(
+    store: str = "memory:", pipeline: Pipeline = PIPELINE, **options: Any
+) -> AsyncIterator[Door]:
+    async with Assistant(pipeline, store=store, deadline=6.0) as assistant:
+        app = make_app(assistant, [Console(assistant, **options)], auth=AccessPolicy(loopback=True))
         async with running(app) as url, aiohttp.ClientSession(url) as http:
             yield Door(url, http, assistant, app, None)  # type: ignore[arg-type]
 
@@ -209,3 +214,97 @@ async def test_only_operators_come_in() -> None:
         for visitor, status in ((ann, 403), (door, 401)):
             seen = [(await get(visitor, f"{BASE}/{path}"))[0] for path in paths]
             assert seen == [status] * len(paths)
+
+
+CHANGED = """
+records: false
+skills:
+  parrot: {call: changed_parrot_of_console:parrot}
+"""
+PARROT = """
+async def parrot(request):
+    said = [one["text"] for one in request["utterances"]]
+    return {"text": " / ".join(said), "confidence": 1.0}
+"""
+
+
+async def test_a_turn_is_run_again_and_nothing_is_stored(tmp_path: Path) -> None:
+    (tmp_path / "changed.yaml").write_text(CHANGED)
+    (tmp_path / "changed_parrot_of_console.py").write_text(PARROT)
+    calls: list[str] = []
+
+    async def counting(request: dict[str, Any]) -> dict[str, Any]:
+        city = request["human"]["attributes"].get("city")
+        calls.append(request["turn_id"])
+        text = f"number {len(calls)} after {city}"
+        return {"text": text, "confidence": 0.5, "human_attributes": {"city": "Bergen"}}
+
+    async def paying(request: dict[str, Any]) -> dict[str, Any]:
+        calls.append("paid")
+        return {"text": "paid", "confidence": 0.1}
+
+    pipeline = Pipeline(
+        skills=[Service("counting", counting), Service("paying", paying, rerun=False)]
+    )
+    options = {"folder": tmp_path, "assistants": {"changed": "changed.yaml"}}
+    async with (
+        a_console(f"sqlite:///{tmp_path}/dialogs.db", pipeline, **options) as door,
+        unimported("changed_parrot_of_console"),
+    ):
+        first = await door.assistant.turn("one", user="page:ann")
+        second = await door.assistant.turn("two", user="page:ann")
+        await settled(door)
+        before = await everything(door)
+        at = f"{BASE}/turns/{{}}/again"
+        alive = await job_of(door, at.format(first.reply.utt_id))
+        changed = await job_of(door, at.format(second.reply.utt_id), assistant="changed")
+        refused = [
+            (await post(door, at.format(second.reply.utt_id), assistant="odd"))[0],
+            (await post(door, at.format("0" * 32)))[0],
+        ]
+        names = (await get(door, f"{BASE}/assistants"))[1]
+        after = await everything(door)
+
+    assert refused == [404, 404]
+    assert names == {"items": ["changed"]}
+    assert before == after
+    then, now = alive["then"], alive["now"]
+    assert (then["text"], now["text"]) == ("number 1 after None", "number 5 after None")
+    assert (alive["assistant"], now["spoke"]) == (None, "counting")
+    outcomes = {one["name"]: one["outcome"] for one in now["record"]["services"]}
+    assert outcomes == {"counting": "done", "paying": "skipped"}
+    assert calls.count("paid") == 2
+    assert now["record"]["changes"] == [
+        {"whose": "person", "part": "attributes", "key": "city", "by": ["counting"],
+         "after": "Bergen"},
+    ]  # fmt: skip
+    assert changed["now"]["text"] == "one / number 1 after None / two"
+    assert (changed["assistant"], changed["now"]["spoke"]) == ("changed", "parrot")
+
+
+async def job_of(door: Door, path: str, **body: Any) -> Any:
+    """Start a job and return its result."""
+    status, started = await post(door, path, **body)
+    assert status == 202, started
+    while True:
+        _, job = await get(door, f"{BASE}/jobs/{started['job']}")
+        if job["state"] not in ("waits", "runs"):
+            assert job["state"] == "done", job
+            return job["result"]
+
+
+async def everything(door: Door) -> list[Any]:
+    """Return all dialogs, and what is kept of them."""
+    dialogs = [dialog_to_state(dialog) async for dialog in door.assistant.store.export()]
+    return [dialogs, await listed(door), (await get(door, f"{BASE}/hours"))[1]["turns"]]
+
+
+@asynccontextmanager
+async def unimported(name: str) -> AsyncIterator[None]:
+    """Forget a module of a temporary folder, and the folder."""
+    path = [*sys.path]
+    try:
+        yield
+    finally:
+        sys.modules.pop(name, None)
+        sys.path[:] = path

@@ -8,6 +8,7 @@ from typing import Final
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.channels.console.again import AgainEndpoints
 from prolocutor.channels.console.agent_states import AgentStates
 from prolocutor.channels.console.agents import AgentEndpoints
 from prolocutor.channels.console.conversations import DialogListEndpoints
@@ -46,6 +47,7 @@ class Console:
     `file` is what is known of the assistant's file, `cards` are those of its skills where they are
     not the services' own.
     With `recording`, records of turns are kept even where the assistant was made without.
+    `assistants` are files by name, beside the assistant's own, on which turns may be run again.
     """
 
     name: Final = "console"
@@ -62,6 +64,7 @@ class Console:
         file: HintedFile | None = None,
         cards: Mapping[str, Card] | None = None,
         recording: bool = True,
+        assistants: dict[str, str] | None = None,
     ) -> None:
         if recording and assistant.recorder is None:
             assistant.keep_records(RecordSettings())
@@ -73,13 +76,15 @@ class Console:
         assistant.observers += [figures, states]
         deadline = assistant.engine.prepared.limits.deadline
         slow = deadline * SLOW if recorder is None else recorder.slow
+        turns = ReplyEndpoints(assistant)
         resources: list[ConsoleResource] = [
             ConsolePages(context.assistant),
             HandoverEndpoints(context.assistant),
             PeopleEndpoints(context.assistant),
             JobEndpoints(context.jobs),
             DialogListEndpoints(None if recorder is None else recorder.store, assistant.desk),
-            ReplyEndpoints(assistant),
+            turns,
+            AgainEndpoints(context, turns, assistants or {}),
             AgentEndpoints(assistant, figures, states, cards or {}),
             PlanEndpoint(assistant, figures, states, file),
             LiveEndpoint(LiveFeed(assistant, states, slow)),
