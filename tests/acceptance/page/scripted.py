@@ -125,8 +125,11 @@ class Server:
         return self.script.opened.get(timeout=PATIENCE)
 
     def heard(self) -> Frame:
-        """Wait for what the page says, without what it says of the time zone."""
+        """Wait for what the page says, without its key and what it says of the time zone."""
         frame = self.script.heard.get(timeout=PATIENCE)
+        if frame["type"] == "stop":
+            return frame
+        assert frame.pop("key")
         assert frame.pop("platformData")["timezone"]
         return frame
 

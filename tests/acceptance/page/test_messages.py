@@ -170,11 +170,21 @@ def test_a_message_of_a_kind_to_come_is_named(page: Page, server: Server) -> Non
 
 def test_who_speaks_has_a_face(page: Page, server: Server) -> None:
     page.route("**/icons/news", lambda route: route.fulfill(body=PNG, content_type="image/png"))
+    agents = [{"name": "news", "icon": True}, {"name": "travel_bot"}, {"name": "tax-help"}]
+    page.route("**/api/page*", lambda route: route.fulfill(json={"agents": agents}))
+    page.reload()
     server.opened()
-    server.send(message(0, text="hello", icon="news"), message(1, text="hi", icon=None), NOTHING)
+    names = ["news", None, "travel_bot", "tax-help", "unknown"]
+    server.send(*(message(n, text="hi", icon=name) for n, name in enumerate(names)), NOTHING)
 
     expect(log(page).locator("img.face")).to_have_attribute("src", "/icons/news")
-    expect(log(page).locator("span.face")).to_have_text("·")
+    expect(log(page).locator("span.face")).to_have_text(["·", "tb", "th", "un"])
+    faces = (
+        log(page)
+        .locator("span.face")
+        .evaluate_all("(all) => all.map((one) => getComputedStyle(one).backgroundColor)")
+    )
+    assert len(set(faces)) == len(faces)
 
 
 def _json(kind: str) -> Frame:

@@ -1,17 +1,22 @@
-// The chat page: the line, the conversation, and what is drawn of them.
+// The chat page: the conversations, the one that is shown, and how its answers came about.
 
+import "./drawings.js";
 import { ALONE, Ask } from "./asks.js";
-import { isQuiet, play, ring, setQuiet } from "./bell.js";
+import { isQuiet, setQuiet } from "./bell.js";
 import { Composer } from "./composer.js";
-import { cutOff, EMPTY, firstId, lastId, opening, received, saying, settled } from "./conversation.js";
+import { EMPTY, firstId, lastId } from "./conversation.js";
 import { Log } from "./log.js";
+import { loadInfo } from "./page_info.js";
 import { Panel } from "./panel.js";
-import { text } from "./safe.js";
+import { makeTalk } from "./talk.js";
+import { Talks, useTalks } from "./talks.js";
+import { setTheme, theme } from "./themes.js";
 import { Drawing, html, render, useEffect, useRef, useState } from "./ui.js";
-import { setConversation, setToken, timezone } from "./visitor.js";
-import { Wire } from "./wire.js";
+import { addressedConversation, currentConversation, newConversation, pageAddress } from "./visitor.js";
 
-const PAGE = 50;
+const SIDE = "prolocutor.side";
+const NARROW = matchMedia("(max-width: 47.99rem)");
+const THEMES = ["system", "light", "dark"];
 const LINES = {
   connecting: "Connecting…",
   open: "Connected",
@@ -20,10 +25,13 @@ const LINES = {
 };
 
 function App({ name }) {
-  const [state, line, talk] = useConversation();
+  const talks = useTalks();
+  const [state, line, talk] = useTalk(talks.renew);
   const [panel, setPanel] = useState(null);
-  const [quiet, hush] = useState(isQuiet());
+  const [side, setSide] = useSide();
+  const [target, setTarget] = useState(null);
   const origin = useRef(null);
+  const menu = useRef(null);
   const why = (uttId) => {
     origin.current = document.activeElement;
     setPanel(uttId);
@@ -32,29 +40,84 @@ function App({ name }) {
     setPanel(null);
     origin.current?.focus();
   };
-  const toggle = () => {
-    setQuiet(!quiet);
-    hush(!quiet);
+  const show = (id, message = null) => {
+    setPanel(null);
+    setTarget(message === null ? null : { message });
+    if (NARROW.matches) setSide(false);
+    if (id === currentConversation() && message !== null) return talk.reach(message);
+    history.pushState(null, "", pageAddress(id));
+    return talk.turnTo(id, message);
   };
-  return html`<div class=${`app ${panel ? "with-panel" : ""}`}>
-    <main>
+  const begin = () => {
+    show(newConversation());
+    document.getElementById("words")?.focus();
+  };
+  const leaveSide = () => {
+    setSide(false);
+    menu.current?.focus();
+  };
+  useEffect(() => {
+    const moved = () => {
+      setTarget(null);
+      talk.turnTo(addressedConversation());
+    };
+    addEventListener("popstate", moved);
+    return () => removeEventListener("popstate", moved);
+  }, []);
+  useEffect(() => {
+    const pressed = (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      if (side && NARROW.matches) leaveSide();
+      else if (state.busy) talk.stop();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [state.busy, side]);
+  const title = talks.items.find((one) => one.id === currentConversation())?.title;
+  return html`<div class=${`app ${panel ? "with-panel" : ""} ${side ? "with-talks" : ""}`}>
+    ${side && html`<div class="veil" onClick=${leaveSide}></div>
+      <${Talks} talks=${talks} turnTo=${show} begin=${begin} goTo=${show} close=${leaveSide} />`}
+    <main inert=${side && NARROW.matches}>
       <header class="top">
-        <h1>${name}</h1>
+        <button class="round" ref=${menu} aria-label="Conversations" aria-expanded=${side} aria-controls="talks"
+          title="Conversations" onClick=${() => setSide(!side)}><${Drawing} name="menu" /></button>
+        <h1>${name}${title && html`<small> ${title}</small>`}</h1>
         <span class="line ${line}" role="status">${LINES[line]}</span>
-        <button class="round" aria-label="Sounds" aria-pressed=${!quiet} title=${quiet ? "Sounds are off" : "Sounds are on"}
-          onClick=${toggle}><${Drawing} name=${quiet ? "mute" : "bell"} /></button>
+        <${Theme} />
+        <${Sounds} />
       </header>
       ${line === "refused"
         ? html`<${SignIn} enter=${talk.enter} />`
-        : html`<${Log} state=${state} name=${name} say=${talk.say} again=${talk.again} why=${why}
+        : html`<${Log} state=${state} name=${name} say=${talk.say} again=${talk.again} why=${why} target=${target}
               earlier=${firstId(state) > 0 && talk.earlier} />
             <footer>
               ${state.ask && !state.busy && html`<${Ask} key=${`${state.ask}-${lastId(state)}`} kind=${state.ask} say=${talk.say} />`}
-              ${!(ALONE.has(state.ask) && !state.busy) && html`<${Composer} say=${talk.say} ask=${state.ask} />`}
+              ${!(ALONE.has(state.ask) && !state.busy) && html`<${Composer} say=${talk.say} ask=${state.ask} busy=${state.busy} stop=${talk.stop} />`}
             </footer>`}
     </main>
     ${panel && html`<${Panel} uttId=${panel} close=${close} />`}
   </div>`;
+}
+
+function Sounds() {
+  const [quiet, hush] = useState(isQuiet());
+  const toggle = () => {
+    setQuiet(!quiet);
+    hush(!quiet);
+  };
+  return html`<button class="round" aria-label="Sounds" aria-pressed=${!quiet} title=${quiet ? "Sounds are off" : "Sounds are on"}
+    onClick=${toggle}><${Drawing} name=${quiet ? "mute" : "bell"} /></button>`;
+}
+
+function Theme() {
+  const [chosen, choose] = useState(theme());
+  const next = () => {
+    const after = THEMES[(THEMES.indexOf(chosen) + 1) % THEMES.length];
+    setTheme(after);
+    choose(after);
+  };
+  return html`<button class="round" aria-label=${`Theme: ${chosen}`} title=${`Theme: ${chosen}`} onClick=${next}>
+    <${Drawing} name="theme" /></button>`;
 }
 
 function SignIn({ enter }) {
@@ -73,81 +136,43 @@ function SignIn({ enter }) {
 }
 
 // Hold the conversation: its state, the state of the line, and what can be done.
-function useConversation() {
+function useTalk(ended) {
   const [state, setState] = useState(EMPTY);
   const [line, setLine] = useState("connecting");
   const held = useRef(null);
-  held.current ??= conversation(setState, setLine);
+  const opened = (now) => {
+    setLine(now);
+    if (now === "open") loadInfo();
+  };
+  held.current ??= makeTalk(setState, opened, ended);
   useEffect(() => held.current.open(), []);
   return [state, line, held.current];
 }
 
-function conversation(show, showLine) {
-  let state = EMPTY;
-  let count = 0;
-  const change = (next) => {
-    if (next !== state) show((state = next));
+// Hold whether the conversations are shown: on a phone when they are asked for, else as before.
+function useSide() {
+  const [shown, setShown] = useState(!NARROW.matches && read() !== "no");
+  const set = (value) => {
+    setShown(value);
+    if (!NARROW.matches) write(value ? "yes" : "no");
   };
-  const wire = new Wire({
-    after: () => lastId(state),
-    onLine(line) {
-      if (line === "connecting") change(opening(state));
-      if (line === "broken") change(cutOff(state));
-      showLine(line);
-    },
-    onFrame(frame) {
-      const before = state;
-      change(received(state, frame));
-      if (frame.type === "id" && typeof frame.id === "string") setConversation(frame.id);
-      if (frame.type === "askSpecial") {
-        send();
-        if (!before.begun) earlier();
-      }
-      if (state !== before) call(state.items.at(-1), before);
-    },
-  });
+  return [shown, set];
+}
 
-  // Ask for more of what was said before than the line tells by itself.
-  function earlier() {
-    const first = firstId(state);
-    if (first > 0) wire.open(Math.max(-1, first - PAGE - 1));
+function read() {
+  try {
+    return localStorage.getItem(SIDE);
+  } catch {
+    return null;
   }
+}
 
-  // Send what waits for a line on which all earlier messages have come.
-  function send() {
-    for (const entry of state.caughtUp ? state.pending : []) {
-      const frame = { ...entry.frame, platformData: { timezone } };
-      if (entry.state === "waiting" && wire.send(frame)) change(settled(state, entry.key, "sent"));
-    }
+function write(value) {
+  try {
+    localStorage.setItem(SIDE, value);
+  } catch {
+    // Without storage they are shown at every visit.
   }
-
-  // Call the person where something new came that they did not ask for.
-  function call(item, before) {
-    if (!item?.news || before.items.at(-1) === item) return;
-    if (item.frame.type === "sound") play(text(item.frame.name));
-    else if (item.unasked && before.caughtUp) ring();
-  }
-
-  function say(frame, shown) {
-    count += 1;
-    change(saying(state, { key: `p${count}`, frame, shown: text(shown), state: "waiting" }));
-    send();
-  }
-
-  return {
-    say,
-    earlier,
-    open: () => wire.open(),
-    again(entry) {
-      change(settled(state, entry.key, null));
-      say(entry.frame, entry.shown);
-    },
-    enter(token) {
-      setToken(token);
-      change(EMPTY);
-      wire.open(null);
-    },
-  };
 }
 
 render(html`<${App} name=${document.title} />`, document.getElementById("page"));

@@ -11,7 +11,8 @@ export const EMPTY = {
   items: [],
   // What is asked for; null for nothing, as at the start.
   ask: null,
-  // {key, frame, shown, state}: words without an echo; state "waiting", "sent" or "failed".
+  // {key, frame, shown, state}: words without an echo; state "waiting", "sent", "unsure" (the line
+  // broke meanwhile) or "failed".
   pending: [],
   // Whether an answer is being looked for.
   busy: false,
@@ -46,6 +47,13 @@ export function settled(state, key, change) {
     return change === null ? [] : [{ ...entry, state: change }];
   });
   return { ...state, pending };
+}
+
+// Give the conversation after it has not become clear whether these words have arrived.
+export function doubted(state, key) {
+  if (!state.pending.some((entry) => entry.key === key && entry.state === "unsure")) return state;
+  const next = settled(state, key, "failed");
+  return { ...next, busy: state.turn !== null || next.pending.some((entry) => entry.state !== "failed") };
 }
 
 // Give the conversation after a line was asked for.
@@ -88,16 +96,21 @@ function heard(state, frame) {
     frame,
     news: state.begun && (!state.items.length || frame.id > lastId(state)),
     unasked: !own && !state.busy && !state.pending.length,
+    time: state.begun && !state.replaying ? Date.now() : null,
   };
   const items = [...state.items, item].sort((one, other) => one.at - other.at);
-  const pending = own ? without(state.pending, frame.command) : state.pending;
+  const isNew = frame.id > (lastId(state) ?? -1);
+  const pending = own && isNew ? without(state.pending, frame.command) : state.pending;
   const turn = own ? state.turn : null;
   return { ...state, items, pending, turn, busy: own && item.news ? true : state.busy };
 }
 
+// Give the pending entries without the one of which this is the echo. What was taken for lost has
+// arrived after all.
 function without(pending, said) {
-  const same = (entry) => entry.state !== "failed" && entry.shown.trim() === String(said).trim();
-  const position = pending.findIndex(same);
+  const same = (entry) => entry.state !== "waiting" && entry.shown.trim() === String(said).trim();
+  const live = pending.findIndex((entry) => entry.state !== "failed" && same(entry));
+  const position = live < 0 ? pending.findIndex(same) : live;
   return position < 0 ? pending : pending.toSpliced(position, 1);
 }
 
@@ -127,9 +140,9 @@ function afterEvent(turn, event) {
 }
 
 function expecting(state, ask) {
-  // What was sent on the line before and has no echo by now was lost with it.
+  // What was sent on the line before and has no echo by now was lost with it, or waits there.
   const lost = (entry) => !state.caughtUp && entry.state === "sent";
-  const pending = state.pending.map((entry) => (lost(entry) ? { ...entry, state: "failed" } : entry));
+  const pending = state.pending.map((entry) => (lost(entry) ? { ...entry, state: "unsure" } : entry));
   return {
     ...state,
     ask: ASKS.includes(ask) ? ask : null,

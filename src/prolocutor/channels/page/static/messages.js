@@ -1,7 +1,8 @@
 // One component for each kind of message; what it shows was written by others and is only text.
 
 import { play } from "./bell.js";
-import { iconAddress, internalAddress, pieces, text, uploadedAddress, webAddress } from "./safe.js";
+import { Markdown } from "./markdown.js";
+import { internalAddress, pieces, text, uploadedAddress, webAddress } from "./safe.js";
 import { Drawing, html, useState } from "./ui.js";
 import { withToken } from "./visitor.js";
 
@@ -19,27 +20,14 @@ export function Own({ said }) {
   return html`<p class="words">${text(said)}</p>`;
 }
 
-// The picture of whoever speaks; the first letter of the name where there is none.
-export function Face({ name }) {
-  const address = iconAddress(name);
-  const [missing, setMissing] = useState(MISSING.has(address));
-  const failed = () => {
-    MISSING.add(address);
-    setMissing(true);
-  };
-  if (address && !missing) {
-    return html`<img class="face" src=${address} alt="" title=${name} onError=${failed} />`;
-  }
-  const shown = text(name);
-  const hue = [...shown].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 8, 0);
-  const letter = [...shown.trim()][0] ?? "·";
-  return html`<span class="face letter hue-${hue}" title=${shown} aria-hidden="true">${letter}</span>`;
-}
-
-const MISSING = new Set();
-
 function Words({ frame }) {
-  return text(frame.text) && html`<p class="words">${pieces(frame.text).map(Piece)}</p>`;
+  const stopped = frame.stopped === true;
+  const said = stopped && !frame.icon ? "" : text(frame.text);
+  const mark = stopped && html`<span class="mark">stopped</span>`;
+  if (!said) return mark && html`<p class="words">${mark}</p>`;
+  return frame.format === "markdown"
+    ? html`<div class="words drawn"><${Markdown} source=${said} />${mark}</div>`
+    : html`<p class="words">${pieces(said).map(Piece)}${mark}</p>`;
 }
 
 function Piece(piece) {
@@ -85,13 +73,25 @@ function Video({ frame }) {
 
 function Sound({ frame }) {
   const name = text(frame.name);
+  const shown = SOUNDS[name] ?? name.replace(/[-_]+/g, " ");
   return html`<p class="words sound">
-    <button class="round" aria-label=${`Play the sound ${name}`} onClick=${() => play(name, true)}>
+    <button class="round" aria-label=${`Play the sound ${shown}`} onClick=${() => play(name, true)}>
       <${Drawing} name="play" />
     </button>
-    ${name}
+    ${shown}
   </p>`;
 }
+
+// What the sounds of the freedesktop theme are for, where their names do not say it well.
+const SOUNDS = {
+  __proto__: null,
+  "alarm-clock-elapsed": "alarm clock",
+  "message-new-instant": "a new message",
+  "message-new-email": "a new e-mail",
+  "phone-incoming-call": "a call",
+  complete: "done",
+  bell: "bell",
+};
 
 function Rdl({ frame }) {
   const rdl = frame.rdl !== null && typeof frame.rdl === "object" ? frame.rdl : {};

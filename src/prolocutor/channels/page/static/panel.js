@@ -11,6 +11,7 @@ const WAYS = {
   last_chance: "No agent had an answer, so the last chance spoke.",
   fallback: "Nobody had an answer, so the assistant said so.",
   assistant: "The assistant said this by itself, without asking anybody.",
+  stopped: "It was stopped before the end.",
 };
 
 const OUTCOMES = { __proto__: null, done: "done", failed: "failed", late: "late", skipped: "skipped" };
@@ -31,7 +32,7 @@ export function Panel({ uttId, close }) {
     heading.current.focus();
     return () => (wanted = false);
   }, [uttId]);
-  const pressed = (event) => event.key === "Escape" && close();
+  const pressed = (event) => event.key === "Escape" && (event.stopPropagation(), close());
   return html`<aside class="panel" aria-label="How this answer came about" onKeyDown=${pressed}>
     <header>
       <h2 tabindex="-1" ref=${heading}>How this answer came about</h2>

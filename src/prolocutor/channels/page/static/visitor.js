@@ -7,6 +7,7 @@ const given = new URLSearchParams(location.search);
 
 let token = read(TOKEN);
 let conversation = given.get("id") || read(CONVERSATION);
+let isGiven = given.has("id");
 
 if (given.has("access_token")) {
   setToken(given.get("access_token"));
@@ -14,6 +15,8 @@ if (given.has("access_token")) {
   const rest = given.toString();
   history.replaceState(null, "", location.pathname + (rest ? `?${rest}` : ""));
 }
+
+const ANONYMOUS = /^web-[0-9a-f]{32}/;
 
 export const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone || null;
 
@@ -27,7 +30,39 @@ export function setToken(value) {
 // An anonymous person is known by it alone.
 export function setConversation(id) {
   conversation = id;
-  if (!given.has("id")) write(CONVERSATION, /^web-/.test(id) ? id : null);
+  const [person] = ANONYMOUS.exec(id) ?? [null];
+  if (!isGiven || person === read(CONVERSATION)) write(CONVERSATION, person);
+}
+
+// Give the id of the conversation that is shown; null before the assistant has named it.
+export function currentConversation() {
+  return conversation;
+}
+
+// Turn to another conversation of the same person, or (null) to the one without a name.
+export function turnTo(id) {
+  const known = read(CONVERSATION);
+  conversation = id ?? known;
+  isGiven = id !== null;
+}
+
+// Give an id for a conversation that is new.
+export function newConversation() {
+  const name = [...crypto.getRandomValues(new Uint8Array(6))].map((one) => one.toString(16).padStart(2, "0")).join("");
+  const [person] = ANONYMOUS.exec(conversation ?? "") ?? [];
+  return person ? `${person}.${name}` : name;
+}
+
+// Give the address of the page with a conversation.
+export function pageAddress(id) {
+  const query = new URLSearchParams(given);
+  query.set("id", id);
+  return `/?${query}`;
+}
+
+// Give the id of the conversation that the address names, null where it names none.
+export function addressedConversation() {
+  return new URLSearchParams(location.search).get("id");
 }
 
 // Give the address of the wire, from after the message with this id.
@@ -50,7 +85,9 @@ export function withToken(address) {
 export async function ask(address, options = {}) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
-  const response = await fetch(`${address}?${whose()}`, { ...options, headers });
+  const query = whose();
+  for (const [name, value] of Object.entries(options.query ?? {})) query.set(name, value);
+  const response = await fetch(`${address}?${query}`, { ...options, headers });
   const body = await response.json().catch(() => null);
   if (!response.ok) {
     const refused = new Error(body?.error || `the assistant answered ${response.status}`);
