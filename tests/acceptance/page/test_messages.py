@@ -169,6 +169,7 @@ def test_a_message_of_a_kind_to_come_is_named(page: Page, server: Server) -> Non
 
 
 def test_who_speaks_has_a_face(page: Page, server: Server) -> None:
+    server.opened()
     page.route("**/icons/news", lambda route: route.fulfill(body=PNG, content_type="image/png"))
     agents = [{"name": "news", "icon": True}, {"name": "travel_bot"}, {"name": "tax-help"}]
     page.route("**/api/page*", lambda route: route.fulfill(json={"agents": agents}))

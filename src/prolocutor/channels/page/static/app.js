@@ -52,10 +52,15 @@ function App({ name }) {
     show(newConversation());
     document.getElementById("words")?.focus();
   };
+  const leaving = useRef(false);
   const leaveSide = () => {
+    leaving.current = true;
     setSide(false);
-    menu.current?.focus();
   };
+  useEffect(() => {
+    if (!side && leaving.current) menu.current.focus();
+    leaving.current = false;
+  }, [side]);
   useEffect(() => {
     const moved = () => {
       setTarget(null);
@@ -64,15 +69,16 @@ function App({ name }) {
     addEventListener("popstate", moved);
     return () => removeEventListener("popstate", moved);
   }, []);
+  const escape = useRef(null);
+  escape.current = () => (side && NARROW.matches ? leaveSide() : talk.stop());
   useEffect(() => {
     const pressed = (event) => {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-      if (side && NARROW.matches) leaveSide();
-      else if (state.busy) talk.stop();
+      escape.current();
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
-  }, [state.busy, side]);
+  }, []);
   const title = talks.items.find((one) => one.id === currentConversation())?.title;
   return html`<div class=${`app ${panel ? "with-panel" : ""} ${side ? "with-talks" : ""}`}>
     ${side && html`<div class="veil" onClick=${leaveSide}></div>

@@ -15,12 +15,12 @@ function linked(items) {
   const found = items.map((item) => {
     const isOwn = item.frame.type === "command";
     const uttId = !isOwn && typeof item.frame.utt_id === "string" ? item.frame.utt_id : null;
-    const time = item.time ?? timeOfId(uttId);
+    const time = timeOfId(uttId) ?? item.time;
     const one = { ...item, uttId, own: isOwn, time, asked: uttId ? own : null, answer: null };
     if (isOwn) own = one;
-    if (own && uttId) {
-      own.answer ??= uttId;
-      own.time ??= time;
+    if (own && uttId && own.answer === null) {
+      own.answer = uttId;
+      own.time = timeOfId(uttId) ?? own.time;
     }
     return one;
   });

@@ -1,6 +1,7 @@
 // How an answer came about: who was asked, what they said, who won and why, what failed.
 
 import { text } from "./safe.js";
+import { wholeTime } from "./times.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 import { ask } from "./visitor.js";
 
@@ -13,6 +14,8 @@ const WAYS = {
   assistant: "The assistant said this by itself, without asking anybody.",
   stopped: "It was stopped before the end.",
 };
+
+const MOST = 5;
 
 const OUTCOMES = { __proto__: null, done: "done", failed: "failed", late: "late", skipped: "skipped" };
 
@@ -51,7 +54,8 @@ function Turn({ turn }) {
     <blockquote>${text(turn.text) || "(nothing)"}</blockquote>
     <p class="way">
       <strong>${speakers(turn)}</strong> answered${
-        typeof turn.seconds === "number" ? ` after ${duration(turn.seconds)}` : ""}.
+        typeof turn.seconds === "number" ? ` after ${duration(turn.seconds)}` : ""}${
+        number(turn.started) > 0 ? `, ${wholeTime(1000 * turn.started)}` : ""}.
       ${" "}${WAYS[turn.by] ?? ""}
     </p>
     ${asked.length > 0 && html`<p class="faint">Asked: ${asked.map(text).join(", ")}</p>`}
@@ -81,20 +85,46 @@ function speakers(turn) {
   return names.length > 1 ? names.join(" and ") : text(turn.active_skill) || "The assistant";
 }
 
+// Show each agent once, with its different answers: a question in parts is asked in parts.
 function Hypotheses({ turn }) {
   const chosen = new Set(list(turn.chosen));
-  const found = list(turn.hypotheses).filter((one) => one !== null && typeof one === "object");
-  found.sort((one, other) => number(other.confidence) - number(one.confidence));
-  if (!found.length) return html`<p class="faint">There were none.</p>`;
-  return html`<ol class="hypotheses">${found.map((one) => html`
-    <li class=${chosen.has(one.hypothesis_id) ? "chosen" : ""}>
-      <div class="who"><strong>${text(one.skill_name)}</strong>
-        ${chosen.has(one.hypothesis_id) && html`<span class="badge">chosen</span>`}
-        <span class="confidence">${text(one.confidence)}</span>
-      </div>
-      <meter min="0" max="1" value=${number(one.confidence)} aria-label="Confidence" />
-      <p>${text(one.text)}</p>
-    </li>`)}</ol>`;
+  const agents = byAgent(list(turn.hypotheses), chosen);
+  if (!agents.length) return html`<p class="faint">There were none.</p>`;
+  const shown = agents.filter((one, at) => one.isChosen || at < MOST);
+  const rest = agents.filter((one) => !shown.includes(one));
+  return html`<ol class="hypotheses">${shown.map((one) => html`<${Agent} key=${one.name} agent=${one} />`)}</ol>
+    ${rest.length > 0 && html`<details class="rest"><summary>${rest.length} less sure</summary>
+      <ol class="hypotheses">${rest.map((one) => html`<${Agent} key=${one.name} agent=${one} />`)}</ol></details>`}`;
+}
+
+function Agent({ agent }) {
+  return html`<li class=${agent.isChosen ? "chosen" : ""}>
+    <div class="who"><strong>${agent.name}</strong>
+      ${agent.isChosen && html`<span class="badge">chosen</span>`}
+      <span class="confidence">${text(agent.answers[0].confidence)}</span>
+    </div>
+    <meter min="0" max="1" value=${number(agent.answers[0].confidence)} aria-label="Confidence" />
+    ${agent.answers.map((one) => html`<p>${text(one.text)}</p>`)}
+  </li>`;
+}
+
+function byAgent(hypotheses, chosen) {
+  const found = hypotheses.filter((one) => one !== null && typeof one === "object");
+  const rank = (one) => number(one.confidence) + (chosen.has(one.hypothesis_id) ? 1e6 : 0);
+  found.sort((one, other) => rank(other) - rank(one));
+  const agents = new Map();
+  for (const one of found) {
+    const name = text(one.skill_name);
+    const agent = agents.get(name) ?? { name, answers: [], isChosen: false };
+    agents.set(name, agent);
+    agent.isChosen ||= chosen.has(one.hypothesis_id);
+    if (!agent.answers.some((other) => plainly(other) === plainly(one))) agent.answers.push(one);
+  }
+  return [...agents.values()];
+}
+
+function plainly(one) {
+  return text(one.text).trim().replace(/[.!?]$/, "");
 }
 
 function Timeline({ services, seconds }) {

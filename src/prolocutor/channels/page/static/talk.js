@@ -75,7 +75,8 @@ export function makeTalk(show, showLine, ended) {
     say,
     earlier,
     open: () => wire.open(),
-    stop: () => wire.send({ type: "stop" }),
+    // Stop the turn that runs, if one does.
+    stop: () => state.busy && wire.send({ type: "stop" }),
     // The same words by the same key are one turn, should they have arrived after all.
     again(entry) {
       change(settled(state, entry.key, null));

@@ -2,7 +2,7 @@
 
 import { Search } from "./search.js";
 import { periodName } from "./times.js";
-import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
+import { Drawing, html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
 import { ask, currentConversation, pageAddress } from "./visitor.js";
 
 const JSON_BODY = { "Content-Type": "application/json" };
@@ -93,7 +93,7 @@ function Talk({ talk, talks, turnTo, begin }) {
 
 function Rename({ title, save, leave, wrong }) {
   const field = useRef(null);
-  useEffect(() => field.current.select(), []);
+  useLayoutEffect(() => field.current.select(), []);
   const submit = (event) => {
     event.preventDefault();
     save(field.current.value.trim());
@@ -119,7 +119,7 @@ function Question({ title, yes, no, wrong }) {
   return html`<dialog class="question" ref=${box} aria-label="Delete this conversation?" onCancel=${closing} onKeyDown=${pressed}>
     <p>Delete <strong>${title}</strong>? All that was said in it is gone then.</p>
     ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
-    <div class="pair"><button class="press" autofocus onClick=${no}>Keep it</button>
+    <div class="pair"><button class="press" onClick=${no}>Keep it</button>
       <button class="press danger" onClick=${yes}>Delete</button></div>
   </dialog>`;
 }

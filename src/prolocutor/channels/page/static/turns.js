@@ -6,7 +6,7 @@ import { Message, Own } from "./messages.js";
 import { text } from "./safe.js";
 import { canRead, useReading } from "./speech.js";
 import { shortTime, wholeTime } from "./times.js";
-import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
+import { Drawing, html, useLayoutEffect, useRef, useState } from "./ui.js";
 import { ask } from "./visitor.js";
 
 export function OwnGroup({ group, say, lit }) {
@@ -37,7 +37,7 @@ export function OwnGroup({ group, say, lit }) {
 
 function Editor({ said, save, leave }) {
   const field = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current.focus();
     field.current.setSelectionRange(said.length, said.length);
   }, []);

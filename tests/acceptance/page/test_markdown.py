@@ -1,0 +1,106 @@
+"""Texts that are written in Markdown: drawn where a message says so, and never more than text."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.acceptance.page.frames import HOSTILE, log, message
+from tests.acceptance.page.scripted import NOTHING, Server, harmed
+
+pytestmark = pytest.mark.browser
+
+SOURCE = """# Refunds
+
+Yes, **an hour** or *more*; see [the rules](https://elsewhere.example/a_b) or https://elsewhere.example/x_y.
+![a map](https://elsewhere.example/map.png) \\*as it is\\* 2 * 3 * 4
+
+| late by | back |
+|---|:-:|
+| 1 hour | half |
+
+- one
+  1. first
+  2. second
+- [x] done
+
+> quoted `code`
+
+```python
+def f(x): return x ** 2 <b>
+```"""
+
+LARGE = [
+    "*" * 100_000,
+    "[a](" * 25_000,
+    "> " * 50_000,
+    "`a " * 33_000,
+    "- a\n" * 5_000,
+    "_a " * 33_000,
+]
+
+
+def drawn(page: Page, server: Server, text: Any) -> Locator:
+    server.opened()
+    server.send(message(0, text=text, format="markdown"), message(1, text="all"), NOTHING)
+    expect(log(page).get_by_text("all", exact=True)).to_be_visible()
+    return log(page).locator(".markdown")
+
+
+def test_markdown_is_drawn_where_a_message_says_so(page: Page, server: Server) -> None:
+    text = drawn(page, server, SOURCE)
+
+    expect(text.get_by_role("heading", name="Refunds")).to_be_visible()
+    expect(text.locator("strong")).to_have_text("an hour")
+    expect(text.locator("em")).to_have_text("more")
+    links = text.get_by_role("link")
+    expect(links).to_have_text(["the rules", "https://elsewhere.example/x_y", "a map"])
+    assert links.first.get_attribute("rel") == "noopener noreferrer nofollow"
+    expect(text.get_by_role("cell")).to_have_text(["1 hour", "half"])
+    expect(text.locator("ol li")).to_have_text(["first", "second"])
+    expect(text.locator("ul > li")).to_contain_text(["one", "☑ done"])
+    expect(text.locator("blockquote code")).to_have_text("code")
+    expect(text.locator("pre")).to_have_text("def f(x): return x ** 2 <b>")
+    expect(text).to_contain_text("*as it is* 2 * 3 * 4")
+    expect(text.locator("img")).to_have_count(0)
+    server.send(message(2, text="**as it came**"), NOTHING)
+    expect(log(page).get_by_text("**as it came**", exact=True)).to_be_visible()
+
+
+def test_what_is_hostile_in_markdown_stays_text(page: Page, server: Server) -> None:
+    hostile = [
+        HOSTILE,
+        f"[{HOSTILE}](javascript:window.harmed.push(1)) [x](data:text/html,1) [y](//e.example)",
+        "![x](javascript:alert(1)) <javascript:alert(1)> [z](https://user@e.example/ 'a')",
+        f"| {HOSTILE} |\n|---|\n| {HOSTILE} |\n\n- {HOSTILE}\n\n```{HOSTILE}\n{HOSTILE}\n```",
+        "\u202eevil\u202c [\u202e](https://elsewhere.example) \x00",
+        "> - " * 40 + "deep",
+    ]
+    text = drawn(page, server, "\n\n".join(hostile))
+
+    expect(text).to_contain_text("<b>bold</b>")
+    expect(text).to_contain_text("deep")
+    assert harmed(page) == []
+    depth = text.evaluate(
+        "(one) => Math.max(...[...one.querySelectorAll('*')].map((each) => {"
+        " let n = 0; for (; each !== one; each = each.parentElement) n += 1; return n; }))"
+    )
+    assert depth < 40
+
+
+def test_large_and_odd_texts_do_not_hold_the_page_up(page: Page, server: Server) -> None:
+    server.opened()
+    texts: list[Any] = [*LARGE, None, {"__html": "x"}, 7]
+    frames = [message(n, text=one, format="markdown") for n, one in enumerate(texts)]
+    server.send(*frames, message(len(frames), text="all"), NOTHING)
+
+    expect(log(page).get_by_text("all", exact=True)).to_be_visible()
+
+
+def test_code_is_copied_as_it_was_written(page: Page, server: Server) -> None:
+    text = drawn(page, server, "```\na  *b*\n```")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text.get_by_role("button", name="Copy the code").click()
+
+    expect(text.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "a  *b*"
