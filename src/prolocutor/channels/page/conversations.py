@@ -9,7 +9,12 @@ from msgspec import Meta
 
 from prolocutor.assistant.assistant import Assistant
 from prolocutor.channels.page.ownership import PageUser, conversation_id, dialog_of, user_of
-from prolocutor.channels.page.said_words import SaidMessage, first_words, read_message, time_of_id
+from prolocutor.channels.page.said_words import (
+    first_words,
+    may_have,
+    read_message,
+    time_of_id,
+)
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import Visitor
 from prolocutor.contracts.quota import spend
@@ -165,21 +170,19 @@ class OwnConversations:
         if not wanted:
             raise BadInput("words has no word", field="words")
         before, found = _number(params.cursor), list[SearchHit]()
-        times: dict[str, float] = {}
+        later: dict[str, bytes | None] = {}
         for _ in range(SCANNED // PAGE):
             rows = await self._store.feed_before(user, before, PAGE)
             spend("backlog", user, max(1, len(rows)))
             for row in rows:
-                before = row.n
-                message = read_message(row.message)
-                if message.utt_id:
-                    times[row.dialog_name] = time_of_id(message.utt_id)
-                hit = _hit(row, message, wanted, times.get(row.dialog_name))
+                before, name = row.n, row.dialog_name
+                hit = _hit(row, wanted, later.get(name)) if may_have(row.message, wanted) else None
                 if hit is not None:
-                    id_ = conversation_id(request.visitor, params, row.dialog_name)
+                    id_ = conversation_id(request.visitor, params, name)
                     found.append(msgspec.structs.replace(hit, conversation=id_))
                     if len(found) == params.limit:
                         return SearchHits(found, str(before))
+                later[name] = row.message
             if len(rows) < PAGE:
                 return SearchHits(found, None)
         return SearchHits(found, str(before))
@@ -209,19 +212,20 @@ def _summary(
     )
 
 
-def _hit(
-    row: FeedRow, message: SaidMessage, wanted: list[str], at: float | None
-) -> SearchHit | None:
+def _hit(row: FeedRow, wanted: list[str], later: bytes | None) -> SearchHit | None:
+    """Return a row that has all words; `later` is the row after it, by which words have a time."""
+    message = read_message(row.message)
     found = message.around(wanted)
     if found is None or row.id is None:
         return None
+    utt_id = message.utt_id or read_message(later).utt_id
     return SearchHit(
         conversation=row.dialog_name,
         message=row.id,
         text=found,
         own=message.type == "command",
         icon=message.icon,
-        at=at,
+        at=time_of_id(utt_id) if utt_id else None,
     )
 
 

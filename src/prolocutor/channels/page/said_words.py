@@ -50,6 +50,19 @@ def read_message(message: bytes | None) -> SaidMessage:
     return read
 
 
+def may_have(message: bytes | None, wanted: list[str]) -> bool:
+    """Return whether a row may have all words, without reading it.
+
+    Where both are ASCII they stand there as they are; in other texts folded letters may differ.
+    """
+    if message is None:
+        return False
+    if not message.isascii():
+        return True
+    lower = message.lower()
+    return all(word.encode() in lower for word in wanted if word.isalnum())
+
+
 def first_words(text: object) -> str:
     """Return the beginning of a text as a title, cut between words where that is possible."""
     words = " ".join(text.split()) if isinstance(text, str) else ""
