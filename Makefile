@@ -17,8 +17,10 @@ SDK := build/sdk
 # NATS's client for JavaScript, for the worker of docs/reference/workers.md; PROLOCUTOR_NODE likewise.
 NODE := build/node
 PIP := -m pip --disable-pip-version-check --no-input
-# Tests of one file run in one process: they share servers, browsers and stores.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+# Tests of one file run in one process: they share servers, browsers and stores. Many of them wait for
+# others, so there is one process more than there are cores.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
