@@ -27,6 +27,7 @@ COMMANDS: Final = {
     ),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "List, show, export, rate and delete dialogs."),
     "keys": ("prolocutor.cli.keys:keys", "Make, list and revoke keys of operators."),
+    "audit": ("prolocutor.cli.audit:audit", "List what operators did."),
     "store": ("prolocutor.cli.store:store", "Migrate, check and copy stores."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
     "train": ("prolocutor.cli.train:train", "Train a router or a ranker on labels."),

@@ -6,6 +6,7 @@ full names, with the prefix of the door that they came in by.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
@@ -17,6 +18,7 @@ from prolocutor.cli.turn_output import TurnOutput, turn_output
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import KeyScope, Visitor
 from prolocutor.errors import BadInput, Forbidden, NotFound
+from prolocutor.web.audit_trail import AuditedAct, acts_of
 from prolocutor.web.key_ring import KeyRing, StoredKey
 from prolocutor.web.operations import Operation, TypedRequest
 
@@ -25,6 +27,7 @@ CLOSE: Final = "/owner/close"
 RATE: Final = "/owner/rate"
 DELETE: Final = "/owner/delete"
 KEYS: Final = "/owner/keys"
+AUDIT: Final = "/owner/audit"
 
 
 class OwnerTurn(msgspec.Struct, frozen=True):
@@ -90,6 +93,18 @@ class KeyResult(msgspec.Struct, frozen=True):
     secret: str = ""
 
 
+class AuditQuestion(msgspec.Struct, frozen=True):
+    """For how many seconds to look back."""
+
+    seconds: float
+
+
+class AuditList(msgspec.Struct, frozen=True):
+    """What operators did, the earliest first."""
+
+    acts: list[AuditedAct]
+
+
 async def obey(ring: KeyRing, command: KeyCommand) -> KeyResult:
     """Do what is to be done with keys."""
     if command.do == "list":
@@ -116,6 +131,7 @@ class OwnerChannel:
             Route("POST", RATE, Operation(self.owner_rate, errors=[NotFound]), "operators"),
             Route("POST", DELETE, Operation(self.owner_delete), "operators"),
             Route("POST", KEYS, Operation(self.owner_keys, errors=[NotFound]), "operators"),
+            Route("POST", AUDIT, Operation(self.owner_audit), "operators"),
         ]
 
     async def open(self) -> None:
@@ -130,6 +146,12 @@ class OwnerChannel:
         """Make, list or revoke keys (for our own commands)."""
         _check_admin(request.visitor)
         return await obey(self._ring, request.body)
+
+    async def owner_audit(self, request: TypedRequest[None, AuditQuestion]) -> AuditList:
+        """List what operators did (for our own commands)."""
+        _check_admin(request.visitor)
+        since = time.time() - request.body.seconds
+        return AuditList(await acts_of(self._assistant.store, since))
 
     async def owner_turn(self, request: TypedRequest[None, OwnerTurn]) -> TurnOutput:
         """Make a turn and return it as a whole (for our own commands)."""

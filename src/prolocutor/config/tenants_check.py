@@ -13,7 +13,7 @@ from prolocutor.config.check_report import CheckReport
 from prolocutor.config.check_warnings import LOOPBACK
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.file_check import check
-from prolocutor.config.settings import AuthSettings, Settings
+from prolocutor.config.settings import Settings
 from prolocutor.config.tenants_file import TenantEntry, TenantsSettings, load_tenants, shared_by
 from prolocutor.config.yaml_file import YamlDocument, read
 from prolocutor.tenancy import TENANT, Tenant
@@ -73,17 +73,13 @@ def _why_closed(
 ) -> str | None:
     """Return why nobody can talk to a tenant, if so."""
     auth = settings.auth
-    if auth.keys or auth.tokens or auth.anonymous or auth.loopback:
+    if auth.is_closed or auth.anonymous or auth.loopback:
         return None
     if not server.host.startswith(LOOPBACK):
         return f"{server.host} is not loopback, so nobody gets in without auth.keys"
-    if any(_has_secrets(one) for one in (server.auth, *(one.auth for one in known.values()))):
+    if any(one.is_closed for one in (server.auth, *(one.auth for one in known.values()))):
         return (
             "where the server or a tenant has keys or tokens, nobody gets in to this one"
             " without auth.keys, auth.tokens or auth.loopback"
         )
     return None
-
-
-def _has_secrets(auth: AuthSettings) -> bool:
-    return bool(auth.keys or auth.tokens)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
+from prolocutor.config.access_fields import AUTH
 from prolocutor.config.faults import ConfigFaults, Fault
 from prolocutor.config.fields import Findings, MapField, TableField, TextField, TextListField
 from prolocutor.config.loading import load
@@ -110,6 +111,9 @@ _FILE: Final = TableField(
     what="a map of settings",
     keys={
         **{key: TOP[key] for key in _SERVER},
+        "auth": TableField(
+            keys={key: AUTH.keys[key] for key in ("keys", "loopback")}, make=AuthSettings
+        ),
         "limits": TableField(keys={key: LIMITS.keys[key] for key in _SERVER_LIMITS}),
         "tenants": MapField(
             item=TenantField(),
@@ -154,8 +158,8 @@ def load_tenants(path: Path, environ: Mapping[str, str] = os.environ) -> Tenants
 def shared_by(settings: Mapping[str, Settings]) -> Iterator[tuple[str, str]]:
     """Return the tenants that would share with an earlier one what is a tenant's own, and what.
 
-    That is a store, the lessons of a model, and the subjects of NATS, which have the assistant's
-    name.
+    That is a store, a model that learns or is trained, evaluation runs, and the subjects of NATS,
+    which have the assistant's name.
     """
     first: dict[tuple[str, str], str] = {}
     for name, one in settings.items():
@@ -170,11 +174,17 @@ def _own(settings: Settings) -> Iterator[tuple[str, str]]:
         file = sqlite_file(settings.store)
         place = without_password(settings.store).partition("?")[0]
         yield "store", place if file is None else os.path.realpath(file)
+    console = {"console": {}} if settings.doors is None else settings.doors
     for stage in (*ORDER, *SINGLE):
         for service in settings.pipeline.of(stage):
             target = service.target
-            if isinstance(target, SelectorSettings) and learns_online(target) and target.model:
-                yield "model that learns", os.path.realpath(settings.folder / target.model)
+            if not isinstance(target, SelectorSettings) or target.model is None:
+                continue
+            if learns_online(target) or "console" in console:  # where operators train it
+                place = os.path.realpath(settings.folder / target.model)
+                yield "folder of a model that learns or is trained at the console", place
+    if runs := console.get("console", {}).get("runs"):
+        yield "folder of evaluation runs", os.path.realpath(settings.folder / str(runs))
     if settings.messages is not None:
         servers = without_password(settings.messages)
         yield "name of the assistant at the same NATS servers", f"{servers} {settings.name}"

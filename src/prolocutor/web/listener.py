@@ -20,6 +20,7 @@ from prolocutor.contracts.websocket import WebSocket
 from prolocutor.errors import ConfigError, Forbidden, Overloaded, Stopping
 from prolocutor.observe.metrics import TurnMetrics
 from prolocutor.web.asgi import App, Receive, Scope, Send
+from prolocutor.web.audit_trail import AuditTrail
 from prolocutor.web.authentication import AccessPolicy, Authenticator, Headers
 from prolocutor.web.builtin_routes import BuiltinRoutes
 from prolocutor.web.cors import CrossOrigin
@@ -108,6 +109,7 @@ class Listener:
         prefixes = [channel.prefix for channel in channels]
         self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys, ring)
         self._quotas = VisitorQuotaTable(limits)
+        self._trail = AuditTrail(assistant.store)
         self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
         self.stopping = False
         self.assistant = assistant
@@ -152,6 +154,8 @@ class Listener:
                 quotas = self._shared_quotas(shared.counters)
                 quotas.start()
                 opened.push_async_callback(quotas.aclose)
+            self._trail.start()
+            opened.push_async_callback(self._trail.aclose)
             self._opened = opened.pop_all()
 
     def _shared_quotas(self, counters: SharedCounters) -> SharedQuotas:
@@ -260,6 +264,8 @@ class Listener:
         if access == "operators" and scope["path"] != "/metrics":
             what = scope.get("method", "WebSocket")
             audit.info("%s at %s: %s %r", visitor.name, address, what, scope["path"])
+            if what not in ("GET", "HEAD") or request.params:
+                self._trail.note(visitor.name, address, what, scope["path"])
         request.visitor = visitor
         if self.stopping:
             raise Stopping("the assistant is shutting down")

@@ -1,0 +1,125 @@
+"""AuditTrail: what operators did, in the store: who, from where, which request; never what it held.
+
+Acts are gathered for a moment and written together, beside the requests. Looking at lists and
+figures is no act: a page that is open does so all the time. It is in the log all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from prolocutor.contracts.store import RecordStore
+from prolocutor.dialog.ids import new_id
+from prolocutor.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+KIND: Final = "audit"
+"""The kind of the assistant's own records that are acts, some in each."""
+
+KEPT: Final = 90 * 86_400.0
+"""Seconds for which acts are kept."""
+
+MOST: Final = 5_000
+"""Records that are kept."""
+
+GATHER: Final = 1.0
+"""Seconds for which acts are gathered."""
+
+MAX_WAITING: Final = 10_000
+"""Acts that wait for a store that is away; then the earliest is only in the log."""
+
+TIDY: Final = 3600.0
+LONGEST: Final = 300
+
+
+class AuditedAct(msgspec.Struct, frozen=True):
+    """One act: when (seconds, UNIX), who, from which address, by which method at which path."""
+
+    at: float
+    who: str
+    address: str
+    method: str
+    path: str
+
+
+class AuditTrail:
+    """Writes what operators do, and forgets it after a while."""
+
+    def __init__(self, records: RecordStore, clock: Callable[[], float] = time.time) -> None:
+        self._records = records
+        self._clock = clock
+        self._waiting: list[AuditedAct] = []
+        self._news = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+        self._tidied = 0.0
+
+    def note(self, who: str, address: str, method: str, path: str) -> None:
+        """Note one act; it is written a moment later."""
+        self._waiting.append(AuditedAct(self._clock(), who, address, method, path[:LONGEST]))
+        del self._waiting[:-MAX_WAITING]
+        self._news.set()
+
+    def start(self) -> None:
+        """Write in the background from now on."""
+        self._writing = asyncio.create_task(self._write_often(), name="audit trail")
+
+    async def aclose(self) -> None:
+        """Write what waits, and stop."""
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.wait({self._writing})
+        with suppress(StoreError):
+            await self.write()
+
+    async def write(self) -> None:
+        """Write what waits; raise `StoreError`, and keep it, where that is not possible."""
+        acts = self._waiting[:]
+        if acts:
+            await self._records.put_record("", KIND, new_id(), msgspec.json.encode(acts))
+            del self._waiting[: len(acts)]
+        if self._clock() > self._tidied + TIDY:
+            self._tidied = self._clock()
+            await self._forget()
+
+    async def _forget(self) -> None:
+        """Delete what is too old or too much."""
+        kept = await self._records.records("", KIND)
+        least = self._clock() - KEPT
+        for number, (key, body) in enumerate(kept.items()):
+            if number < len(kept) - MOST or _acts(body)[-1].at < least:
+                await self._records.delete_record("", KIND, key)
+
+    async def _write_often(self) -> None:
+        failing = False
+        while True:
+            await self._news.wait()
+            await asyncio.sleep(GATHER)
+            self._news.clear()
+            try:
+                await self.write()
+                failing = False
+            except StoreError as error:
+                self._news.set()
+                if not failing:
+                    log.warning("what operators do cannot be stored now: %s", error)
+                failing = True
+            except Exception:
+                log.exception("what operators do cannot be stored")
+
+
+async def acts_of(records: RecordStore, since: float = 0.0) -> list[AuditedAct]:
+    """Return the acts that are stored, the earliest first; those `since` a time (UNIX)."""
+    found = [act for body in (await records.records("", KIND)).values() for act in _acts(body)]
+    return sorted((act for act in found if act.at >= since), key=lambda act: act.at)
+
+
+def _acts(body: bytes) -> list[AuditedAct]:
+    return msgspec.json.decode(body, type=list[AuditedAct])

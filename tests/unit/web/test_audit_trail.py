@@ -1,0 +1,83 @@
+"""What operators did is kept in the store for a while."""
+
+import asyncio
+from pathlib import Path
+
+import aiohttp
+import pytest
+from click.testing import CliRunner
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.cli.audit import audit
+from prolocutor.deeppavlov.door.api import DeepPavlov
+from prolocutor.errors import StoreError
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.testing.channel_kit import KEY, Gate, pipeline, running
+from prolocutor.web import audit_trail
+from prolocutor.web.audit_trail import AuditTrail, acts_of
+from prolocutor.web.authentication import AccessPolicy
+from prolocutor.web.listener import make_app
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_acts_are_kept_for_a_while_and_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_trail, "MOST", 3)
+    store, clock = MemoryStore(), Clock()
+    trail = AuditTrail(store, clock)
+    for number in range(6):
+        clock.now += audit_trail.KEPT / 5
+        trail.note("ann", "10.0.0.1", "DELETE", f"/api/user/{number}" + "x" * 1000)
+        await trail.write()
+
+    kept = await acts_of(store)
+
+    assert [act.path[:11] for act in kept] == ["/api/user/3", "/api/user/4", "/api/user/5"]
+    assert len(kept[0].path) == audit_trail.LONGEST
+    assert await acts_of(store, clock.now) == kept[-1:]
+
+
+async def test_acts_wait_for_a_store_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    trail = AuditTrail(store)
+
+    async def away(*_: object) -> None:
+        raise StoreError("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "put_record", away)
+        trail.note("ann", "", "POST", "/a")
+        with pytest.raises(StoreError):
+            await trail.write()
+    trail.note("ann", "", "POST", "/b")
+    await trail.aclose()
+
+    assert [act.path for act in await acts_of(store)] == ["/a", "/b"]
+
+
+async def test_the_command_lists_them_while_nobody_serves_the_store(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    async with Assistant(pipeline(Gate()), store=url) as assistant:
+        doors = [DeepPavlov(assistant)]
+        app = make_app(assistant, doors, auth=AccessPolicy(keys={KEY: "ann\x1b"}))
+        headers = {"Authorization": f"Bearer {KEY}"}
+        async with running(app) as served, aiohttp.ClientSession(served, headers=headers) as http:
+            for method, path in (
+                ("DELETE", "/api/user/bob"),
+                ("GET", "/api/dialogs"),
+                ("GET", "/debug/current_load"),
+            ):
+                async with http.request(method, path) as response:
+                    assert response.status in (200, 204, 404)
+
+    told = await asyncio.to_thread(CliRunner().invoke, audit, ["--store", url])
+
+    assert told.exit_code == 0, told.output
+    rows = [line.split("\t")[1:] for line in told.output.splitlines()]
+    assert rows == [["ann\\x1b", "127.0.0.1", "DELETE", "/api/user/bob"]]
