@@ -26,7 +26,7 @@ COMMANDS: Final = {
         "List the processes that share a store, and workers.",
     ),
     "dialogs": ("prolocutor.cli.dialogs:dialogs", "List, show, export, rate and delete dialogs."),
-    "keys": ("prolocutor.cli.keys:keys", "Make, list and revoke keys of operators."),
+    "keys": ("prolocutor.cli.keys:keys", "Make, list and revoke keys of operators and tokens."),
     "audit": ("prolocutor.cli.audit:audit", "List what operators did."),
     "store": ("prolocutor.cli.store:store", "Migrate, check and copy stores."),
     "evaluate": ("prolocutor.cli.evaluate:evaluate", "Measure assistants and agents on data."),
