@@ -25,7 +25,7 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test check lint types floors format docs dist wheel test-wheel image soak soak-replicas \
+.PHONY: help setup serve quick test check lint types floors format docs pictures dist wheel test-wheel image soak soak-replicas \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -64,6 +64,9 @@ format: $(READY) ## format the code and sort its imports
 
 docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve shows it while you write)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs $(or $(ARGS),build --strict --quiet)
+
+pictures: $(READY) ## make the pictures of the console in docs/howto
+	@$(BIN)/python .ci/pictures.py
 
 dist: ## build wheels and sdists in dist/, check them, and try the wheels in environments of their own
 	@$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer)

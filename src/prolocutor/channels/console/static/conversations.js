@@ -62,14 +62,13 @@ function Conversations({ at, operator }) {
 
 function Row({ one, filters }) {
   const flags = listOf(one.flags);
-  const nobody = flags.includes("none");
   const spoke = namesOf(one.spoke).join(", ");
   return html`<li class="row">
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>
       <span>${text(one.said) || "(nothing)"}</span> <small>${text(one.reply)}</small></a>
-    <span class=${`spoke ${nobody ? "nobody" : ""}`} title=${spoke}>${nobody ? "nobody" : spoke}</span>
+    <span class=${`spoke ${spoke ? "" : "nobody"}`} title=${spoke}>${spoke || "nobody"}</span>
     <span class="r turns">${count(one.turns)}</span>
     <span class=${`r slowest ${flags.includes("slow") ? "warn" : ""}`}>${duration(one.slowest)}</span>
     <span class="r cost">${money(one.cost)}</span>

@@ -34,8 +34,9 @@ function Row({ one, first, spoke, at, ticks, lines, end }) {
   const outcome = OUTCOMES[one.outcome] ?? "";
   const ran = Number.isFinite(one.started);
   const taken = seconds(one.ended) - seconds(one.started);
-  const right = seconds(one.ended) > end / 2;
-  const place = !ran ? { left: "0.3rem" } : right ? { right: `calc(100% - ${at(one.started)} + 0.4rem)` } : { left: `calc(${at(one.ended)} + 0.4rem)` };
+  const [before, behind] = [seconds(one.started), end - seconds(one.ended)];
+  const room = !ran || Math.max(before, behind) > 0.15 * end;
+  const place = !ran ? { left: "0.3rem" } : before > behind ? { right: `calc(100% - ${at(one.started)} + 0.4rem)` } : { left: `calc(${at(one.ended)} + 0.4rem)` };
   const error = text(one.error);
   return html`<div class=${`bar-row ${first ? "first" : ""} ${outcome}`} role="row">
     <span class="name" role="rowheader">${first && html`<small>${STAGES[one.stage] ?? text(one.stage)}</small>`}<b class=${spoke ? "spoke" : ""} title=${text(one.name)}>${text(one.name)}</b></span>
@@ -43,7 +44,7 @@ function Row({ one, first, spoke, at, ticks, lines, end }) {
       ${ticks.map((tick) => html`<i class="grid" style=${{ left: at(tick) }}></i>`)}
       ${lines.map((wave) => html`<i class="wave" style=${{ left: at(wave.at) }}></i>`)}
       ${ran && html`<i class=${`bar ${outcome || (one.critical ? "critical" : "")}`} style=${{ left: at(one.started), width: at(taken) }}></i>`}
-      ${error && html`<span class=${`why ${outcome}`} style=${place}>${error.slice(0, 200)}</span>`}
+      ${error && room && html`<span class=${`why ${outcome}`} style=${place}>${error.slice(0, 200)}</span>`}
       ${one.critical && html`<span class="hidden">the reply waited for it</span>`}
     </div>
     <span class="took r" role="cell">${ran ? duration(taken) : outcome || "not run"}${ran && outcome && html`<span class="hidden"> ${outcome}</span>`}</span>
