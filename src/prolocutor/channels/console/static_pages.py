@@ -27,11 +27,13 @@ class PagePath(CachedCopy, frozen=True, kw_only=True):
 class OperatorInfo(msgspec.Struct, frozen=True):
     """Who the operator is, and of which assistant with which agents.
 
-    `writes`: whether the scopes of the operator's key allow more than reading.
+    `writes`: whether the operator's scopes allow more than reading. `session`: whether the operator
+    signed in with an identity provider.
     """
 
     name: str
     writes: bool
+    session: bool
     assistant: str
     agents: list[str]
 
@@ -68,4 +70,6 @@ class ConsolePages:
         visitor, assistant = request.visitor, self._assistant
         agents = [one.name for one in assistant.services() if one.stage is Stage.SKILL]
         writes = visitor.may("operators", reads=False)
-        return OperatorInfo(visitor.name, writes, assistant.name, agents)
+        return OperatorInfo(
+            visitor.name, writes, visitor.session is not None, assistant.name, agents
+        )

@@ -6,6 +6,7 @@ const KEY = "prolocutor.console.key";
 const heard = new Set();
 let key = read("sessionStorage") ?? read("localStorage");
 let line = "open";
+let providerKnown = false;
 
 // What was refused, or did not come: `status` is 0 where nobody answered. `passes` tells whether
 // trying again may help, `wait` how many seconds the server wants to be left alone.
@@ -47,6 +48,9 @@ export function setKey(value, keep) {
 
 export const hasKey = () => Boolean(key);
 
+// Whether people may sign in with an identity provider here, as far as a refusal told.
+export const offersSignIn = () => providerKnown;
+
 // Follow the line: "open", "broken" where the last request had no answer, "out" where it was
 // refused for want of a key.
 export function onLine(changed) {
@@ -61,13 +65,14 @@ async function request(method, address, { body, headers = {}, signal } = {}) {
   if (body !== undefined) all["Content-Type"] = "application/json";
   let response;
   try {
-    response = await fetch(address, { method, body, headers: all, signal, credentials: "omit" });
+    response = await fetch(address, { method, body, headers: all, signal, credentials: "same-origin" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     setLine("broken");
     throw new Refused("The assistant does not answer.", { code: "no_answer" });
   }
   const answer = await response.json().catch(() => null);
+  if (answer?.code === "sign_in_needed") providerKnown = true;
   if (response.status === 401) setLine("out");
   else setLine(response.status >= 502 ? "broken" : "open");
   if (response.ok) return answer;

@@ -1,6 +1,6 @@
 // The console: pages by address, keys, and what all pages stand in.
 
-import { elsewhere, hasKey, onLine, setKey } from "./api.js";
+import { elsewhere, hasKey, offersSignIn, onLine, setKey } from "./api.js";
 import "./drawings.js";
 import { forget, useFetched } from "./fetching.js";
 import { count } from "./figures.js";
@@ -8,7 +8,7 @@ import { useKeys } from "./keys.js";
 import { PAGES } from "./pages.js";
 import { Dialog, Nothing, NotCome, Notices, Waiting } from "./parts.js";
 import { go, link, useAddress } from "./router.js";
-import { SignIn } from "./sign_in.js";
+import { SignIn, signOut } from "./sign_in.js";
 import { setTheme, theme } from "./themes.js";
 import { Drawing, html, render, useEffect, useRef, useState } from "./ui.js";
 
@@ -40,10 +40,11 @@ function Visit({ line, enter }) {
   const { value, error } = operator;
   const refused = error && (error.status === 401 || error.status === 403);
   if (refused || (line === "out" && value)) {
-    return html`<${SignIn} name=${NAME} enter=${enter} wrong=${hasKey() ? error?.message ?? "This key is not known any more." : ""} />`;
+    return html`<${SignIn} name=${NAME} enter=${enter} provider=${offersSignIn()} refused=${!hasKey() && error?.status === 403}
+      wrong=${hasKey() ? error?.message ?? "This key is not known any more." : ""} />`;
   }
   if (!value) return html`<main class="alone">${error ? html`<${NotCome} of=${operator} what="The console" />` : html`<${Waiting} rows=${6} />`}</main>`;
-  return html`<${Shell} operator=${value} line=${line} leave=${hasKey() ? () => enter(null, false) : null} />`;
+  return html`<${Shell} operator=${value} line=${line} leave=${hasKey() ? () => enter(null, false) : value.session ? signOut : null} />`;
 }
 
 function Shell({ operator, line, leave }) {
