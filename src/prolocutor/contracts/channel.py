@@ -43,12 +43,14 @@ class Route(msgspec.Struct, frozen=True):
 class WebSocketRoute(msgspec.Struct, frozen=True):
     """One path of WebSockets; the socket is closed when `answer` returns.
 
-    `receives` and `sends` are the types of one message each way, for the OpenAPI document.
+    `reads`: nothing is changed by it, so that a key with the scope `read` may open it. `receives`
+    and `sends` are the types of one message each way, for the OpenAPI document.
     """
 
     path: str
     answer: Callable[[WebSocket], Awaitable[None]]
     access: Access = "known"
+    reads: bool = False
     receives: type | UnionType | None = None
     sends: type | UnionType | None = None
 

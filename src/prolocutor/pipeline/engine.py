@@ -159,7 +159,7 @@ class Engine:
             found = [one for one in found if one.stage == stage]
         if not found:
             where = f" in {stage}" if stage else ""
-            raise NotFound(f"no service is called '{service}'{where}", field="service")
+            raise NotFound(f"no service is called '{service!s:.80}'{where}", field="service")
         return next((one for one in found if one.stage is Stage.SKILL), found[0])
 
 

@@ -197,7 +197,7 @@ class Listener:
             if self._sessions is not None:
                 writes = method not in ("GET", "HEAD")
                 admit = await self._by_session(scope, request, writes=writes) or admit
-            self._admit(admit, scope, request, route.access)
+            self._admit(admit, scope, request, route.access, method in ("GET", "HEAD"))
         return await route.answer(request)
 
     # -- WebSockets -------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class Listener:
             admit: Admit = self.authenticator.admit_socket
             if self._sessions is not None:
                 admit = await self._by_session(scope, socket, writes=True) or admit
-            quota = self._admit(admit, scope, socket, route.access)
+            quota = self._admit(admit, scope, socket, route.access, route.reads)
             opened = quota.open_socket()
         except Exception as error:
             await refuse_socket(scope, send, error_response(error))
@@ -247,7 +247,12 @@ class Listener:
     # -- both -------------------------------------------------------------------------------
 
     def _admit(
-        self, admit: Admit, scope: Scope, request: AsgiRequest | AsgiWebSocket, access: Access
+        self,
+        admit: Admit,
+        scope: Scope,
+        request: AsgiRequest | AsgiWebSocket,
+        access: Access,
+        reads: bool,
     ) -> VisitorQuota:
         """Set the visitor and the quota of a request; raise an error for one that is not taken."""
         query, client = scope["query_string"], scope.get("client")
@@ -257,9 +262,7 @@ class Listener:
         addresses = self.authenticator.addresses
         address = addresses.find(scope["headers"], peer) if addresses.any_trusted else peer or ""
         visitor = admit(request.headers, query, peer, access, address=address)
-        if visitor.scopes is not None and not visitor.may(
-            access, reads=scope.get("method") in ("GET", "HEAD")
-        ):
+        if visitor.scopes is not None and not visitor.may(access, reads=reads):
             raise Forbidden("the scopes of this key or session do not reach so far")
         if access == "operators" and scope["path"] != "/metrics":
             what = scope.get("method", "WebSocket")

@@ -80,8 +80,10 @@ def test_the_ill_come_first_and_one_is_asked_tried_and_switched_by_keys(
 
 
 def test_an_agent_is_switched_off_after_a_question_that_names_what_needs_it(
-    page: Page, place: WatchedAssistant
+    page: Page, desk: BrowserContext, place: WatchedAssistant
 ) -> None:
+    other = desk.new_page()
+    other.goto(f"{place.url}/console/agents?stage=all")
     page.goto(f"{place.url}/console/agents/note?of=annotators")
     side = page.get_by_role("complementary")
     side.get_by_role("button", name="Switch off…").press("Enter")
@@ -93,6 +95,8 @@ def test_an_agent_is_switched_off_after_a_question_that_names_what_needs_it(
     asked.get_by_role("button", name="Switch off").press("Enter")
     expect(side.locator(".state-word")).to_have_text("off")
     expect(side).to_contain_text("switched off by local")
+    expect(other.locator("[data-row='annotators.note']")).to_contain_text("switched off by local")
+    other.close()
     record = place.turn("hi").record
     skipped = {one.name: one.code for one in record.services if one.outcome == "skipped"}
     assert skipped == {"note": "switched_off", "needy": "switched_off"}

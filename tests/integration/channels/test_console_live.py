@@ -14,6 +14,7 @@ from prolocutor.channels.console.channel import Console
 from prolocutor.channels.console.live_feed import MOST, LiveFeed
 from prolocutor.pipeline.plan import Breaker, Pipeline
 from prolocutor.testing.channel_kit import KEY, STRICT, at_the_door, running
+from prolocutor.web.key_ring import KeyRing
 from prolocutor.web.listener import make_app
 from tests.unit.assistant.talks import assistant
 from tests.unit.assistant.test_replicas import until
@@ -53,16 +54,39 @@ def viewers(it: Assistant) -> int:
     return sum(len(feed._viewers) for feed in feeds)
 
 
+async def opened(http: aiohttp.ClientSession, headers: dict[str, str]) -> int:
+    """Return the status of the answer to who opens the socket."""
+    try:
+        async with http.ws_connect(LIVE, headers=headers):
+            return 101
+    except aiohttp.WSServerHandshakeError as error:
+        return error.status
+
+
 async def test_the_socket_is_for_operators() -> None:
     async with at_the_door(Console, STRICT) as door:
         for key, status in ((None, 401), ("the-token-of-ann", 403), (KEY, 101)):
             headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-            try:
-                async with door.http.ws_connect(LIVE, headers=headers):
-                    seen = 101
-            except aiohttp.WSServerHandshakeError as error:
-                seen = error.status
-            assert seen == status
+            assert await opened(door.http, headers) == status
+
+
+async def test_a_key_that_only_reads_may_watch_and_look_but_switch_nothing() -> None:
+    async with assistant() as it:
+        ring = KeyRing(it.store)
+        secrets = {one: (await ring.create(one, [one]))[0] for one in ("read", "converse")}
+        app = make_app(it, [Console(it)], ring=ring)
+        async with running(app) as url, aiohttp.ClientSession(url) as http:
+            seen: dict[str, list[int]] = {}
+            for scope, secret in secrets.items():
+                headers = {"Authorization": f"Bearer {secret}"}
+                async with http.get("/api/console/agents", headers=headers) as listed:
+                    pass
+                path, body = "/api/console/agents/echo/switch", {"on": False}
+                async with http.post(path, json=body, headers=headers) as switched:
+                    pass
+                seen[scope] = [listed.status, switched.status, await opened(http, headers)]
+
+    assert seen == {"read": [200, 403, 101], "converse": [403, 403, 403]}
 
 
 async def test_a_turn_is_followed_from_its_beginning_to_its_end() -> None:

@@ -32,7 +32,9 @@ class LiveEndpoint:
     def __init__(self, feed: LiveFeed) -> None:
         self._feed = feed
         sends = Begun | AskedNow | SettledNow | Ended | BreakerChange | PersonWanted | LeftOut
-        self.routes = [WebSocketRoute(f"{BASE}/live", self.watch, "operators", sends=sends)]
+        self.routes = [
+            WebSocketRoute(f"{BASE}/live", self.watch, "operators", reads=True, sends=sends)
+        ]
 
     async def watch(self, socket: WebSocket) -> None:
         """Send what happens until the operator leaves; what they send is not read."""
