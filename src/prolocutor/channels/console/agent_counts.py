@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
+
+import msgspec
 
 from prolocutor.assistant.turn_recorder import TurnRecorder
 from prolocutor.contracts.observer import BOUNDS
@@ -17,6 +19,10 @@ from prolocutor.pipeline.plan import Stage
 
 FRESH: Final = 2.0
 """Seconds for which what was read of the store is cached, unless a turn ends before."""
+
+LONG: Final = 2 * 86_400
+LONG_FRESH: Final = 60.0
+"""Seconds for which figures of a period longer than `LONG` are cached, whatever happens."""
 
 MOST_CACHED: Final = 20
 HOUR: Final = 3600
@@ -71,6 +77,20 @@ class PeriodCounts:
         return self._spans is not None and key[0] == Stage.SKILL
 
 
+class CachedCounts(msgspec.Struct, frozen=True):
+    """Figures that were read `at` a time, when so many turns had `ended` in this process."""
+
+    at: float
+    ended: int
+    counts: PeriodCounts
+
+    def holds(self, now: float, ended: int, is_long: bool) -> bool:
+        """Return whether the figures may be shown again."""
+        if is_long:
+            return now - self.at <= LONG_FRESH
+        return ended == self.ended and now - self.at <= FRESH
+
+
 class AgentCounts:
     """Reads the figures of a period, of one kept store or of this process alone."""
 
@@ -83,8 +103,7 @@ class AgentCounts:
         self._recent = recent
         self._recorder = recorder
         self._clock = clock
-        self._cached: dict[float, tuple[float, PeriodCounts]] = {}
-        self._ended = 0
+        self._cached: dict[float, CachedCounts] = {}
         self._reading = asyncio.Lock()
 
     async def since(self, since: float) -> PeriodCounts:
@@ -92,14 +111,16 @@ class AgentCounts:
         since = since // SPAN * SPAN
         if self._recorder is None:
             return PeriodCounts(self._recent, since)
+        is_long = time.time() - since > LONG
         async with self._reading:
-            if len(self._cached) >= MOST_CACHED or self._ended != self._recent.ended:
+            cached = self._cached.get(since)
+            if cached is not None and cached.holds(self._clock(), self._recent.ended, is_long):
+                return cached.counts
+            if len(self._cached) >= MOST_CACHED:
                 self._cached.clear()
-                self._ended = self._recent.ended
-            at, counts = self._cached.get(since, (float("-inf"), None))
-            if counts is None or self._clock() - at > FRESH:
-                counts = await self._read(self._recorder, since)
-                self._cached[since] = (self._clock(), counts)
+            ended = self._recent.ended
+            counts = await self._read(self._recorder, since)
+            self._cached[since] = CachedCounts(self._clock(), ended, counts)
             return counts
 
     async def _read(self, recorder: TurnRecorder, since: float) -> PeriodCounts:
@@ -122,20 +143,20 @@ def _tallies(spans: Mapping[str, list[AgentSpan]]) -> dict[str, ServiceTally]:
     return {name: tally_of(each) for name, each in spans.items()}
 
 
-def tally_of(spans: Iterable[AgentSpan]) -> ServiceTally:
+def tally_of(spans: Sequence[AgentSpan]) -> ServiceTally:
     """Return the sum of what an agent did."""
-    tally = ServiceTally()
+    failed: Counter[str] = Counter()
     for one in spans:
-        tally.add(
-            ServiceTally(
-                asked=one.asked,
-                won=one.won,
-                declined=one.declined,
-                failed=Counter(one.kinds),
-                buckets=one.buckets or [0] * (len(BOUNDS) + 1),
-                cost=one.cost,
-                up=one.up,
-                down=one.down,
-            )
-        )
-    return tally
+        for code, number in one.kinds.items():
+            failed[code] += number
+    columns = zip(*[one.buckets for one in spans if one.buckets], strict=True)
+    return ServiceTally(
+        asked=sum([one.asked for one in spans]),
+        won=sum([one.won for one in spans]),
+        declined=sum([one.declined for one in spans]),
+        failed=failed,
+        buckets=[sum(column) for column in columns] or [0] * (len(BOUNDS) + 1),
+        cost=sum([one.cost for one in spans]),
+        up=sum([one.up for one in spans]),
+        down=sum([one.down for one in spans]),
+    )

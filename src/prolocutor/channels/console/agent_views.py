@@ -171,7 +171,7 @@ class AgentViews:
             card=self._card(step),
             latest=next(worse, failures[0] if failures else None),
             failures=failures,
-            series=_series(counts.series(key, seconds), seconds),
+            series=_series(step, counts.series(key, seconds), seconds),
             overlap=self._overlap(step, since),
             requires=[self._prepared.steps[index].name for index in step.requires],
             needed_by=list(self._needing(step)),
@@ -197,8 +197,8 @@ class AgentViews:
             declines=tally.declined,
             failed=tally.failures(),
             kinds=dict(tally.failed.most_common()),
-            p50=tally.within(0.5),
-            p99=tally.within(0.99),
+            p50=_at_most(tally.within(0.5), step),
+            p99=_at_most(tally.within(0.99), step),
             timeout=service.timeout,
             in_flight=guard.in_flight,
             max_in_flight=service.max_in_flight,
@@ -253,13 +253,22 @@ class AgentViews:
                 yield other.name
 
 
-def _series(steps: list[tuple[float, ServiceTally]], seconds: int) -> AgentSeries:
+def _at_most(seconds: float | None, step: ServiceStep) -> float | None:
+    """Return seconds that were interpolated, but no more than a call may take."""
+    return (
+        seconds if seconds is None or step.stage is not Stage.SKILL else min(seconds, step.timeout)
+    )
+
+
+def _series(
+    step: ServiceStep, steps: list[tuple[float, ServiceTally]], seconds: int
+) -> AgentSeries:
     steps = steps[-MOST_STEPS:]
     return AgentSeries(
         step=seconds,
         at=[at for at, _ in steps],
-        p50=[tally.within(0.5) for _, tally in steps],
-        p99=[tally.within(0.99) for _, tally in steps],
+        p50=[_at_most(tally.within(0.5), step) for _, tally in steps],
+        p99=[_at_most(tally.within(0.99), step) for _, tally in steps],
         failed=[tally.failures() for _, tally in steps],
     )
 

@@ -12,7 +12,7 @@ import { html, useMemo, useRef } from "./ui.js";
 export const STATES = { well: "well", trying: "tries again", alone: "left alone", off: "off" };
 
 const ILL = { alone: 0, trying: 1, well: 2, off: 3 };
-export const PERIODS = [["1", "1 hour"], ["", "24 hours"], ["168", "7 days"], ["720", "30 days"]];
+export const PERIODS = [["1", "1 hour"], ["", "24 hours"], ["168", "7 days"]];
 const STAGES = [["", "Skills"], ["all", "All services"]];
 const OF = {
   state: (one) => -ILL[one.state],
