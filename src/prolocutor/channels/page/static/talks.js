@@ -52,7 +52,7 @@ export function Talks({ talks, turnTo, begin, goTo, close }) {
       ? html`<${Search} words=${query.trim()} titles=${talks.items} goTo=${goTo} />`
       : html`<div class="talk-list">
           ${talks.wrong && html`<p class="wrong" role="alert">${talks.wrong}</p>`}
-          ${!talks.items.length && !talks.wrong && html`<p class="faint">What you say stands here.</p>`}
+          ${!talks.items.length && !talks.wrong && html`<p class="faint">Your conversations will be listed here.</p>`}
           ${[...periods].map(([period, items]) => html`<h2>${period}</h2><ul>
             ${items.map((one) => html`<${Talk} key=${one.id} talk=${one} talks=${talks} turnTo=${turnTo} begin=${begin} />`)}
           </ul>`)}
