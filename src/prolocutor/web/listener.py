@@ -109,6 +109,8 @@ class Listener:
         prefixes = [channel.prefix for channel in channels]
         self.authenticator = Authenticator(auth, origins, prefixes, limits.wrong_keys, ring)
         self._quotas = VisitorQuotaTable(limits)
+        self.shared_quotas: SharedQuotas | None = None
+        """The quotas that replicas count together, while it is open."""
         self._trail = AuditTrail(assistant.store)
         self._admit_any: Admit = partial(self.authenticator.admit, any_secret=True)
         self.stopping = False
@@ -151,14 +153,14 @@ class Listener:
                 await channel.open()
                 opened.push_async_callback(channel.close)
             if (shared := shared_store(self.assistant.store)) is not None:
-                quotas = self._shared_quotas(shared.counters)
-                quotas.start()
-                opened.push_async_callback(quotas.aclose)
+                self.shared_quotas = self._share_quotas(shared.counters)
+                self.shared_quotas.start()
+                opened.push_async_callback(self.shared_quotas.aclose)
             self._trail.start()
             opened.push_async_callback(self._trail.aclose)
             self._opened = opened.pop_all()
 
-    def _shared_quotas(self, counters: SharedCounters) -> SharedQuotas:
+    def _share_quotas(self, counters: SharedCounters) -> SharedQuotas:
         rates = {**self._quotas.rates(), "wrong keys": self.authenticator.wrong}
         return SharedQuotas(
             counters, rates, self._quotas.sockets(), ready=lambda: self.assistant.ready
