@@ -16,6 +16,9 @@ PARLAI := build/parlai
 SDK := build/sdk
 # NATS's client for JavaScript, for the worker of docs/reference/workers.md; PROLOCUTOR_NODE likewise.
 NODE := build/node
+# Schemathesis, as pytest would load it for each run of the tests.
+FUZZ := build/fuzz
+SECONDS := 3600
 PIP := -m pip --disable-pip-version-check --no-input
 # Tests of one file run in one process: they share servers, browsers and stores. Many of them wait for
 # others, so there is one process more than there are cores.
@@ -25,7 +28,7 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup serve quick test check lint types floors format docs pictures dist wheel test-wheel image soak soak-replicas \
+.PHONY: help setup serve quick test check lint types floors format docs pictures dist wheel test-wheel image soak soak-replicas fuzz \
 	bench bench-peers demo-score test-parlai demo-data lock audit clean distclean moved
 
 help: ## list the targets
@@ -88,6 +91,9 @@ test-wheel: wheel ## run the tests of the engine and the stores with the compile
 
 image: ## build the container image "prolocutor", where there is a builder, and try it
 	@.ci/image
+
+fuzz: $(FUZZ)/.ready ## run each fuzzer for an hour (SECONDS=60 for a minute, ARGS="-k programs" for one)
+	@PROLOCUTOR_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest -q tests/fuzz $(ARGS)
 
 soak: $(READY) ## kill the server 10,000 times under load and compare the store with what clients saw
 	@$(BIN)/python bench/soak.py $(ARGS)
@@ -169,6 +175,12 @@ $(SDK)/.ready: requirements/sdk.txt | $(READY)
 	@{ $(BIN)/python -m venv $(SDK) && $(SDK)/bin/python $(PIP) -qq install --no-compile -r $<; } \
 		|| { rm -rf $(SDK); echo 'pip could not install $<: tests with these SDKs are skipped' >&2; }
 	@if [ -d $(SDK) ]; then touch $@; fi
+
+$(FUZZ)/.ready: requirements/fuzz.txt | $(READY)
+	@echo 'Installing schemathesis in $(FUZZ) ...'
+	@rm -rf $(FUZZ)
+	@$(BIN)/python -m venv $(FUZZ) && $(FUZZ)/bin/python $(PIP) -qq install --no-compile -r $<
+	@touch $@
 
 $(NODE)/.ready: requirements/node.txt
 	@rm -rf $(NODE) && mkdir -p $(NODE)

@@ -45,6 +45,12 @@ class Command:
         self._log = log
         self._process: Process | None = None
 
+    @property
+    def pid(self) -> int:
+        """The process of this life."""
+        assert self._process is not None
+        return self._process.pid
+
     async def start(self) -> None:
         self._process = await asyncio.create_subprocess_exec(
             PROGRAM, *self._words, stdout=PIPE, stderr=self._log, env=self._environ

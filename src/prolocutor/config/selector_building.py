@@ -152,8 +152,8 @@ class _Maker:
             router: Any
             if folder.exists():
                 model = load_model(folder)
-                reader = method_catalog.load_reader(model.method, "router")
-                router, version = reader.of_model(model, self._cards), model.id
+                router = method_catalog.read_method(model, "router", self._cards, folder)
+                version = model.id
                 router.learn_all(since_model(journal.read(), model))
             else:
                 training = TrainingData(cards=self._cards)
@@ -191,8 +191,8 @@ class _Maker:
 
         def load() -> VersionedMethod[Ranker]:
             model = load_model(folder)
-            reader = method_catalog.load_reader(model.method, "ranker")
-            return VersionedMethod(reader.of_model(model, cards), model.id)
+            ranker = method_catalog.read_method(model, "ranker", cards, folder)
+            return VersionedMethod(ranker, model.id)
 
         return self._in_use(selecting, ReloadedModel(folder, load))
 

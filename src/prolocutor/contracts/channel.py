@@ -65,11 +65,13 @@ class NotFoundText(msgspec.Struct, frozen=True):
 class ErrorForm(msgspec.Struct, frozen=True):
     """How errors of requests below `prefix` are written, where a door's protocol has its own form.
 
-    `write` gets what was raised, be it by a handler or before one was found.
+    `write` gets what was raised, be it by a handler or before one was found. `body` is the type of
+    the JSON that it writes, for the OpenAPI document; None for that of all doors.
     """
 
     prefix: str
     write: Callable[[Exception], HttpResponse]
+    body: type | None = None
 
 
 class DoorPlace(msgspec.Struct, frozen=True):

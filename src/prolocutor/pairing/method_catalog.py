@@ -7,12 +7,14 @@ an attribute `needs`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from prolocutor.catalog import Catalog, CatalogEntry
-from prolocutor.contracts.pairing import Fit, Ranker, Router
-from prolocutor.errors import BadInput, ConfigError
+from prolocutor.contracts.pairing import Card, Fit, Ranker, Router
+from prolocutor.errors import BadInput, ConfigError, ProlocutorError
+from prolocutor.pairing.model_files import Model
 
 Need = Literal["labels", "encoder", "pair_scorer", "chat"]
 Role = Literal["router", "ranker"]
@@ -125,6 +127,21 @@ def load_reader(name: str, which: Role) -> Any:
         raise ConfigError(f"there is no {which} {name!r} that reads models", key="model")
     catalog: Catalog[Any] = _ROUTERS if which == "router" else _RANKERS
     return catalog.imported(name, method.model, method.extra)
+
+
+def read_method(model: Model, which: Role, cards: Sequence[Card], folder: Path) -> Any:
+    """Return the router or ranker of a model; `ConfigError` for content that is none of its method.
+
+    A model whose checksums agree may still be made by hand.
+    """
+    reader = load_reader(model.method, which)
+    try:
+        return reader.of_model(model, cards)
+    except ProlocutorError:
+        raise
+    except Exception as error:
+        what = f"holds no model of the {which} {model.method!r}: {type(error).__name__}: {error}"
+        raise ConfigError(what[:500], file=str(folder)) from error
 
 
 def load_model_class(name: Literal["onnx", "pairs"]) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from math import prod
 from pathlib import Path
+from stat import S_ISREG
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 FORMAT: Final = "prolocutor-model"
 VERSION: Final = 1
 HEAD: Final = "model.json"
+MAX_HEAD: Final = 50_000_000
+MAX_PART: Final = 4_000_000_000
+"""Bytes of the largest file that is read."""
 
 Dtype = Literal["<f4", "<f8", "<i4", "<i8", "|u1"]
 
@@ -166,12 +170,12 @@ def load_model(folder: str | Path) -> Model:
         stem, _, ending = name.partition(".")
         if not _NAME.fullmatch(stem) or ending not in ("json", "npy"):
             raise ConfigError(f"names a file {name!r} that is no part of a model", file=str(file))
-        data = _read(place / name)
+        data = _read(place / name, MAX_PART)
         if sha256(data).hexdigest() != checksum:
             what = "is not as it was saved (its checksum differs); train or copy the model again"
             raise ConfigError(what, file=str(place / name))
         if ending == "json":
-            parts[stem] = msgspec.json.decode(data)
+            parts[stem] = _part(data, place / name)
         else:
             arrays[stem] = _array(data, place / name)
     return Model(
@@ -234,7 +238,7 @@ def agents_that_differ(model: Model, present: Mapping[str, Any]) -> list[str]:
 
 
 def _head(file: Path) -> _Head:
-    data = _read(file)
+    data = _read(file, MAX_HEAD)
     try:
         kind = msgspec.json.decode(data, type=_Format)
         if kind.format == FORMAT and kind.version == VERSION:
@@ -243,12 +247,19 @@ def _head(file: Path) -> _Head:
                 what = "was changed after it was saved (its checksum differs); train it again"
                 raise ConfigError(what, file=str(file))
             return head
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise ConfigError(f"is no head of a model: {error}", file=str(file)) from None
     if kind.format != FORMAT:
         raise ConfigError(f"is not of the format {FORMAT}", file=str(file))
     what = f"is of version {kind.version}, and this prolocutor reads {VERSION}; train it again"
     raise ConfigError(what, file=str(file), key="version")
+
+
+def _part(data: bytes, file: Path) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ConfigError(f"is no part of a model: {error}", file=str(file)) from None
 
 
 def _checksum(head: _Head) -> str:
@@ -264,8 +275,15 @@ def _json(value: Any) -> bytes:
     return msgspec.json.encode(value)
 
 
-def _read(file: Path) -> bytes:
+def _read(file: Path, most: int) -> bytes:
+    """Read an ordinary file; not a pipe, which never ends, and none that fills the memory."""
     try:
+        found = file.stat()
+        if not S_ISREG(found.st_mode):
+            raise ConfigError("is no ordinary file", file=str(file))
+        if found.st_size > most:
+            what = f"has {found.st_size:,} bytes, and a model at most {most:,} in one file"
+            raise ConfigError(what, file=str(file))
         return file.read_bytes()
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", file=str(file)) from None
@@ -297,7 +315,7 @@ def _array(data: bytes, file: Path) -> Array:
         array = Array(head["descr"], tuple(head["shape"]), data[end:])
         if not head["fortran_order"] and _length(array) == len(array.data):
             return array
-    except (ValueError, SyntaxError, KeyError, TypeError):
+    except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError):
         pass
     raise ConfigError("is no array of a kind that models have", file=str(file))
 

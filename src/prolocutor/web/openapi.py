@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from prolocutor.contracts.channel import Route, WebSocketRoute
+from prolocutor.contracts.channel import ErrorForm, Route, WebSocketRoute
 from prolocutor.web.decoding import is_header
 from prolocutor.web.error_table import ErrorBody, status_of
 from prolocutor.web.operations import JSON, Operation
@@ -25,6 +25,7 @@ _ERRORS: Final = {
     401: "A key or token is needed, or the one given is not known.",
     403: "The visitor may not do this.",
     404: "What was asked for is unknown.",
+    409: "Another operator has the dialog, or none has.",
     408: "The body did not come in time.",
     413: "The body is too large.",
     415: "The body is of another kind than is taken here.",
@@ -51,7 +52,7 @@ def document(title: str, doors: Mapping[str, Iterable[object]]) -> Json:
         "paths": made.paths,
         "components": {
             "schemas": made.schemas,
-            "responses": {f"Error{status}": _error(text) for status, text in _ERRORS.items()},
+            "responses": made.errors,
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "query": {"type": "apiKey", "in": "query", "name": "access_token"},
@@ -66,8 +67,22 @@ class _Document:
     def __init__(self, doors: Mapping[str, Iterable[object]]) -> None:
         routes = [(door, route) for door, routes in doors.items() for route in routes]
         types = list({id(one): one for _, route in routes for one in _types(route)}.values())
-        schemas, self.schemas = schemas_of([ErrorBody, *types])
-        self._schemas = {id(one): schema for one, schema in zip(types, schemas[1:], strict=True)}
+        self._bodies = {
+            one.prefix: one.body
+            for routes in doors.values()
+            for one in routes
+            if isinstance(one, ErrorForm) and one.body is not None
+        }
+        errors = [ErrorBody, *self._bodies.values()]
+        schemas, self.schemas = schemas_of([*errors, *types])
+        self._schemas = {
+            id(one): schema for one, schema in zip(types, schemas[len(errors) :], strict=True)
+        }
+        self.errors: Json = {
+            f"{_error_name(kind)}{status}": _error(text, kind)
+            for kind in errors
+            for status, text in _ERRORS.items()
+        }
         self._names: set[str] = set()
         self.paths: Json = {}
         for door, route in routes:
@@ -97,11 +112,16 @@ class _Document:
             statuses.update(_BODY if operation.body is not None else ())
             statuses.update((415,) if operation.body is bytes else ())
             statuses.update((400,) if operation.params is not None else ())
-            responses = {**_refs(statuses), **described["responses"]}
+            responses = {**_refs(statuses, self._error_of(route)), **described["responses"]}
             described["responses"] = dict(sorted(responses.items()))
         if route.access == "all":
             described["security"] = []
         return described
+
+    def _error_of(self, route: Route) -> type:
+        """Return the type of the errors of a route, by the form with the longest prefix."""
+        prefixes = [one for one in self._bodies if route.path.startswith(one)]
+        return self._bodies[max(prefixes, key=len)] if prefixes else ErrorBody
 
     def _operation(self, operation: Operation, in_path: list[str]) -> Json:
         described: Json = {"operationId": operation.name, "summary": operation.summary}
@@ -198,13 +218,18 @@ def _in_path(name: str) -> Json:
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
-def _refs(statuses: Iterable[int]) -> Json:
+def _refs(statuses: Iterable[int], body: type = ErrorBody) -> Json:
+    name = _error_name(body)
     return {
-        str(status): {"$ref": f"#/components/responses/Error{status}"}
+        str(status): {"$ref": f"#/components/responses/{name}{status}"}
         for status in sorted(statuses)
     }
 
 
-def _error(text: str) -> Json:
-    schema = {"$ref": _REF.format(name=ErrorBody.__name__)}
+def _error_name(body: type) -> str:
+    return "Error" if body is ErrorBody else body.__name__
+
+
+def _error(text: str, body: type) -> Json:
+    schema = {"$ref": _REF.format(name=body.__name__)}
     return {"description": text, "content": {JSON: {"schema": schema}}}

@@ -47,7 +47,7 @@ def whole(*, with_metrics: bool = True) -> tuple[dict[str, list[Any]], Any]:
 ROUTES, DOCUMENT = whole()
 COMPONENTS = DOCUMENT["components"]["schemas"]
 BODIES = {
-    route.path: route.answer
+    f"{route.method} {route.path}": route.answer
     for routes in ROUTES.values()
     for route in routes
     if isinstance(route, Route)
@@ -94,26 +94,32 @@ def test_every_handler_of_a_door_is_typed() -> None:
     assert plain == []
 
 
-@pytest.mark.parametrize("path", BODIES)
+def schema_of_body(route: str) -> Any:
+    method, _, path = route.replace(":path", "").partition(" ")
+    described = DOCUMENT["paths"][path][method.lower()]
+    return described["requestBody"]["content"]["application/json"]["schema"]
+
+
+@pytest.mark.parametrize("route", BODIES)
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
 @given(data=st.data())
 def test_what_the_schema_accepts_the_reader_accepts_and_nothing_else(
-    path: str, data: st.DataObject
+    route: str, data: st.DataObject
 ) -> None:
-    schema = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    schema = schema_of_body(route)
     validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]})
     body = data.draw(fitting(schema, COMPONENTS) | nearly_fitting(schema, COMPONENTS))
 
-    assert is_read(BODIES[path], body) == validator.is_valid(body)
+    assert is_read(BODIES[route], body) == validator.is_valid(body)
 
 
-@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("route", BODIES)
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=20)
 @given(data=st.data())
-def test_what_is_made_by_the_schema_is_read(path: str, data: st.DataObject) -> None:
-    schema = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+def test_what_is_made_by_the_schema_is_read(route: str, data: st.DataObject) -> None:
+    schema = schema_of_body(route)
 
-    assert is_read(BODIES[path], data.draw(fitting(schema, COMPONENTS)))
+    assert is_read(BODIES[route], data.draw(fitting(schema, COMPONENTS)))
 
 
 def test_a_plain_handler_is_described_by_its_name() -> None:

@@ -15,7 +15,7 @@ from prolocutor.channels.openai.answers import Answering
 from prolocutor.channels.openai.completions import ChatCompletion, Completions
 from prolocutor.channels.openai.conversation_endpoints import ConversationEndpoints
 from prolocutor.channels.openai.dialog_finder import PREFIX, DialogFinder
-from prolocutor.channels.openai.errors import write_error
+from prolocutor.channels.openai.errors import ApiErrorBody, write_error
 from prolocutor.channels.openai.models import ChatModels
 from prolocutor.channels.openai.response_objects import ResponseObject
 from prolocutor.channels.openai.responses import Responses
@@ -54,7 +54,7 @@ class OpenAi:
             "/v1/conversations/{conversation_id}",
         )
         self.routes: list[Route | ErrorForm] = [
-            ErrorForm("/v1/", write_error),
+            ErrorForm("/v1/", write_error, ApiErrorBody),
             _route("GET", "/v1/models", Operation(models.list_models)),
             _route("GET", "/v1/models/{model:path}", failing(models.show_model)),
             _route("POST", "/v1/chat/completions", create_completion),

@@ -5,7 +5,9 @@ The statuses are those of `web/error_table.py`, by which OpenAI's clients choose
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.dialog import plain
@@ -29,20 +31,37 @@ class UnknownModel(NotFound):
     code = "model_not_found"
 
 
+class ApiError(msgspec.Struct, frozen=True):
+    """Why a request was refused."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class ApiErrorBody(msgspec.Struct, frozen=True):
+    """An error in the form of OpenAI's API."""
+
+    error: ApiError
+
+
 def write_error(error: Exception) -> HttpResponse:
     """Return the response to an error."""
     refused = error_response(error)
     return HttpResponse(
-        plain.encode({"error": error_object(refused)}), refused.status, headers=refused.headers
+        plain.encode(ApiErrorBody(error_object(refused))),
+        refused.status,
+        headers=refused.headers,
     )
 
 
-def error_object(refused: ErrorResponse) -> dict[str, Any]:
+def error_object(refused: ErrorResponse) -> ApiError:
     """Return the object that reports an error."""
     by_status = "server_error" if refused.status >= 500 else "invalid_request_error"
-    return {
-        "message": refused.error,
-        "type": _TYPES.get(refused.status, by_status),
-        "param": refused.field,
-        "code": _CODES.get(refused.code, refused.code),
-    }
+    return ApiError(
+        message=refused.error,
+        type=_TYPES.get(refused.status, by_status),
+        param=refused.field,
+        code=_CODES.get(refused.code, refused.code),
+    )

@@ -183,7 +183,7 @@ class ResponseWriter:
     def failure(self, error: Exception) -> bytes:
         """Write that the response has failed, and why."""
         told = error_object(error_response(error))
-        failure = {"code": "server_error", "message": told["message"]}
+        failure = {"code": "server_error", "message": told.message}
         failed = msgspec.structs.replace(self._response, status="failed", error=failure)
         return self._event("response.failed", response=failed)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from prolocutor.contracts.pairing import Card, Pairing, UserQuestion
 from prolocutor.errors import ConfigError
-from prolocutor.pairing.method_catalog import load_reader
+from prolocutor.pairing.method_catalog import read_method
 from prolocutor.pairing.model_files import Model, agents_that_differ, load_model
 from prolocutor.pairing.question_agent.cards import CardsRouter
 from prolocutor.pairing.question_agent.follow_ups import TextScorer, pairings
@@ -28,7 +28,7 @@ def load_router_model(folder: str | Path, cards: Sequence[Card]) -> LoadedRouter
     model = load_model(folder)
     if model.role != "router":
         raise ConfigError(f"is the model of a {model.role}, not of a router", file=str(folder))
-    scorer = load_reader(model.method, "router").of_model(model, cards)
+    scorer = read_method(model, "router", cards, Path(folder))
     warnings = agents_that_differ(model, {card.name: card for card in cards})
     return LoadedRouter(PresentRouter(scorer, cards, model.agents), model, warnings)
 
