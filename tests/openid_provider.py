@@ -52,6 +52,7 @@ class OpenIdProvider:
             web.post("/token", self.token),
             web.get("/keys", self.keys),
             web.get("/userinfo", self.userinfo),
+            web.get("/end", self.end),
         ]
 
     @web.middleware
@@ -152,6 +153,9 @@ class OpenIdProvider:
             return jwt.encode({"alg": "RS256", "jwk": public}, claims, RSA[1])
         algorithm = "ES256" if isinstance(self.signing, ECKey) else "RS256"
         return jwt.encode({"alg": algorithm, **kid}, claims, self.signing)
+
+    async def end(self, _: web.Request) -> web.Response:
+        return web.Response(text="You are signed out.")
 
     async def userinfo(self, request: web.Request) -> web.Response:
         assert request.headers["Authorization"].startswith("Bearer ")

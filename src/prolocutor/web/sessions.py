@@ -55,10 +55,13 @@ def admit_session(
 
     Browsers send cookies with every request, also of other pages: what changes something has to
     name our own page as its origin, and nothing may name another one. `origins` of a file do not
-    count here.
+    count here. A form of a page without a referrer has the origin `null`; then it is the browser
+    that says where it comes from (`Sec-Fetch-Site`, which no page can set).
     """
     origin = headers.get(b"origin")
-    if origin is None:
+    if origin in (None, b"null") and headers.get(b"sec-fetch-site") == b"same-origin":
+        pass
+    elif origin is None:
         if writes:
             raise Forbidden("a request with a session needs the header Origin; or use a token")
     elif not _is_own(origin.decode("latin-1"), headers.get(b"host", b"").decode("latin-1"), url):

@@ -46,10 +46,12 @@ UtteranceId: TypeAlias = Annotated[
 
 
 class VisitorInfo(msgspec.Struct, frozen=True):
-    """Who the caller is."""
+    """Who the caller is: `name` of an operator, or of a person who `signed_in`."""
 
     kind: Literal["operator", "person", "anonymous"]
     user: str | None
+    name: str
+    signed_in: bool
 
 
 class ReplyPath(PageUser, frozen=True, kw_only=True):
@@ -152,7 +154,8 @@ class Page:
 
     async def visitor(self, request: TypedRequest[None, None]) -> VisitorInfo:
         """Return who the caller is."""
-        return VisitorInfo(request.visitor.kind, request.visitor.user)
+        who = request.visitor
+        return VisitorInfo(who.kind, who.user, who.name, who.session is not None)
 
     async def turn_of_reply(self, request: TypedRequest[ReplyPath, None]) -> TurnExplanation:
         """Explain how a reply came about."""

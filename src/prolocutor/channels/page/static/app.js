@@ -8,6 +8,7 @@ import { EMPTY, firstId, lastId } from "./conversation.js";
 import { Log } from "./log.js";
 import { loadInfo } from "./page_info.js";
 import { Panel } from "./panel.js";
+import { SignIn, SignOut } from "./signing.js";
 import { makeTalk } from "./talk.js";
 import { Talks, useTalks } from "./talks.js";
 import { setTheme, theme } from "./themes.js";
@@ -22,6 +23,7 @@ const LINES = {
   open: "Connected",
   broken: "The line is broken; trying again",
   refused: "A token is needed",
+  "sign-in": "Not signed in",
 };
 
 function App({ name }) {
@@ -89,11 +91,12 @@ function App({ name }) {
           title="Conversations" onClick=${() => setSide(!side)}><${Drawing} name="menu" /></button>
         <h1>${name}${title && html`<small> ${title}</small>`}</h1>
         <span class="line ${line}" role="status">${LINES[line]}</span>
+        <${SignOut} line=${line} />
         <${Theme} />
         <${Sounds} />
       </header>
-      ${line === "refused"
-        ? html`<${SignIn} enter=${talk.enter} />`
+      ${line === "refused" || line === "sign-in"
+        ? html`<${SignIn} enter=${talk.enter} provider=${line === "sign-in"} />`
         : html`<${Log} state=${state} name=${name} say=${talk.say} again=${talk.again} why=${why} target=${target}
               earlier=${firstId(state) > 0 && talk.earlier} />
             <footer>
@@ -124,21 +127,6 @@ function Theme() {
   };
   return html`<button class="round" aria-label=${`Theme: ${chosen}`} title=${`Theme: ${chosen}`} onClick=${next}>
     <${Drawing} name="theme" /></button>`;
-}
-
-function SignIn({ enter }) {
-  const field = useRef(null);
-  const submit = (event) => {
-    event.preventDefault();
-    if (field.current.value.trim()) enter(field.current.value.trim());
-  };
-  return html`<form class="welcome sign-in" onSubmit=${submit}>
-    <h2>Who are you?</h2>
-    <p>This assistant lets in those who have a token.</p>
-    <label><span>Token</span>
-      <input ref=${field} type="password" autocomplete="current-password" /></label>
-    <button class="press strong">Come in</button>
-  </form>`;
 }
 
 // Hold the conversation: its state, the state of the line, and what can be done.

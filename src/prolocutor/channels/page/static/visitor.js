@@ -92,17 +92,20 @@ export async function ask(address, options = {}) {
   if (!response.ok) {
     const refused = new Error(body?.error || `the assistant answered ${response.status}`);
     refused.status = response.status;
+    refused.code = body?.code;
     throw refused;
   }
   return body;
 }
 
-// Tell whether the assistant would let us in: "in", "out" (a token is needed) or "away".
+// Tell whether the assistant would let us in: "in", "out" (a token is needed), "sign-in" (or signing
+// in with the identity provider), or "away".
 export async function admission() {
   try {
     await ask("/api/visitor");
     return "in";
   } catch (error) {
+    if (error.code === "sign_in_needed") return "sign-in";
     return error.status === 401 || error.status === 403 ? "out" : "away";
   }
 }

@@ -7,7 +7,7 @@ const LONGEST = 15_000;
 const SIGN_OF_LIFE = 30_000;
 
 export class Wire {
-  // `onFrame` gets every frame; `onLine` "connecting", "open", "broken" or "refused";
+  // `onFrame` gets every frame; `onLine` "connecting", "open", "broken", "refused" or "sign-in";
   // `after` gives the id of the last message that is known, or null.
   constructor({ onFrame, onLine, after }) {
     this.onFrame = onFrame;
@@ -78,9 +78,10 @@ export class Wire {
     const wait = this.wait * (0.75 + Math.random() / 2);
     this.wait = Math.min(2 * this.wait, LONGEST);
     this.timer = setTimeout(() => this.hurry(), wait);
-    if ((await admission()) === "out" && this.socket === null) {
+    const admitted = await admission();
+    if ((admitted === "out" || admitted === "sign-in") && this.socket === null) {
       clearTimeout(this.timer);
-      this.onLine("refused");
+      this.onLine(admitted === "out" ? "refused" : "sign-in");
     }
   }
 }
