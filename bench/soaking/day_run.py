@@ -23,24 +23,31 @@ HERE: Final = Path(__file__).parent
 MORNING, EVENING = range(7, 11), range(13, 17)
 """Hours of the same load, before and after noon."""
 
-GROWTH: Final = 1.10
-"""How much more memory the evening may take than the morning."""
+LATE, LAST = range(15, 18), range(21, 24)
+"""Hours between which memory may not grow: all caches are full then, and the load falls."""
+
+GROWTH: Final = 1.05
+"""By how much it may grow all the same."""
 
 DEARER: Final = 1.25
 """How much more CPU time a turn may take in the evening; how long it takes is the machine's too."""
 
-LEFT_OVER: Final = 8
-"""Files and threads that may be more after the day than before it."""
+LEFT_OVER: Final = {"files": 8, "threads": 64}
+"""How many may be more after the day than before it; a service's idle threads stay, 64 at most."""
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The server at an hour: megabytes, open files, threads, seconds of CPU, sockets of people."""
+    """The server at an hour: megabytes, open files, threads, sockets of people, and seconds.
+
+    `cpu` is what it had, `waited` what it was ready for and did not get, as others had it.
+    """
 
     hour: float
     memory: float
     files: int
     threads: int
     cpu: float
+    waited: float
     sockets: int
 
 
@@ -59,8 +66,8 @@ class DayReport(msgspec.Struct):
     def table(self) -> str:
         """Return the hours of the day as a table in Markdown."""
         lines = [
-            "| hour | turns | p50 ms | p99 ms | memory MB | files | threads | sockets |",
-            "|---|---|---|---|---|---|---|---|",
+            "| hour | turns | p50 ms | p99 ms | CPU | waited | MB | files | threads | sockets |",
+            "|---|---|---|---|---|---|---|---|---|---|",
         ]
         for begin in range(0, HOURS, 2):
             took = sorted(self.latency[begin] + self.latency[begin + 1])
@@ -68,8 +75,11 @@ class DayReport(msgspec.Struct):
             if not took or not here:
                 continue
             p50, p99 = (took[int(share * (len(took) - 1))] * 1000 for share in (0.5, 0.99))
+            lasted = self.seconds / HOURS * 2
             lines.append(
                 f"| {begin}-{begin + 2} | {len(took):,} | {p50:.1f} | {p99:.0f}"
+                f" | {(here[-1].cpu - here[0].cpu) / lasted:.0%}"
+                f" | {(here[-1].waited - here[0].waited) / lasted:.0%}"
                 f" | {statistics.median(one.memory for one in here):.1f}"
                 f" | {max(one.files for one in here)} | {max(one.threads for one in here)}"
                 f" | {max(one.sockets for one in here)} |"
@@ -96,15 +106,15 @@ class DayReport(msgspec.Struct):
 
     def judge(self) -> None:
         """Add a complaint for all that did not stay as it was."""
-        morning, evening = self._memory(MORNING), self._memory(EVENING)
-        if evening > morning * GROWTH:
-            self.complaints.append(f"memory grew from {morning:.1f} to {evening:.1f} MB")
-        early, late = self._cpu(MORNING), self._cpu(EVENING)
-        if late > early * DEARER:
-            self.complaints.append(f"a turn took {late:.2f} ms of CPU, {early:.2f} in the morning")
-        for what in ("files", "threads"):
+        late, last = self._memory(LATE), self._memory(LAST)
+        if last > late * GROWTH:
+            self.complaints.append(f"memory grew from {late:.1f} to {last:.1f} MB at night")
+        morning, evening = self._cpu(MORNING), self._cpu(EVENING)
+        if evening > morning * DEARER:
+            self.complaints.append(f"CPU of a turn: {morning:.2f} ms, then {evening:.2f}")
+        for what, most in LEFT_OVER.items():
             begun, ended = getattr(self.before, what), getattr(self.after, what)
-            if ended > begun + LEFT_OVER:
+            if ended > begun + most:
                 self.complaints.append(f"{ended} {what} are open after the day, {begun} before it")
         odd = {kind: n for kind, n in self.seen.items() if kind not in ("answered", "left")}
         if odd:
@@ -186,12 +196,14 @@ def sample(pid: int, hour: float, sockets: int) -> Sample:
     )
     fields = (place / "stat").read_text().rpartition(")")[2].split()
     ticks = int(fields[11]) + int(fields[12])
+    waited = int((place / "schedstat").read_text().split()[1]) / 1e9  # of the main thread
     return Sample(
         hour=round(hour, 2),
         memory=int(status["VmRSS"].split()[0]) / 1024,
         files=len(os.listdir(place / "fd")),
         threads=int(status["Threads"]),
         cpu=ticks / os.sysconf("SC_CLK_TCK"),
+        waited=waited,
         sockets=sockets,
     )
 

@@ -13,6 +13,7 @@ from prolocutor.config.fields import (
     FieldKind,
     Findings,
     FlagField,
+    MapField,
     NumberField,
     TableField,
     TextField,
@@ -111,6 +112,25 @@ _RULE: Final = TableField(
 )
 
 
+_ROLES: Final = TableField(
+    what="a rule such as {claim: roles, values: {support: [operate, read]}}",
+    keys={
+        "claim": TextField(what="the name of a claim"),
+        "values": MapField(
+            item=ScopesField(),
+            name=TextField(what="a value of the claim"),
+            what="a map from the values of the claim to scopes",
+        ),
+    },
+    required=("claim",),
+)
+
+
+def _values_of(node: YamlNode) -> Any:
+    found = node.value.get("values") if isinstance(node.value, dict) else None
+    return None if found is None else found.value
+
+
 class RulesField(msgspec.Struct, frozen=True, kw_only=True):
     """Rules about claims: one, a list, or in short a map from claims to their values.
 
@@ -133,6 +153,8 @@ class RulesField(msgspec.Struct, frozen=True, kw_only=True):
             flags = ", true or false" if self.flags else ""
             what = f"a rule such as {{claim: groups, values: [support]}}, a list of such{flags}"
             return [findings.expected(node, what)]
+        if "claim" in node.value and isinstance(_values_of(node), dict):
+            return self._by_value(node, findings)
         if "claim" in node.value:
             return [_RULE.read(node, findings)]
         if near := next(
@@ -141,6 +163,17 @@ class RulesField(msgspec.Struct, frozen=True, kw_only=True):
             what = f"the key claim is missing beside {near!r}"
             return [findings.add(node, what, "write {claim: groups, values: [support]}")]
         return [self._short(claim, child, findings) for claim, child in node.value.items()]
+
+    def _by_value(self, node: YamlNode, findings: Findings) -> list[Any]:
+        """Read `{claim: roles, values: {lead: [admin], support: [operate, read]}}`."""
+        read = _ROLES.read(node, findings)
+        if read is UNREAD:
+            return [UNREAD]
+        claim, scopes = read["claim"], read["values"]
+        return [
+            ClaimRule(claim=claim, values=(value,), scopes=tuple(some))
+            for value, some in scopes.items()
+        ]
 
     def _short(self, claim: str, node: YamlNode, findings: Findings) -> Any:
         TextField(what="the name of a claim").read(named(node, claim), findings)

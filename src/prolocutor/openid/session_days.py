@@ -36,7 +36,7 @@ class SessionDays:
 
     async def note(self, person: str, expires: float) -> None:
         """Note that a session of a person ends then."""
-        await self._records.put_record("", self._list(int(expires // DAY)), person, b"")
+        await self._records.put_record("", self._list(int(expires // DAY)), person, b"{}")
 
     async def sweep(self) -> int:
         """Delete the sessions that ended before today; return how many."""

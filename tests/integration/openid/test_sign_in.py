@@ -164,6 +164,8 @@ async def test_what_another_site_has_a_browser_do_does_not_count() -> None:
                 await bare.ws_connect("/api/conversation", headers=cookie)
             key = {**cookie, "Authorization": "Bearer key"}
             assert await status(bare, "GET", "/metrics", headers=key) == 404  # as root, without one
+            form = {**cookie, "Origin": "null", "Sec-Fetch-Site": "same-origin"}
+            assert await status(bare, "POST", "/", headers=form, **SAY) == 200
             forged = {
                 "Cookie": f"prolocutor_session={value[:-1]}{'A' if value[-1] != 'A' else 'B'}"
             }
