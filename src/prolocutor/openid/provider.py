@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -16,6 +17,8 @@ from prolocutor.errors import ProviderAway, SignInFailed
 from prolocutor.openid import id_tokens
 from prolocutor.openid.openid_settings import OpenIdSettings
 from prolocutor.openid.roles import Claims, find_claim
+
+log = logging.getLogger(__name__)
 
 DISCOVERY: Final = "/.well-known/openid-configuration"
 FRESH: Final = 3600.0
@@ -241,7 +244,7 @@ class IdentityProvider:
     ) -> tuple[int, dict[str, Any]]:
         """Send a request; return the status and the JSON object of the answer."""
         if self._clock() - self._failed_at < AWAY_PAUSE:
-            raise self._away("it did not answer a moment ago")
+            raise self._away(None)
         if self._http is None:
             self._http = aiohttp.ClientSession(timeout=TIME, trust_env=True)
         data = None if form is None else urlencode(form)
@@ -265,10 +268,13 @@ class IdentityProvider:
                 return response.status, {}
             raise self._away("its answer is no JSON") from None
 
-    def _away(self, why: str) -> ProviderAway:
+    def _away(self, why: str | None) -> ProviderAway:
+        """Return the error that visitors read; why it is so is for the log."""
+        if why is not None:
+            log.warning("the identity provider at %s: %s", self.settings.issuer, why[:500])
         return ProviderAway(
-            f"nobody can sign in now: the identity provider at {self.settings.issuer}"
-            f" does not answer as one ({why[:300]})"
+            f"nobody can sign in now: the identity provider at {self.settings.issuer} does not"
+            " answer as one; try again later"
         )
 
 
