@@ -26,6 +26,7 @@ LONG_FRESH: Final = 60.0
 
 MOST_CACHED: Final = 20
 HOUR: Final = 3600
+BUCKETS: Final = len(BOUNDS) + 1
 _ALWAYS: Final = 1e12
 _SETTLING: Final = 1.0
 """Seconds that records of turns which have just ended are waited for."""
@@ -149,13 +150,13 @@ def tally_of(spans: Sequence[AgentSpan]) -> ServiceTally:
     for one in spans:
         for code, number in one.kinds.items():
             failed[code] += number
-    columns = zip(*[one.buckets for one in spans if one.buckets], strict=True)
+    columns = zip(*[one.buckets for one in spans if len(one.buckets) == BUCKETS], strict=True)
     return ServiceTally(
         asked=sum([one.asked for one in spans]),
         won=sum([one.won for one in spans]),
         declined=sum([one.declined for one in spans]),
         failed=failed,
-        buckets=[sum(column) for column in columns] or [0] * (len(BOUNDS) + 1),
+        buckets=[sum(column) for column in columns] or [0] * BUCKETS,
         cost=sum([one.cost for one in spans]),
         up=sum([one.up for one in spans]),
         down=sum([one.down for one in spans]),

@@ -37,6 +37,9 @@ from prolocutor.pipeline.prepared import ServiceStep
 MOST: Final = 10
 """Turns that one operator is sent in any second."""
 
+MAX_RUNNING: Final = 1_000
+"""Turns that are followed at once."""
+
 MAX_KNOWN: Final = 10_000
 """Turns that are remembered as sent or left out until they end."""
 
@@ -159,6 +162,8 @@ class LiveFeed:
             said=begun.text[:200],
             at=begun.at,
         )
+        while len(self._turns) >= MAX_RUNNING:  # one that another replica stored never ends here
+            del self._turns[next(iter(self._turns))]
         self._turns[begun.turn_id] = RunningTurn(message, viewers)
         _send(viewers, message)
 

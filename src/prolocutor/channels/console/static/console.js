@@ -17,7 +17,7 @@ const KEYS = [
   [["j", "k"], "next, previous in a list; also inside what is opened from it"],
   [["Enter"], "open"], [["Esc"], "close, go back"], [["[", "]"], "previous, next turn"],
   [["1", "…", "9"], "right agent for this question"], [["0"], "nobody should answer that"], [["s"], "skip"],
-  [["z"], "take back the last label"], [["r"], "run this turn again"], [["t"], "take over, give back"], [["?"], "these keys"],
+  [["z"], "take back the last label"], [["r"], "run this turn again"], [["h"], "hold the running turns still, and go on"], [["t"], "take over, give back"], [["?"], "these keys"],
 ];
 const THEMES = { system: "System theme", light: "Light theme", dark: "Dark theme" };
 const NAME = document.body.dataset.name;

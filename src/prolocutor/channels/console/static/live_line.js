@@ -4,6 +4,7 @@
 import { socketAddress } from "./api.js";
 
 const MOST = 200;
+const LOST = 600;
 const DRAWN = 250;
 const RETRY = [1, 2, 4, 8, 15];
 
@@ -28,6 +29,7 @@ export function follow(kind, show, earlier) {
     if (over) return;
     const clock = Date.now() / 1000;
     times = times.filter(([at]) => at > clock - 60);
+    running.forEach((one, id) => one.at < clock - LOST && running.delete(id));
     const sorted = times.map(([, seconds]) => seconds).sort((a, b) => a - b);
     const half = sorted.length ? sorted[Math.floor((sorted.length - 1) / 2)] : null;
     show({ ...state, running: [...running.values()], clock, minute: { number: times.length, half } });
@@ -53,7 +55,7 @@ export function follow(kind, show, earlier) {
       add({ ...one, id: one.turn_id });
     },
     breaker: (one) => add({ ...one, at: Date.now() / 1000, id: `${one.stage}.${one.agent}.${Math.random()}` }),
-    waits: ({ dialog_id }) => (state.waits = new Set([...state.waits, dialog_id])),
+    waits: ({ dialog_id }) => (state.waits = new Set([...[...state.waits].slice(-MOST), dialog_id])),
     left_out: ({ n }) => (state.left += n),
   };
 
