@@ -62,6 +62,7 @@ def survey(
 def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
     document = read(path, environ)
     findings = Findings(document.file, document.faults)
+    _refuse_tenants(document)
     values = _FILE.values(document.root, findings)
     if not isinstance(values, dict):
         raise ConfigFaults(findings.faults)
@@ -84,6 +85,15 @@ def _from_yaml(path: str | Path, environ: Mapping[str, str]) -> Survey:
         graph = _check_graph(settings.pipeline, document, written, findings)
     findings.faults = [without_secret(fault) for fault in findings.faults]
     return Survey(settings, written, document, findings, graph)
+
+
+def _refuse_tenants(document: YamlDocument) -> None:
+    """Raise `ConfigFaults` for a server of tenants, which is no assistant."""
+    entries = document.root.value
+    if isinstance(entries, dict) and (node := entries.get("tenants")) is not None:
+        what = "this is a server of tenants, for serve and check; name the file of one of them"
+        fault = Fault(document.file, node.line, "tenants", what, column=node.column)
+        raise ConfigFaults([fault])
 
 
 def _pipeline(stages: Mapping[Stage, Sequence[ServiceEntry]]) -> Pipeline:

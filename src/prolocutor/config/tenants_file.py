@@ -11,7 +11,7 @@ import msgspec
 
 from prolocutor.assistant.assistant_settings import DEFAULTS
 from prolocutor.config.access_fields import AUTH
-from prolocutor.config.faults import ConfigFaults, Fault
+from prolocutor.config.faults import ConfigFaults
 from prolocutor.config.fields import Findings, MapField, TableField, TextField, TextListField
 from prolocutor.config.loading import load
 from prolocutor.config.schema import LIMITS, TOP
@@ -58,9 +58,6 @@ class TenantsSettings(msgspec.Struct, frozen=True, kw_only=True):
 
         An assistant without a name has the tenant's.
         """
-        if is_tenants_file(entry.assistant):
-            what = "a tenant's assistant cannot have tenants itself"
-            raise ConfigFaults([Fault(str(entry.assistant), None, "tenants", what)])
         settings = load(entry.assistant, environ)
         given: dict[str, Any] = {**entry.given, "trusted_proxies": self.trusted_proxies}
         if settings.name == DEFAULTS.name:

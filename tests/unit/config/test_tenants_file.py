@@ -89,7 +89,7 @@ def test_a_fault_is_named_with_its_line_and_key(folder: Path, text: str, line: s
 def test_tenants_have_no_tenants(folder: Path) -> None:
     server = load_tenants(write(folder, "tenants: {a: nested.yaml}"))
 
-    with pytest.raises(ConfigError, match="a tenant's assistant cannot have tenants itself"):
+    with pytest.raises(ConfigError, match="this is a server of tenants"):
         server.settings_of(server.tenants[0])
 
 
