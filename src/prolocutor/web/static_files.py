@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import html
+import re
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -67,11 +69,18 @@ HEARING: Final = "geolocation=(self), camera=(), microphone=(self)"
 """The permissions of a page into which words may be spoken."""
 
 
+_GZIP: Final = re.compile(r"(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))", re.IGNORECASE)
+"""What a browser says that takes gzip; `gzip;q=0` says that it does not."""
+
+
 class CachedCopy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a browser says of the copy that it has."""
+    """What a browser says of the copy that it has, and of what it can unpack."""
 
     etag: Annotated[str | None, Meta(extra={"in": "header"})] = msgspec.field(
         default=None, name="If-None-Match"
+    )
+    encodings: Annotated[str, Meta(extra={"in": "header"})] = msgspec.field(
+        default="", name="Accept-Encoding"
     )
 
 
@@ -81,10 +90,12 @@ class FilePath(CachedCopy, frozen=True, kw_only=True):
     file: str
 
 
-class _File(msgspec.Struct, frozen=True):
+class _File(msgspec.Struct):
     body: bytes
     content_type: str
     etag: str
+    packed: bytes | None = None
+    """The body as gzip, once a browser took it so."""
 
 
 class StaticFiles:
@@ -121,10 +132,17 @@ class StaticFiles:
         file = self._files.get(name)
         if file is None:
             raise NotFound("the page has no file of this name")
-        headers = {**self._headers, "ETag": file.etag}
-        if cached.etag == file.etag:
+        packs = _GZIP.search(cached.encodings) is not None
+        etag = f'{file.etag[:-1]}-gzip"' if packs else file.etag
+        headers = {**self._headers, "ETag": etag, "Vary": "Accept-Encoding"}
+        if cached.etag == etag:
             return HttpResponse(status=304, content_type=file.content_type, headers=headers)
-        return HttpResponse(file.body, content_type=file.content_type, headers=headers)
+        if not packs:
+            return HttpResponse(file.body, content_type=file.content_type, headers=headers)
+        if file.packed is None:
+            file.packed = gzip.compress(file.body, mtime=0)
+        headers["Content-Encoding"] = "gzip"
+        return HttpResponse(file.packed, content_type=file.content_type, headers=headers)
 
 
 def _read(path: Path) -> _File:

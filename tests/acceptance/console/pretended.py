@@ -84,11 +84,14 @@ class Invented:
         return {"job": "j1"}
 
     async def job(self, request: HttpRequest) -> object:
-        now = {"spoke": ["refunds"], "text": "Half of it.", "score": 0.83, "seconds": 0.64}
-        then = {"spoke": ["llm"], "text": "Within a month.", "score": 0.71, "seconds": 3.41}
+        now = {"spoke": "refunds", "text": "Half of it.", "score": 0.83, "seconds": 0.64}
+        then = {"spoke": "llm", "text": "Within a month.", "score": 0.71, "seconds": 3.41}
         record = {"services": [{"name": "timer", "outcome": "skipped"}]}
         result = {"then": {**then, "cost": 0.01}, "now": {**now, "cost": 0.004, "record": record}}
         return {"id": "j1", "state": "done", "share": 1.0, "error": None, "result": result}
+
+    async def assistants(self, _: HttpRequest) -> object:
+        return {"items": ["changed"]}
 
     async def handover(self, request: HttpRequest) -> object:
         return self._handover(request.params["dialog_id"])
@@ -172,6 +175,7 @@ class PretendedConsole:
             ("GET", "/jobs/{id}"): data.job,
             ("POST", "/agents/{name}/alone"): data.alone,
             ("DELETE", "/people/{user:path}"): data.delete,
+            ("GET", "/assistants"): data.assistants,
             ("POST", "/labels"): data.label,
             ("DELETE", "/labels/{id}"): data.unlabel,
         }

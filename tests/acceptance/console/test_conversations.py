@@ -125,6 +125,9 @@ def test_the_timeline_is_the_record(page: Page, server: PretendedServer, data: I
     again = page.get_by_role("region", name="Run again")
     expect(again).to_contain_text("refunds")
     expect(again).to_contain_text("Not called: timer")
+    page.get_by_label("Run it again on a changed assistant").select_option("changed")
+    expect(again).to_contain_text("Run again on changed")
+    assert data.asked == ["{}", '{"assistant":"changed"}']
 
     page.get_by_role("button", name="Correct this answer").click()
     page.get_by_label("refunds").check()

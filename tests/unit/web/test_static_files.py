@@ -1,5 +1,6 @@
 """The files of the pages: whole, their own, and without a way for text to become anything else."""
 
+import gzip
 import re
 from pathlib import Path
 
@@ -61,6 +62,23 @@ async def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
 
     assert (first.status, first.content_type) == (200, "text/javascript; charset=utf-8")
     assert (again.status, again.body) == (304, b"")
+
+
+async def test_a_file_is_packed_for_a_browser_that_can_unpack_it() -> None:
+    plain = await answer("app.js")
+    given = FilePath(file="app.js", encodings="gzip, br")
+    packed = await a_page().page_file(TypedRequest(ANONYMOUS, given, None))
+    cached = FilePath(file="app.js", encodings="gzip", etag=packed.headers["ETag"])
+    again = await a_page().page_file(TypedRequest(ANONYMOUS, cached, None))
+
+    for refusing in ("gzip;q=0", "br, gzip; q=0.0", "x-gzip2", ""):
+        request = TypedRequest(ANONYMOUS, FilePath(file="app.js", encodings=refusing), None)
+        assert "Content-Encoding" not in (await a_page().page_file(request)).headers
+    assert isinstance(packed.body, bytes)
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+    assert packed.headers["ETag"] != plain.headers["ETag"]
+    assert again.status == 304
 
 
 @pytest.mark.parametrize("name", ["", "none.js", "../files.py", "vendor", "/etc/passwd"])

@@ -1,9 +1,13 @@
 // "Run this turn again": on the assistant in use or on a changed one; nothing of it is stored.
 
+import { Answers } from "./answers.js";
 import { get, send } from "./api.js";
+import { useFetched } from "./fetching.js";
 import { duration, money, percent } from "./figures.js";
-import { listOf, tell } from "./parts.js";
+import { Gantt } from "./gantt.js";
+import { listOf, namesOf, tell } from "./parts.js";
 import { text } from "./safe.js";
+import { speakers } from "./verdict.js";
 import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const WAIT = 400;
@@ -11,6 +15,7 @@ const results = new Map();
 
 // Run a turn again and follow the job; `start` takes the name of a changed assistant.
 export function useAgain(uttId, operator) {
+  const others = useFetched("/assistants");
   const [state, setState] = useState(() => results.get(uttId) ?? {});
   const shown = useRef(true);
   useEffect(() => () => (shown.current = false), []);
@@ -34,7 +39,7 @@ export function useAgain(uttId, operator) {
     }
   };
   const stop = () => send("DELETE", `/jobs/${encodeURIComponent(state.job)}`).catch((error) => tell(error.message, { wrong: true }));
-  return { ...state, start, stop, close: () => put({}), others: listOf(operator.assistants), press: operator.writes ? () => start() : null };
+  return { ...state, start, stop, close: () => put({}), others: operator.writes ? listOf(others.value?.items) : [], press: operator.writes ? () => start() : null };
 }
 
 // Wait for the end of a job while it is wanted.
@@ -48,7 +53,7 @@ export async function ended(job, wanted, progress) {
   return null;
 }
 
-export function Again({ of }) {
+export function Again({ of, agents }) {
   const { busy, wrong, result, assistant, share, job } = of;
   if (!busy && !wrong && !result) return null;
   const where = assistant ? html`on <b>${text(assistant)}</b>` : "on the assistant as it is";
@@ -57,12 +62,13 @@ export function Again({ of }) {
       ${busy ? job && html`<button class="press small-press" onClick=${of.stop}>Stop</button>` : html`<button class="icon-press" aria-label="Close what was run again" onClick=${of.close}><${Drawing} name="close" /></button>`}</header>
     ${busy && html`<p class="faint">It runs${share > 0 ? `, ${percent(share)}` : ""}…</p>`}
     ${wrong && html`<p class="wrong" role="alert">It could not be run again: ${text(wrong)}</p>`}
-    ${result && html`<${Versus} then=${result.then ?? {}} now=${result.now ?? {}} />`}
+    ${result && html`<${Versus} then=${result.then ?? {}} now=${result.now ?? {}} agents=${agents} />`}
   </section>`;
 }
 
-function Versus({ then, now }) {
-  const spoke = (one) => (Array.isArray(one.spoke) ? one.spoke.map(text).join(", ") : text(one.spoke)) || "nobody";
+function Versus({ then, now, agents }) {
+  const [open, setOpen] = useState(false);
+  const spoke = (one) => namesOf(one.spoke).join(", ") || "nobody";
   const not = listOf(now.record?.services).filter((one) => one?.outcome === "skipped").map((one) => text(one.name));
   return html`<table class="versus"><thead><tr><td></td><th scope="col">then</th><th scope="col">now</th></tr></thead><tbody>
     <tr><th scope="row">answered by</th><td>${spoke(then)}</td><td>${spoke(now) === spoke(then) ? spoke(now) : html`<b>${spoke(now)}</b>`}</td></tr>
@@ -70,7 +76,9 @@ function Versus({ then, now }) {
     <${Figure} name="how right" then=${then.score} now=${now.score} write=${(value) => value.toFixed(2)} more=${true} />
     <${Figure} name="after" then=${then.seconds} now=${now.seconds} write=${duration} />
     <${Figure} name="cost" then=${then.cost} now=${now.cost} write=${(value) => (value ? money(value) : "0")} />
-  </tbody></table>${not.length > 0 && html`<p class="faint after">Not called: ${not.join(", ")}</p>`}`;
+  </tbody></table>${not.length > 0 && html`<p class="faint after">Not called: ${not.join(", ")}</p>`}
+    ${now.record?.services && html`<details onToggle=${(event) => setOpen(event.target.open)}><summary class="faint">How it came about now</summary>
+      ${open && html`<${Gantt} turn=${now.record} spoke=${speakers(now.record)} /><${Answers} turn=${now.record} agents=${agents} />`}</details>`}`;
 }
 
 function Figure({ name, then, now, write, more = false }) {

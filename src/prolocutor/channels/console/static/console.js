@@ -51,7 +51,8 @@ function Shell({ operator, line, leave }) {
   const at = useAddress();
   const [help, setHelp] = useState(false);
   const chat = useChatPage();
-  const page = PAGES.find((one) => one.id === at.page);
+  const page = PAGES.find((other) => other.id === at.page);
+  const one = Boolean(page?.loadOne && at.rest.length);
   useKeys({
     "?": () => setHelp(true),
     "/": () => {
@@ -68,7 +69,7 @@ function Shell({ operator, line, leave }) {
   return html`<div class="shell">
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
     <${Rail} here=${at} operator=${operator} line=${line} leave=${leave} chat=${chat} help=${() => setHelp(true)} />
-    <main id="main" tabindex="-1">${page ? html`<${Loaded} page=${page} at=${at} operator=${operator} key=${page.id} />`
+    <main id="main" tabindex="-1">${page ? html`<${Loaded} load=${one ? page.loadOne : page.load} at=${at} operator=${operator} key=${`${page.id} ${one}`} />`
       : html`<${Nothing} title="There is no such page"><p><a href=${link(["conversations"])}>To the conversations</a></p></${Nothing}>`}</main>
     <${Notices} />
     ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}>
@@ -82,18 +83,18 @@ function toMain(event) {
 }
 
 // A page whose file comes when it is first opened.
-function Loaded({ page, at, operator }) {
-  const [state, setState] = useState(() => loaded.get(page.id) ?? {});
-  const load = () => page.load().then(
+function Loaded({ load, at, operator }) {
+  const [state, setState] = useState(() => loaded.get(load) ?? {});
+  const fetchPage = () => load().then(
     (module) => {
       const come = { Page: module.default };
-      loaded.set(page.id, come);
+      loaded.set(load, come);
       setState(come);
     },
     () => setState({ failed: true }),
   );
   useEffect(() => {
-    if (!state.Page) load();
+    if (!state.Page) fetchPage();
   }, []);
   if (state.Page) return html`<${state.Page} at=${at} operator=${operator} />`;
   if (!state.failed) return html`<${Waiting} />`;

@@ -1,6 +1,5 @@
 // All conversations: found by filters that stand in the address, walked by keys.
 
-import Conversation from "./conversation.js";
 import { useFetched, usePages } from "./fetching.js";
 import { CHANNELS, KINDS, asked, filtersOf, searched } from "./filters.js";
 import { When, count, duration, money, wholeTime } from "./figures.js";
@@ -13,18 +12,12 @@ import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const TIMES = [["", "Any time"], ["24h", "24 hours"], ["7d", "7 days"], ["30d", "30 days"]];
 
-export default function Page({ at, operator }) {
-  return at.rest.length
-    ? html`<${Conversation} at=${at} operator=${operator} />`
-    : html`<${Conversations} at=${at} operator=${operator} />`;
-}
-
 // Fetch the conversations of some filters; the list and what is opened from it share them.
 export function useConversations(filters) {
   return usePages("/conversations", asked(filters), { id: (one) => one.dialog_id, every: 5 });
 }
 
-function Conversations({ at, operator }) {
+export default function Conversations({ at, operator }) {
   const filters = filtersOf(at.query);
   const { kind = "", ...others } = filters;
   const found = useConversations(filters);

@@ -33,7 +33,7 @@ function Whole({ turn, item, again, operator }) {
         <${Correct} key=${turn.utt_id} turn=${turn} operator=${operator} />
       </div>
     </header>
-    <${Again} of=${again} />
+    <${Again} of=${again} agents=${listOf(operator.agents)} />
     <section class=${`said-in-full ${shownBeside(turn, item) ? "only-phone" : ""}`}><h2>Asked and answered</h2><p class="own-words" dir="auto"><${Long} value=${turn.text} /></p><p class="reply" dir="auto"><${Long} value=${turn.response} /></p></section>
     ${kept ? html`<${Gantt} turn=${turn} spoke=${speakers(turn)} />` : html`<${NotKept} turn=${turn} />`}
     <${Wrongs} turn=${turn} />
