@@ -9,6 +9,7 @@ ProlocutorError                 anything this package raises on purpose
 │   ├── NotFound                the dialog, utterance or person asked for is unknown
 │   ├── Conflict                the same idempotency key came with another body
 │   ├── HandoverConflict            another operator has the dialog, or none has
+│   ├── LabelConflict               another operator has said already who is right
 │   └── Forbidden               the caller may not do this
 │       ├── Unauthenticated     the caller is not authenticated
 │       │   └── SignInNeeded        the same, and people sign in with an identity provider
@@ -126,6 +127,12 @@ class HandoverConflict(BadInput):
     """Another operator has the dialog, or it was not taken over."""
 
     code = "handover_conflict"
+
+
+class LabelConflict(BadInput):
+    """Another operator has said already who is right."""
+
+    code = "label_conflict"
 
 
 class Forbidden(BadInput):

@@ -28,7 +28,8 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     `live` is the folder of the model in use, None where there is none: the new one learns again
     what that one had learned (`data`, as KIND:PATH, takes its place), and then `labels`. `rated`
-    are thumbs. `store`: the URL of a store whose thumbs count too.
+    are thumbs, and `taught` what the model in use has learned at once. `store`: the URL of a store
+    whose thumbs count too.
     """
 
     role: Literal["router", "ranker"]
@@ -39,6 +40,7 @@ class TrainingOrder(msgspec.Struct, frozen=True, kw_only=True):
     data: list[str] = []
     labels: list[TrainingLabel] = []
     rated: list[LabelledQuestion] = []
+    taught: list[LabelledQuestion] = []
     store: str | None = None
     folds: int = 5
     seed: int = 0

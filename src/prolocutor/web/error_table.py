@@ -1,7 +1,7 @@
 """The error table: from an error to the HTTP response that reports it, for all doors.
 
     BadInput 400 · Unauthenticated 401 · Forbidden 403 · NotFound 404
-    HandoverConflict 409 · Conflict 422 · Overloaded 429
+    HandoverConflict, LabelConflict 409 · Conflict 422 · Overloaded 429
     Stopping, ProviderAway, StoreError 503
     HttpError: its own · anything else 500
 
@@ -28,6 +28,7 @@ from prolocutor.errors import (
     Conflict,
     Forbidden,
     HandoverConflict,
+    LabelConflict,
     NotFound,
     Overloaded,
     ProviderAway,
@@ -91,6 +92,7 @@ _STATUS: Final[Mapping[type[Exception], tuple[int, Mapping[str, str]]]] = {
     Forbidden: (403, {}),
     NotFound: (404, {}),
     HandoverConflict: (409, {}),
+    LabelConflict: (409, {}),
     Conflict: (422, {}),
     Overloaded: (429, {"Retry-After": "1"}),
     Stopping: (503, {"Retry-After": "5"}),

@@ -23,9 +23,11 @@ from prolocutor.channels.console.people import PeopleEndpoints
 from prolocutor.channels.console.plan import HintedFile, PlanEndpoint
 from prolocutor.channels.console.resources import ConsoleContext, ConsoleResource
 from prolocutor.channels.console.run_endpoints import RunEndpoints
+from prolocutor.channels.console.share_endpoints import ShareEndpoints
 from prolocutor.channels.console.static_pages import ConsolePages
 from prolocutor.channels.console.training import TrainingEndpoints, data_at
 from prolocutor.channels.console.turns import ReplyEndpoints
+from prolocutor.channels.console.work_endpoints import WorkEndpoints
 from prolocutor.contracts.channel import Route, WebSocketRoute
 from prolocutor.contracts.pairing import Card
 from prolocutor.observe.recent_figures import RecentFigures
@@ -88,6 +90,8 @@ class Console:
             AgentEndpoints(assistant, figures, states, cards or {}),
             PlanEndpoint(assistant, figures, states, file),
             LiveEndpoint(LiveFeed(assistant, states, slow)),
+            WorkEndpoints(assistant, cards or {}),
+            ShareEndpoints(assistant.store, self._models),
             ModelEndpoints(self._models),
             TrainingEndpoints(
                 assistant.labels,

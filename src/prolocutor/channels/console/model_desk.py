@@ -82,6 +82,11 @@ class ModelDesk:
             self._watching.cancel()
             await asyncio.wait({self._watching})
 
+    @property
+    def roles(self) -> list[Role]:
+        """What is read from a folder."""
+        return [one.role for one in self._models]
+
     def in_use(self, role: Role) -> tuple[ModelInUse, ModelShelf]:
         """Return what selects by a model; `BadInput` where the file gives it no folder."""
         for one in self._models:

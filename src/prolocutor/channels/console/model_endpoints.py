@@ -9,6 +9,7 @@ from prolocutor.channels.console.resources import BASE
 from prolocutor.channels.console.writes import ConsoleWrite
 from prolocutor.contracts.channel import Route
 from prolocutor.errors import Conflict, NotFound
+from prolocutor.pairing.method_catalog import Role
 from prolocutor.web.operations import Operation, TypedRequest
 
 
@@ -23,9 +24,10 @@ class NoWishes(msgspec.Struct, frozen=True):
 
 
 class ConsoleModelList(msgspec.Struct, frozen=True):
-    """The models in use first, then the latest."""
+    """The models in use first, then the latest; `roles` are those that can be trained."""
 
     items: list[ConsoleModel]
+    roles: list[Role]
 
 
 class ModelEndpoints:
@@ -45,7 +47,7 @@ class ModelEndpoints:
 
     async def list_models(self, request: TypedRequest[None, None]) -> ConsoleModelList:
         """List the models of routers and rankers that are read from folders."""
-        return ConsoleModelList(await self._desk.listed())
+        return ConsoleModelList(await self._desk.listed(), self._desk.roles)
 
     async def put_live(self, request: TypedRequest[ConsoleModelPath, NoWishes]) -> PutLive:
         """Put a model in the place of the one in use, which stays on the list."""

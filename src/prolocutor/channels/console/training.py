@@ -95,6 +95,7 @@ class TrainingEndpoints:
             data=self._data,
             labels=[one for label in labels for one in lessons_of_label(label, agents)],
             rated=[question_of_label(one) for one in thumbs if (one.user, one.text) not in said],
+            taught=[question_of_label(one) for one in thumbs],
             store=None if used.learner is not None else self._store,
         )
 

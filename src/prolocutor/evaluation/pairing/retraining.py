@@ -28,6 +28,8 @@ from prolocutor.evaluation.pairing.training_material import Material, gathered
 from prolocutor.pairing.method_catalog import load_reader
 from prolocutor.pairing.model_files import Model, load_model, save_model, training_card
 from prolocutor.pairing.near_duplicates import folds_of, near_duplicates
+from prolocutor.pairing.question_agent.knn import router_label_of
+from prolocutor.pairing.question_agent.label_journal import since_model
 
 NEW_LABELS: Final = "precision@1 of the new labels"
 _LEAST_GROUPS: Final = 4
@@ -90,7 +92,7 @@ async def _in_use(
         return await fitting.fit((), LABEL_FREE[order.role])
     method = load_reader(order.method, order.role).of_model(live, material.cards)
     if hasattr(method, "learn_all"):
-        method.learn_all(material.thumbs())
+        method.learn_all(since_model(map(router_label_of, order.taught), live))
     return method
 
 

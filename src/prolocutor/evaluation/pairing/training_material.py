@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +12,7 @@ from prolocutor.contracts.training import TrainingOrder
 from prolocutor.errors import BadInput, ConfigError
 from prolocutor.evaluation.pairing.pairing_data import load_pairing_data
 from prolocutor.pairing.model_files import Model
-from prolocutor.pairing.question_agent.knn import RouterLabel, question_of_label, router_label_of
+from prolocutor.pairing.question_agent.knn import RouterLabel, question_of_label
 
 _LEARNED: Final = "learned"
 _LESSONS: Final = "lessons"
@@ -52,11 +52,6 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     def prices(self) -> dict[str, float]:
         """The price of a call by agent."""
         return {card.name: card.price or 0.0 for card in self.cards}
-
-    def thumbs(self) -> Iterator[RouterLabel]:
-        """Return the thumbs as a router learns them."""
-        for one in self.lessons[self.base : self.base + self.rated]:
-            yield router_label_of(one)
 
     def parts(self) -> dict[str, Any]:
         """Return the part of the new model that says what it was made from."""

@@ -17,5 +17,14 @@ export const PAGES = [
     load: () => import("./agents.js"),
     badge: { path: "/agents", of: (list) => list.items.filter((one) => one.state === "alone" || one.state === "trying").length, means: "are ill", wrong: true },
   },
+  {
+    id: "quality", name: "Quality", drawing: "quality", key: "q", tab: true,
+    load: () => import("./quality.js"),
+    badge: { path: "/work", query: { limit: 1 }, of: (work) => work.questions, means: "questions to look at" },
+  },
+  {
+    id: "evaluations", name: "Evaluations", drawing: "runs", key: "e",
+    load: () => import("./evaluations.js"),
+  },
   { id: "plan", name: "Plan", drawing: "plan", key: "p", load: () => import("./plan.js") },
 ];

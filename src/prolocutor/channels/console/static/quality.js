@@ -1,0 +1,121 @@
+// What people are unhappy with, as a list to work off by keys; then train, compare, put live.
+
+import { send } from "./api.js";
+import { useFetched, usePages } from "./fetching.js";
+import { When, count, plural } from "./figures.js";
+import { useKeys } from "./keys.js";
+import { More, Nothing, States, attempt, listOf } from "./parts.js";
+import { LabelForm, offersOf } from "./quality_label.js";
+import { Comparison, Models, Progress, Train } from "./quality_training.js";
+import { Trend } from "./quality_trend.js";
+import { go, here, link } from "./router.js";
+import { text } from "./safe.js";
+import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
+
+export const SIGNS = { none: "no answer", down: "thumbs down" };
+
+export default function Quality({ at, operator }) {
+  const sign = at.query.get("sign") ?? "";
+  const found = usePages("/work", { sign }, { id: (one) => one.id, every: 20 });
+  const totals = useFetched("/work", { sign, limit: 1 }, { every: 20 });
+  const models = useFetched("/models", {}, { every: 30 });
+  const turn = at.query.get("turn");
+  const named = useFetched(turn ? `/work/${encodeURIComponent(turn)}` : null);
+  const work = useLabels(found, totals, turn ? named.value : null);
+  const job = at.query.get("job");
+  const model = listOf(models.value?.items).find((one) => one.id === at.query.get("model"));
+  const ended = (report) => {
+    models.again();
+    go(here({ job: "", model: report?.model ?? "" }), { replace: true });
+  };
+  const chosen = work.open.find((one) => one.id === at.query.get("item")) ?? work.open[0];
+  const choose = (one) => go(here({ item: one?.id ?? "", turn: one?.id === named.value?.id ? turn : "" }), { replace: true });
+  return html`<div class="page quality">
+    <header class="head"><h1>Quality</h1>
+      <p class="faint summary">${totals.value ? `${plural(totals.value.questions, "question")} of ${plural(totals.value.kinds, "kind")} · 7 days` : ""}</p>
+      <div class="steps"><${Sign} sign=${sign} /><span class="step-word not-phone"><b>${count(totals.value?.labels)}</b> labels</span>
+        <${Models} models=${models} writes=${operator.writes} />
+        <${Train} roles=${listOf(models.value?.roles)} busy=${Boolean(job)} writes=${operator.writes} /></div></header>
+    ${job && html`<${Progress} job=${job} ended=${ended} />`}
+    ${model && html`<${Comparison} model=${model} models=${models} writes=${operator.writes} key=${model.id} />`}
+    ${!model && html`<${Trend} />`}
+    <${States} of=${work.of} what="The list" filtered=${Boolean(sign)}
+      empty=${html`<${Nothing} title="Nobody was unhappy"><p>Questions without an answer and replies with a thumb down come here, those of seven days.</p></${Nothing}>`}
+      none=${html`<${Nothing} title="None of these"><p><a href=${here({ sign: "" })}>Show all</a></p></${Nothing}>`}>
+      <${WorkList} work=${work} found=${found} chosen=${chosen} choose=${choose} operator=${operator} />
+    </${States}></div>`;
+}
+
+function Sign({ sign }) {
+  const options = [["", "all"], ...Object.entries(SIGNS)];
+  return html`<select aria-label="Which questions" value=${sign} onChange=${(event) => go(here({ sign: event.target.value, item: "" }))}>
+    ${options.map(([value, words]) => html`<option value=${value} selected=${value === sign}>${words}</option>`)}</select>`;
+}
+
+// The rows that have no label yet, and the labels of this visit, of which the last can be taken back.
+// `named` is one that was come for, which stands first.
+function useLabels(found, totals, named) {
+  const [given, setGiven] = useState([]);
+  const rows = useMemo(() => (named ? [named, ...listOf(found.value).filter((one) => one.id !== named.id)] : listOf(found.value)), [found.value, named]);
+  const open = useMemo(() => {
+    const done = new Set(given.map((one) => one.item.id));
+    return rows.filter((one) => !done.has(one.id));
+  }, [rows, given]);
+  const without = (item) => (list) => list.filter((one) => one.item !== item);
+  async function label(item, agents, answer) {
+    const sending = send("POST", "/labels", { work: item.id, agents, answer });
+    const made = await attempt(() => setGiven((list) => [...list, { item, agents, sending }]), () => sending, () => setGiven(without(item)));
+    if (made) totals.again();
+  }
+  // Take the last one back, also where it is still on its way.
+  async function undo() {
+    const last = given.at(-1);
+    const takeBack = async () => {
+      const made = await last.sending;
+      await send("DELETE", `/labels/${encodeURIComponent(made.id)}`);
+      return true;
+    };
+    if (await attempt(() => setGiven(without(last.item)), takeBack, () => setGiven((list) => [...list, last]))) totals.again();
+  }
+  return { open, given, label, undo, of: { ...found, value: found.value && rows } };
+}
+
+function WorkList({ work, found, chosen, choose, operator }) {
+  const box = useRef(null);
+  const { open, given } = work;
+  const place = Math.max(0, open.indexOf(chosen));
+  const step = (by) => () => {
+    if (!open.length) return false;
+    if (place + by >= open.length - 1) found.more();
+    choose(open[Math.max(0, Math.min(open.length - 1, place + by))]);
+    return true;
+  };
+  const label = (agents, answer = "") => {
+    if (!chosen || !operator.writes) return;
+    choose(open[place + 1] ?? open[place - 1]);
+    work.label(chosen, agents, answer);
+  };
+  const undo = () => {
+    const { item } = given.at(-1);
+    work.undo();
+    choose(item);
+  };
+  useKeys({
+    j: step(1), k: step(-1), ArrowDown: step(1), ArrowUp: step(-1), z: () => (given.length > 0 ? (undo(), true) : false),
+    s: () => (open.length ? (choose(open[(place + 1) % open.length]), true) : false),
+  });
+  useEffect(() => {
+    box.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [chosen?.id]);
+  return html`<div class="work">
+    <div class="kinds-box" ref=${box}><ol class="kinds-list" aria-label="Questions, near duplicates together">${open.map((item) => html`<li key=${item.id}>
+      <button class=${`item ${item === chosen ? "here" : ""}`} aria-current=${item === chosen ? "true" : undefined} onClick=${() => choose(item)}>
+        <b class="times">${count(item.times)}×</b><span class="item-text">${text(item.text)}</span>
+        <span class="under"><span class=${`sign ${item.sign === "down" ? "bad" : "mild"}`}>${SIGNS[item.sign] ?? text(item.sign)}</span> <${When} at=${item.last} className="faint" /></span></button></li>`)}</ol>
+      ${!open.length && html`<${Nothing} title="All done"><p class="faint">New ones come as people talk. ${plural(given.length, "label")} of yours wait for a training.</p>
+        ${given.length > 0 && html`<button class="press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</${Nothing}>`}
+      <${More} list=${found}>${open.length > 0 ? "most often first" : ""}</${More}></div>
+    ${chosen && html`<${LabelForm} key=${chosen.id} item=${chosen} offers=${offersOf(chosen)} all=${operator.agents} writes=${operator.writes}
+      label=${label} skip=${step(1)} undo=${given.length ? undo : null} how=${link(["conversations", chosen.dialog_id, chosen.utt_id])} />`}
+  </div>`;
+}

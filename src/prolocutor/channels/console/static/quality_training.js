@@ -1,0 +1,119 @@
+// Training, the new model beside the one in use, and the models that there are.
+
+import { send } from "./api.js";
+import { useFetched } from "./fetching.js";
+import { When, count, plural } from "./figures.js";
+import { Confirm, Dialog, attempt, listOf, tell } from "./parts.js";
+import { go, here } from "./router.js";
+import { text } from "./safe.js";
+import { Drawing, html, useEffect, useState } from "./ui.js";
+
+const STATES = { live: "in use", new: "not used yet", former: "used before" };
+const ENDED = new Set(["done", "failed", "stopped"]);
+
+// A button for each role that has a model's folder.
+export function Train({ roles, busy, writes }) {
+  if (!roles.length) return html`<span class="faint not-phone" title="skill_selector: {router: ensemble, model: FOLDER}">no model to train</span>`;
+  const train = async (what) => {
+    const made = await attempt(null, () => send("POST", "/train", { what }));
+    if (made) go(here({ job: made.job, model: "" }), { replace: true });
+  };
+  return roles.map((role, n) => html`<button class=${`press small-press ${n ? "not-phone" : "strong"}`} disabled=${busy || !writes} onClick=${() => train(role)}>Train the ${text(role)}</button>`);
+}
+
+// How far a training is; `ended` gets its report, or null.
+export function Progress({ job, ended }) {
+  const [state, setState] = useState(null);
+  const fetched = useFetched(`/jobs/${encodeURIComponent(job)}`, {}, { every: state && ENDED.has(state) ? 0 : 1 });
+  const now = fetched.value;
+  useEffect(() => {
+    if (!now || now.id !== job || ENDED.has(state)) return;
+    setState(now.state);
+    if (now.state === "done") ended(now.result);
+  }, [now?.state]);
+  useEffect(() => {
+    if (fetched.error?.status === 404) ended(null);
+  }, [fetched.error]);
+  const stop = () => attempt(null, () => send("DELETE", `/jobs/${encodeURIComponent(job)}`));
+  const over = now && ENDED.has(now.state) && now.state !== "done";
+  return html`<section class="training" aria-label="Training" role="status">
+    <p>${!now ? "Training…" : over ? html`<span class="wrong">${now.state === "stopped" ? "The training was stopped." : text(now.error)}</span> The model in use is as it was.`
+      : now.state === "waits" ? "Waiting for another training to end…" : html`Training, ${Math.round(100 * (now.share ?? 0))} %…`}</p>
+    <progress max="1" value=${now?.share ?? 0} aria-label="How much is done"></progress>
+    ${over ? html`<button class="press small-press" onClick=${() => ended(null)}>Close</button>` : html`<button class="press small-press" onClick=${stop}>Stop</button>`}</section>`;
+}
+
+// The new model beside the one that was in use when it was trained.
+export function Comparison({ model, models, writes }) {
+  const [asking, setAsking] = useState(false);
+  const { report } = model;
+  const close = () => go(here({ model: "" }), { replace: true });
+  const discard = async () => {
+    if (await attempt(null, async () => (await send("DELETE", `/models/${encodeURIComponent(model.id)}`), true))) {
+      models.again();
+      close();
+    }
+  };
+  const live = listOf(models.value?.items).find((one) => one.state === "live" && one.role === model.role);
+  return html`<section class="trained" aria-label=${`The ${model.role} ${model.id}`}>
+    <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : ", beside the one in use"}</h2>
+      <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
+      <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
+    ${report ? html`<div class="two"><${Figures} report=${report} /><${Flips} report=${report} /></div>
+      ${report.before && live && report.before !== live.id && model.state === "new" && html`<p class="warn">It was compared with <code>${text(report.before)}</code>, which is not in use any more.</p>`}`
+      : html`<p class="faint">It was not trained here, so nothing is known of how it compares.</p>`}
+    <footer>${model.state !== "live" && html`<button class="press small-press strong" disabled=${!writes} onClick=${() => setAsking(true)}>${model.state === "former" ? "Go back to it" : "Put live"}</button>
+      <button class="press small-press quiet-press" disabled=${!writes} onClick=${discard}>Throw away</button>`}
+      <span class="faint">No turn notices the change; the one in use stays beside it, to go back to.</span></footer>
+    ${asking && html`<${PutLive} model=${model} live=${live} models=${models} close=${() => setAsking(false)} />`}
+  </section>`;
+}
+
+function PutLive({ model, live, models, close }) {
+  const act = async () => {
+    await send("POST", `/models/${encodeURIComponent(model.id)}/live`, {});
+    models.again();
+    tell(`${model.id} is in use.`);
+    go(here({ model: "" }), { replace: true });
+  };
+  const { report } = model;
+  return html`<${Confirm} title=${`Put this ${model.role} in use?`} press="Put live" act=${act} close=${close}>
+    <p><code>${text(model.id)}</code> takes the place of ${live ? html`<code>${text(live.id)}</code>` : "none"}.
+      ${report && report.won + report.lost > 0 && ` Of the labelled questions ${plural(report.won, "one")} more ${report.won === 1 ? "gets" : "get"} a right agent, and ${count(report.lost)} no more.`}
+      ${" "}Turns that run end with the one that they began with.</p></${Confirm}>`;
+}
+
+function Figures({ report }) {
+  return html`<div class="figures-box">${listOf(report.rows).length > 0 && html`<table class="versus"><thead><tr><th scope="col"><span class="hidden">Figure</span></th><th scope="col" class="r">in use</th><th scope="col" class="r">new</th><th scope="col" class="r">difference</th></tr></thead>
+    <tbody>${report.rows.map((row) => html`<tr><th scope="row">${text(row.name)}</th><td class="r">${shown(row.before, row)}</td><td class="r"><b>${shown(row.after, row)}</b></td>
+      <td class="r"><span class=${better(row) ? "good" : row.difference ? "wrong" : ""}>${signed(row.difference, row)}</span>${listOf(row.interval).length === 2 && html` <small class="faint">[${signed(row.interval[0], row)}, ${signed(row.interval[1], row)}]</small>`}</td></tr>`)}</tbody></table>`}
+    <p class="faint">${report.note ? `${sentence(report.note)}. ` : "Judged on questions that it has not learned; brackets hold 95 %. "}${listOf(report.rows).some((row) => row.interval && row.interval[0] <= 0 && row.interval[1] >= 0) ? "Where they hold 0, the two may be equally good." : ""}</p></div>`;
+}
+
+function Flips({ report }) {
+  const flips = listOf(report.flips);
+  if (!flips.length) return html`<p class="faint">No labelled question changes between right and wrong.</p>`;
+  return html`<div class="flips-box" tabindex="0" role="group" aria-label="Questions that change"><table class="flips"><caption>${count(report.won)} labelled questions become right, ${count(report.lost)} wrong</caption>
+    <thead><tr><th scope="col"><span class="hidden">Better or worse</span></th><th scope="col">question</th><th scope="col">in use</th><th scope="col">new</th></tr></thead>
+    <tbody>${flips.map((one) => html`<tr><td class=${one.won ? "good" : "wrong"}>${one.won ? "+" : "−"}<span class="hidden">${one.won ? " better" : " worse"}</span></td><td>${text(one.text)}</td><td class="faint">${text(one.before)}</td><td>${text(one.after)}</td></tr>`)}</tbody></table></div>`;
+}
+
+// All models: which is in use, since when, and a way back to the others.
+export function Models({ models, writes }) {
+  const [open, setOpen] = useState(false);
+  const items = listOf(models.value?.items);
+  if (!items.length) return null;
+  return html`<button class="press small-press not-phone" onClick=${() => setOpen(true)}>Models</button>
+    ${open && html`<${Dialog} title="Models" close=${() => setOpen(false)} wide=${true}>
+      <div class="models-box" tabindex="0" role="group" aria-label="All models"><table class="models"><thead><tr><th scope="col">model</th><th scope="col">state</th><th scope="col" class="r">learned</th><th scope="col">made</th><th scope="col">put live</th><th scope="col"><span class="hidden">Look at it</span></th></tr></thead>
+      <tbody>${items.map((one) => html`<tr><th scope="row">${text(one.role)} <code>${text(one.id)}</code></th><td>${one.state === "live" ? html`<span class="badge">in use</span>` : STATES[one.state] ?? text(one.state)}</td>
+        <td class="r">${count(one.learned)}</td><td>${text(one.made)}</td><td>${Number.isFinite(one.since) ? html`<${When} at=${one.since} /> ago, by ${text(one.by)}` : "–"}</td>
+        <td><button class="press small-press" onClick=${() => (setOpen(false), go(here({ model: one.id, job: "" })))}>Look<span class="hidden"> at ${text(one.id)}</span></button></td></tr>`)}</tbody></table></div>
+      ${!writes && html`<p class="faint">Your key may only read.</p>`}</${Dialog}>`}`;
+}
+
+const shares = (row) => !/price/.test(row.name);
+const shown = (value, row) => (!Number.isFinite(value) ? "–" : shares(row) ? `${(100 * value).toFixed(1)} %` : value.toFixed(4));
+const signed = (value, row) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${shown(Math.abs(value), row)}`;
+const better = (row) => row.difference !== 0 && row.difference > 0 === shares(row);
+const sentence = (words) => text(words).replace(/^./, (letter) => letter.toUpperCase());

@@ -1,0 +1,198 @@
+"""WorkList: questions that people were not content with, near duplicates together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.contracts.store.turn_record_store import (
+    ConversationQuery,
+    ConversationTurn,
+    DialogSummary,
+    KeepsTurnRecords,
+    TurnFlag,
+    TurnRecordStore,
+)
+from prolocutor.dialog.ids import parse_time
+from prolocutor.dialog.utterances import BotUtterance
+from prolocutor.pairing.near_duplicates import near_duplicates
+
+WorkSign = Literal["none", "down"]
+"""No answer; a thumb down."""
+
+SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none")
+WEEK: Final = 7 * 86400.0
+MOST_TURNS: Final = 5000
+FRESH: Final = 5.0
+"""Seconds that a list is shown without looking again."""
+
+_PAGE: Final = 200
+
+
+class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn that somebody was not content with; `said` and `reply` are cut."""
+
+    utt_id: str
+    dialog_id: str
+    user: str
+    at: float
+    said: str
+    reply: str
+    spoke: str
+    sign: WorkSign | None = None
+
+
+class WorkGroup(msgspec.Struct, frozen=True):
+    """The same question in one or several turns, the oldest first."""
+
+    turns: list[FlaggedTurn]
+
+    @property
+    def id(self) -> str:
+        """The `utt_id` of the oldest turn, which stays as others come."""
+        return self.turns[0].utt_id
+
+    @property
+    def last(self) -> FlaggedTurn:
+        """The latest turn."""
+        return self.turns[-1]
+
+    @property
+    def order(self) -> tuple[int, float, str]:
+        """The place in the list: most often first, then the latest."""
+        return -len(self.turns), -self.last.at, self.id
+
+    @property
+    def texts(self) -> list[str]:
+        """What was said, the most frequent wording first."""
+        return [text for text, _ in Counter(one.said for one in self.turns).most_common()]
+
+    @property
+    def sign(self) -> WorkSign | None:
+        """A thumb down, where one of the turns has it."""
+        return next((sign for sign in SIGNS if any(one.sign == sign for one in self.turns)), None)
+
+
+class WorkList:
+    """The groups of one assistant's flagged turns that have no label yet."""
+
+    def __init__(self, assistant: Assistant, *, clock: Callable[[], float] = time.time) -> None:
+        self._assistant = assistant
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._known: dict[tuple[int, WorkSign | None], tuple[float, list[WorkGroup]]] = {}
+
+    async def groups(
+        self, since: float | None = None, sign: WorkSign | None = None
+    ) -> list[WorkGroup]:
+        """Return the groups, most often first; by default those of seven days."""
+        start = self._clock() - WEEK if since is None else since
+        key = -1 if since is None else int(since), sign
+        async with self._lock:
+            made, found = self._known.get(key, (-FRESH, []))
+            if self._clock() - made < FRESH:
+                return found
+            turns = await self._unlabelled(start, sign)
+            found = await asyncio.to_thread(_grouped, turns)
+            self._known = dict([*self._known.items()][-8:])
+            self._known[key] = (self._clock(), found)
+            return found
+
+    async def alone(self, utt_id: str) -> WorkGroup | None:
+        """Return the question of any reply; None for an unknown one."""
+        store = self._assistant.store
+        found, user = await store.turn(utt_id), await store.owner_of(utt_id)
+        if user is None or len(found) < 2:
+            return None
+        said, reply = found
+        kept = None
+        if isinstance(store, KeepsTurnRecords):
+            kept = await store.turn_records.turn(utt_id)
+        flags = (kept and kept.flags) or []
+        turn = FlaggedTurn(
+            utt_id=utt_id,
+            dialog_id="" if kept is None else kept.dialog_id,
+            user=user,
+            at=parse_time(reply.date_time),
+            said=said.text,
+            reply=reply.text,
+            spoke=reply.active_skill if isinstance(reply, BotUtterance) else "",
+            sign=next((sign for sign in SIGNS if sign in flags), None),
+        )
+        return WorkGroup([turn])
+
+    def forget(self) -> None:
+        """Look again when it is next asked for: a label came or went."""
+        self._known = {}
+
+    async def _unlabelled(self, since: float, sign: WorkSign | None) -> list[FlaggedTurn]:
+        store = self._assistant.store
+        if not isinstance(store, KeepsTurnRecords):
+            return []
+        labels = await self._assistant.labels.listed()
+        done = {turn.utt_id for label in labels for turn in label.turns}
+        found: dict[str, FlaggedTurn] = {}
+        for one in SIGNS if sign is None else (sign,):
+            for turn in await _flagged(store.turn_records, one, since):
+                if turn.utt_id not in done:
+                    found.setdefault(turn.utt_id, turn)
+        return sorted(found.values(), key=lambda one: one.at)[-MOST_TURNS:]
+
+
+async def _flagged(records: TurnRecordStore, sign: WorkSign, since: float) -> list[FlaggedTurn]:
+    """Return the flagged turns since then, by way of the dialogs that have some."""
+    query = ConversationQuery(flag=sign, since=since)
+    found: list[FlaggedTurn] = []
+    after = None
+    while len(found) < MOST_TURNS:
+        page = await records.conversations(query, after, _PAGE)
+        for dialog in page.items:
+            found += await _of_dialog(records, dialog, sign, since)
+        if page.next is None:
+            break
+        after = page.next
+    return found
+
+
+async def _of_dialog(
+    records: TurnRecordStore, dialog: DialogSummary, sign: TurnFlag, since: float
+) -> list[FlaggedTurn]:
+    found: list[FlaggedTurn] = []
+    before: int | None = None
+    while True:
+        turns = await records.turns(dialog.dialog_id, before, _PAGE, newest=True)
+        found += [_turn(dialog, one) for one in turns if _counts(one, sign, since)]
+        if len(turns) < _PAGE or turns[0].at < since:
+            return found
+        before = turns[0].position
+
+
+def _counts(turn: ConversationTurn, sign: TurnFlag, since: float) -> bool:
+    flagged = turn.flags is not None and sign in turn.flags
+    return flagged and turn.at >= since and bool(turn.utt_id and turn.said and turn.said.strip())
+
+
+def _turn(dialog: DialogSummary, turn: ConversationTurn) -> FlaggedTurn:
+    return FlaggedTurn(
+        utt_id=turn.utt_id or "",
+        dialog_id=dialog.dialog_id,
+        user=dialog.user,
+        at=turn.at,
+        said=turn.said or "",
+        reply=turn.reply or "",
+        spoke=turn.spoke or "",
+        sign="down" if "down" in (turn.flags or ()) else "none",
+    )
+
+
+def _grouped(turns: Sequence[FlaggedTurn]) -> list[WorkGroup]:
+    groups: dict[int, list[FlaggedTurn]] = {}
+    for number, turn in zip(near_duplicates([one.said for one in turns]), turns, strict=True):
+        groups.setdefault(number, []).append(turn)
+    return sorted((WorkGroup(one) for one in groups.values()), key=lambda one: one.order)
