@@ -46,6 +46,8 @@ class OperatorLabels:
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
+        self.deletions = 0
+        """How many persons were deleted: what was read of dialogs before may be theirs."""
 
     async def listed(self) -> list[OperatorLabel]:
         """Return all labels, the oldest first; one that cannot be read is logged and left out."""
@@ -68,6 +70,7 @@ class OperatorLabels:
 
     async def forget(self, user: str) -> None:
         """Remove what a person said; a label that is left without words goes too."""
+        self.deletions += 1
         for label in await self.listed():
             left = [one for one in label.turns if one.user != user]
             if not left:

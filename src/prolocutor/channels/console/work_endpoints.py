@@ -218,7 +218,7 @@ class WorkEndpoints:
             sign=group.sign or "",
         )
         await self._labels.add(label)
-        self._work.forget()
+        self._work.leave_out({one.utt_id for one in turns})
         return LabelMade(label.id, len(turns))
 
     async def delete_label(self, request: TypedRequest[LabelPath, None]) -> None:

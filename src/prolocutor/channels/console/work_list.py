@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -30,13 +30,13 @@ SIGNS: Final[tuple[WorkSign, ...]] = ("down", "none")
 WEEK: Final = 7 * 86400.0
 MOST_TURNS: Final = 5000
 FRESH: Final = 5.0
-"""Seconds that a list is shown without looking again."""
+"""Seconds that a list is shown without looking again, or as many times as long as it took."""
 
 _PAGE: Final = 200
 
 
 class FlaggedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn that somebody was not content with; `said` and `reply` are cut."""
+    """One turn that its person was not content with; `said` and `reply` are cut."""
 
     utt_id: str
     dialog_id: str
@@ -86,7 +86,9 @@ class WorkList:
         self._assistant = assistant
         self._clock = clock
         self._lock = asyncio.Lock()
+        self._deletions = 0
         self._known: dict[tuple[int, WorkSign | None], tuple[float, list[WorkGroup]]] = {}
+        """The time until which a list is shown, and the list, by its conditions."""
 
     async def groups(
         self, since: float | None = None, sign: WorkSign | None = None
@@ -95,13 +97,18 @@ class WorkList:
         start = self._clock() - WEEK if since is None else since
         key = -1 if since is None else int(since), sign
         async with self._lock:
-            made, found = self._known.get(key, (-FRESH, []))
-            if self._clock() - made < FRESH:
+            begun = self._clock()
+            if self._deletions != self._assistant.labels.deletions:
+                self._deletions = self._assistant.labels.deletions
+                self._known = {}
+            until, found = self._known.get(key, (0.0, []))
+            if begun < until:
                 return found
             turns = await self._unlabelled(start, sign)
             found = await asyncio.to_thread(_grouped, turns)
+            now = self._clock()
             self._known = dict([*self._known.items()][-8:])
-            self._known[key] = (self._clock(), found)
+            self._known[key] = (now + FRESH * max(1.0, now - begun), found)
             return found
 
     async def alone(self, utt_id: str) -> WorkGroup | None:
@@ -128,8 +135,14 @@ class WorkList:
         return WorkGroup([turn])
 
     def forget(self) -> None:
-        """Look again when it is next asked for: a label came or went."""
+        """Look again when it is next asked for: a label was taken back."""
         self._known = {}
+
+    def leave_out(self, utt_ids: Collection[str]) -> None:
+        """Leave out the groups with these turns, which have a label now."""
+        for key, (until, groups) in self._known.items():
+            left = [one for one in groups if not any(t.utt_id in utt_ids for t in one.turns)]
+            self._known[key] = (until, left)
 
     async def _unlabelled(self, since: float, sign: WorkSign | None) -> list[FlaggedTurn]:
         store = self._assistant.store
