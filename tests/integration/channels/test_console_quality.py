@@ -16,7 +16,7 @@ from tests.integration.channels.shop import Shop, a_shop, answer_as
 TWICE = ["why was I charged twice", "why was I charged twice?", "Why was I charged twice"]
 PATHS = [
     ("GET", "/work"),
-    ("GET", "/work/1"),
+    ("GET", "/questions/1"),
     ("GET", "/labels"),
     ("POST", "/labels"),
     ("DELETE", "/labels/1"),
@@ -123,10 +123,10 @@ async def test_any_reply_can_be_labelled_and_nobody_may_be_right(tmp_path: Path)
     async with a_shop(tmp_path) as shop:
         result = await shop.assistant.turn("who won the match", user="ann")
         id_ = result.reply.utt_id
-        _, before = await shop.call("GET", f"/work/{id_}")
+        _, before = await shop.call("GET", f"/questions/{id_}")
         await shop.labelled(id_)
-        _, after = await shop.call("GET", f"/work/{id_}")
-        unknown = await shop.call("GET", f"/work/{'0' * 32}")
+        _, after = await shop.call("GET", f"/questions/{id_}")
+        unknown = await shop.call("GET", f"/questions/{'0' * 32}")
         _, lines = await shop.call("GET", "/labels")
     (tmp_path / "labels.jsonl").write_text(lines)
     (learned,) = load_pairing_data(f"jsonl:{tmp_path / 'labels.jsonl'}").test

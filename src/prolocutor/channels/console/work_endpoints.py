@@ -153,7 +153,7 @@ class WorkEndpoints:
         listed = Operation(self.list_labels, produces=JSON_LINES)
         self.routes = [
             Route("GET", f"{BASE}/work", Operation(self.list_work), "operators"),
-            Route("GET", f"{BASE}/work/{{utt_id}}", show, "operators"),
+            Route("GET", f"{BASE}/questions/{{utt_id}}", show, "operators"),
             Route("POST", f"{BASE}/labels", label, "operators"),
             Route("GET", f"{BASE}/labels", listed, "operators"),
             Route("DELETE", f"{BASE}/labels/{{id}}", delete, "operators"),

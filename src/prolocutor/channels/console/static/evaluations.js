@@ -87,13 +87,13 @@ function Answer({ name, one }) {
 }
 
 function Figures({ title, figures }) {
-  return html`<table class="figures"><caption>${title}</caption><thead class="hidden"><tr><th scope="col">figure</th><th scope="col">value</th><th scope="col">interval</th></tr></thead>
+  return html`<table class="scores"><caption>${title}</caption><thead class="hidden"><tr><th scope="col">figure</th><th scope="col">value</th><th scope="col">interval</th></tr></thead>
     <tbody>${listOf(figures).map((one) => html`<tr><th scope="row">${text(one.name)}</th><td class="r"><b>${value(one)}</b></td><td class="r faint">${interval(one)}</td></tr>`)}</tbody></table>`;
 }
 
 function Differences({ pairs }) {
   const mark = (one) => (one.low > 0 || one.high < 0 ? html`<b>*</b>` : "");
-  return html`<div><table class="figures"><caption>Beside ${text(pairs.against)}, over ${plural(pairs.pairs, "example")} in both</caption>
+  return html`<div><table class="scores"><caption>Beside ${text(pairs.against)}, over ${plural(pairs.pairs, "example")} in both</caption>
     <thead><tr><th scope="col"><span class="hidden">figure</span></th><th scope="col" class="r">there</th><th scope="col" class="r">here</th><th scope="col" class="r">difference</th><th scope="col" class="r">better, worse</th></tr></thead>
     <tbody>${listOf(pairs.differences).map((one) => html`<tr><th scope="row">${text(one.name)}</th><td class="r">${number(one.first)}</td><td class="r"><b>${number(one.second)}</b></td>
       <td class="r">${signed(one.difference.value)} ${mark(one.difference)} <small class="faint">${interval(one.difference, signed)}</small></td><td class="r">${count(one.better)}, ${count(one.worse)}</td></tr>`)}</tbody></table>
@@ -103,14 +103,14 @@ function Differences({ pairs }) {
 function Groups({ groups, metric }) {
   const rows = listOf(groups).map((one) => [one.name, listOf(one.figures).find((figure) => figure.name === metric)]).filter(([, figure]) => figure);
   if (rows.length < 2) return null;
-  return html`<table class="figures"><caption>${text(metric)} by group</caption><thead class="hidden"><tr><th scope="col">group</th><th scope="col">value</th><th scope="col">interval</th><th scope="col">examples</th></tr></thead>
+  return html`<table class="scores"><caption>${text(metric)} by group</caption><thead class="hidden"><tr><th scope="col">group</th><th scope="col">value</th><th scope="col">interval</th><th scope="col">examples</th></tr></thead>
     <tbody>${rows.map(([name, one]) => html`<tr><th scope="row">${text(name)}</th><td class="r"><b>${value(one)}</b></td><td class="r faint">${interval(one)}</td><td class="r faint">${count(one.count)}</td></tr>`)}</tbody></table>`;
 }
 
 function About({ run }) {
   const known = Object.entries(run.configuration ?? {}).filter(([, one]) => one !== null);
   const by = Object.entries(run.by ?? {});
-  return html`<details class="about"><summary>How it was made${by.length > 0 ? ", and who answered" : ""}</summary>
+  return html`<details class="made"><summary>How it was made${by.length > 0 ? ", and who answered" : ""}</summary>
     <p class="faint">${text(run.started)}${run.ended ? ` to ${text(run.ended)}` : ""}</p>
     <dl>${[...known, ...Object.entries(run.versions ?? {})].map(([name, one]) => html`<div><dt>${text(name)}</dt><dd>${text(one)}</dd></div>`)}
       ${by.map(([name, number]) => html`<div><dt>${text(name) || "nobody"} answered</dt><dd>${count(number)}</dd></div>`)}</dl></details>`;

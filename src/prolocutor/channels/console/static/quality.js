@@ -20,7 +20,7 @@ export default function Quality({ at, operator }) {
   const totals = useFetched("/work", { sign, limit: 1 }, { every: 20 });
   const models = useFetched("/models", {}, { every: 30 });
   const turn = at.query.get("turn");
-  const named = useFetched(turn ? `/work/${encodeURIComponent(turn)}` : null);
+  const named = useFetched(turn ? `/questions/${encodeURIComponent(turn)}` : null);
   const work = useLabels(found, totals, turn ? named.value : null);
   const job = at.query.get("job");
   const model = listOf(models.value?.items).find((one) => one.id === at.query.get("model"));

@@ -51,7 +51,7 @@ export function LabelForm({ item, offers, all, writes: may, label, skip, undo, h
         <button class="press small-press quiet-press" onClick=${() => setSeveral(null)}>Only one</button>`
         : html`<button class="press small-press" disabled=${!writes} onClick=${() => setSeveral([])}>Several…</button>`}
       ${undo && html`<button class="press small-press quiet-press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</div>
-    <label class="better"><span class="faint">What would have been right, in words, if you like: it becomes an example to evaluate with. Then say who.</span>
+    <label class="right-words"><span class="faint">What would have been right, in words, if you like: it becomes an example to evaluate with. Then say who.</span>
       <textarea rows="2" maxlength="100000" ref=${words} disabled=${!writes}></textarea></label>
     <p class="faint means">${item.label ? "It is learned at the next training." : writes ? html`Your label counts for ${item.times > 1 ? `all ${count(item.times)}` : "this one"}, with weight 1; a thumb counts ¼ or ½. It is learned at the next training.` : "Your key may only read."}</p>
   </section>`;

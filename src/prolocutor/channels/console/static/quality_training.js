@@ -59,7 +59,7 @@ export function Comparison({ model, models, writes }) {
     <header><h2>A ${model.state === "new" ? "new " : ""}${text(model.role)}${model.state === "live" ? ", in use" : ", beside the one in use"}</h2>
       <p class="faint"><code>${text(model.id)}</code> · ${plural(model.learned, "question")} learned${report ? html`, ${count(report.fresh)} newly labelled` : ""} · <${When} at=${Date.parse(`${model.made}Z`) / 1000} /> ago · ${STATES[model.state] ?? ""}</p>
       <button class="icon-press" aria-label="Close" onClick=${close}><${Drawing} name="close" /></button></header>
-    ${report ? html`<div class="two"><${Figures} report=${report} /><${Flips} report=${report} /></div>
+    ${report ? html`<div class="beside-each"><${Figures} report=${report} /><${Flips} report=${report} /></div>
       ${report.before && live && report.before !== live.id && model.state === "new" && html`<p class="warn">It was compared with <code>${text(report.before)}</code>, which is not in use any more.</p>`}`
       : html`<p class="faint">It was not trained here, so nothing is known of how it compares.</p>`}
     <footer>${model.state !== "live" && html`<button class="press small-press strong" disabled=${!writes} onClick=${() => setAsking(true)}>${model.state === "former" ? "Go back to it" : "Put live"}</button>
