@@ -9,11 +9,11 @@ from prolocutor.stores.postgresql.database_line import Row
 from prolocutor.stores.postgresql.lanes import Lane
 from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.shared_store_kit import LoseAnswer, Replica, RunOut, SharedStoreKit
-from prolocutor.testing.store_kit import DurableStoreKit, MakeStore
+from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 from tests.postgresql_server import query
 
 
-class TestPostgresqlStore(DurableStoreKit):
+class TestPostgresqlStore(DurableStoreKit, TurnRecordStoreKit):
     @pytest.fixture
     def make_store(self, database: str) -> MakeStore:
         return lambda: PostgresqlStore(database, durability="relaxed")

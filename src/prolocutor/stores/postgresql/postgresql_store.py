@@ -23,6 +23,7 @@ from prolocutor.contracts.store import (
 )
 from prolocutor.dialog.dialog import Dialog
 from prolocutor.dialog.ids import DialogId, TurnId
+from prolocutor.dialog.thumbs import thumb
 from prolocutor.dialog.utterances import BotUtterance, HumanUtterance
 from prolocutor.errors import StoreError
 from prolocutor.stores.postgresql import migrations, store_url
@@ -38,6 +39,7 @@ from prolocutor.stores.postgresql.outside_turns import OutsideTurns
 from prolocutor.stores.postgresql.reader import PostgresqlReader
 from prolocutor.stores.postgresql.remembered import Remembered
 from prolocutor.stores.postgresql.replica_work import ReplicaWork
+from prolocutor.stores.postgresql.turn_records import PostgresqlTurnRecords
 from prolocutor.stores.postgresql.wake_ups import PostgresqlWakeUps
 
 log = logging.getLogger(__name__)
@@ -83,6 +85,8 @@ class PostgresqlStore(PostgresqlConversationStore):
         """The lane of second trips."""
         self._reader = PostgresqlReader(lines.reading)
         self._others = OutsideTurns(lines.changes, self._membership, self.remembered)
+        self.turn_records = PostgresqlTurnRecords(lines.changes, lines.reading, self._membership)
+        """The records of turns."""
         self._replicas = ReplicaWork(lines.changes, self._membership, self._others)
 
     async def open(self) -> None:
@@ -103,6 +107,7 @@ class PostgresqlStore(PostgresqlConversationStore):
             await self.closings.drained()
             await self._others.drained()
             await self._reader.drained()
+            await self.turn_records.drained()
             await self._wake_ups.sent()
             with suppress(StoreError):  # then others take over when the lease has run out
                 await self._membership.leave()
@@ -244,6 +249,7 @@ class PostgresqlStore(PostgresqlConversationStore):
     async def rate_utterance(self, utt_id: str, rating: Any, user: str | None, at: str) -> None:
         """Add a rating to the utterance's."""
         await self._others.rate_utterance(utt_id, rating, user, at)
+        await self.turn_records.note_thumb(utt_id, thumb(rating))
 
     async def owner_of(self, id_: str) -> str | None:
         """Return the user whose dialog or utterance this is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +18,10 @@ _RARE: Final = 2000
 """Dialogs in which an agent spoke up to which it is quicker to begin with these."""
 _HITS_COUNTED: Final = 20_000
 """Turns with the words looked for that counts look at."""
+_COMMON: Final = 400
+"""Turns with a word from which on beginnings are not looked for."""
 _IS_RARE: Final = named("is_rare")
+_HITS_OF: Final = named("hits_of")
 
 _CONDITIONS: Final = {
     "agent": "EXISTS (SELECT 1 FROM spoke WHERE spoke.skill = :agent AND spoke.dialog = f.dialog)",
@@ -136,11 +140,20 @@ class ConversationSearch:
         counted = self._connection.execute(statement, values).fetchone()
         return counted
 
-    @property
+    @cached_property
     def match(self) -> str | None:
         """What the index of words is asked; None where there are no words to look for."""
         words = search_words(self._query.words or "")
-        return " AND ".join(f'"{word}" *' for word in words) or None
+        return " AND ".join(self._term(word) for word in words) or None
+
+    def _term(self, word: str) -> str:
+        """Return a word as it is looked for: whole where it is common, else as a beginning too.
+
+        For beginnings the index has to join the turns of all words that begin so.
+        """
+        whole = f'"{word}"'
+        (found,) = self._connection.execute(_HITS_OF, (whole, _COMMON)).fetchone()
+        return whole if found == _COMMON else f"{whole} *"
 
     def _source(self, flag: str | None) -> str:
         """Return the tables, in the order in which it is quick to go through them."""

@@ -160,3 +160,6 @@ SELECT utterance, value FROM ratings WHERE dialog = ? AND utterance IS NOT NULL 
 
 -- name: is_rare
 SELECT count(*) FROM (SELECT 1 FROM spoke WHERE skill = ? LIMIT 2001);
+
+-- name: hits_of
+SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?);
