@@ -78,8 +78,12 @@ def test_a_turn_without_words_is_told_to_be_over(page: Page, server: Server) -> 
     server.send(said(0, "stop"), NOTHING)
 
     expect(log(page).get_by_text("There is nothing to say to it")).to_be_visible()
-    server.send(message(1, text="And yet."), NOTHING)
+    taken = {"by": "Kari", "state": "taken"}
+    server.send(message(1, text="I take over.", icon="operator", handover=taken), NOTHING)
     expect(log(page).get_by_text("There is nothing to say to it")).to_have_count(0)
+    expect(log(page).get_by_text("Kari", exact=True)).to_be_visible()
+    server.send(said(2, "thanks"), NOTHING)
+    expect(log(page).get_by_text("A person reads this")).to_be_visible()
 
 
 def test_words_are_said_anew_and_the_old_ones_fold_away(page: Page, server: Server) -> None:

@@ -24,7 +24,7 @@ from prolocutor.channels.page.uploads import Pictures, Uploads
 from prolocutor.contracts.channel import Route
 from prolocutor.contracts.http import HttpResponse
 from prolocutor.contracts.quota import spend
-from prolocutor.errors import NotFound, Overloaded, StoreError
+from prolocutor.errors import ConfigError, NotFound, Overloaded, StoreError
 from prolocutor.observe.recent_turns import RecentTurns
 from prolocutor.web.operations import Operation, TypedRequest
 from prolocutor.web.static_files import StaticFiles
@@ -109,6 +109,8 @@ class Page:
         examples: Mapping[str, Sequence[str]] | None = None,
         voice: bool = False,
     ) -> None:
+        if not isinstance(voice, bool):
+            raise ConfigError("voice is true or false", key="doors.page.voice")
         files = StaticFiles(FOLDER, assistant.name, speaks=voice)
         info = PageInfoEndpoint(
             assistant, recent, starters=starters, examples=examples, voice=voice

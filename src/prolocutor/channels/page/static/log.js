@@ -65,7 +65,7 @@ export function Log({ state, name, say, earlier, again, why, target }) {
       ${earlier && html`<button class="quiet earlier" onClick=${earlier}>Earlier messages</button>`}
       ${state.begun && !groups.length && !state.pending.length && html`<${Welcome} name=${name} say=${say} />`}
       ${groups.map((group) => html`<${Part} key=${group.key} group=${group} ...${parts} />`)}
-      ${isSilent(state) && html`<p class="silence faint">Heard. There is nothing to say to it.</p>`}
+      ${isSilent(state) && html`<p class="silence faint">${silence(state.items)}</p>`}
       ${state.pending.map((entry) => html`<${Pending} key=${entry.key} entry=${entry} again=${again} />`)}
       ${state.busy && (state.turn?.words ? html`<${Speaking} turn=${state.turn} />` : html`<${Looking} asked=${state.turn?.asked ?? []} />`)}
     </div>
@@ -76,6 +76,12 @@ export function Log({ state, name, say, earlier, again, why, target }) {
 // Tell whether the last turn is over without a word, as after "stop".
 function isSilent({ items, busy, pending, caughtUp }) {
   return caughtUp && !busy && !pending.length && items.at(-1)?.frame.type === "command";
+}
+
+// Say why there are no words: a person may have the conversation.
+function silence(items) {
+  const state = items.findLast((item) => item.frame.handover)?.frame.handover.state;
+  return state === "taken" || state === "said" ? "A person reads this and is going to answer." : "Heard. There is nothing to say to it.";
 }
 
 function Part({ group, ...parts }) {

@@ -69,7 +69,7 @@ export function TheirGroup({ group, say, open, why, lit }) {
     <div class="messages">
       ${shown.map((item) => html`<${Message} key=${item.key} frame=${item.frame} say=${say} open=${open.has(item.key)} />`)}
       <div class="beside">
-        ${group.icon && html`<span class="by">${text(group.icon)}</span>`}
+        ${group.icon && html`<span class="by">${text(group.items[0].frame.handover?.by || group.icon)}</span>`}
         <${When} time=${group.time} />
         ${group.uttId && html`<${Actions} group=${group} say=${say} why=${why} />`}
       </div>
