@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from prolocutor.errors import StoreAway
+from prolocutor.stores.postgresql import reader
 from prolocutor.stores.postgresql.database_line import Row
 from prolocutor.stores.postgresql.lanes import Lane
 from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.testing.shared_store_kit import LoseAnswer, Replica, RunOut, SharedStoreKit
+from prolocutor.testing.store_contract.conversation_kit import ConversationStoreKit
 from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 from tests.postgresql_server import query
 
@@ -57,3 +59,10 @@ def lose_next_answer(lane: Lane[Any], lost: list[str], monkeypatch: pytest.Monke
         return rows
 
     monkeypatch.setattr(line, "fetch", without_answer)
+
+
+class TestConversationsOfManyNames(ConversationStoreKit):
+    @pytest.fixture
+    def make_store(self, database: str, monkeypatch: pytest.MonkeyPatch) -> MakeStore:
+        monkeypatch.setattr(reader, "MANY_NAMES", 0)
+        return lambda: PostgresqlStore(database, durability="relaxed")

@@ -4,11 +4,20 @@ from pathlib import Path
 
 import pytest
 
+from prolocutor.stores.sqlite import reader
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.store_contract.conversation_kit import ConversationStoreKit
 from prolocutor.testing.store_kit import DurableStoreKit, MakeStore, TurnRecordStoreKit
 
 
 class TestSqliteStore(DurableStoreKit, TurnRecordStoreKit):
     @pytest.fixture
     def make_store(self, tmp_path: Path) -> MakeStore:
+        return lambda: SqliteStore(tmp_path / "dialogs.db", durability="relaxed")
+
+
+class TestConversationsOfManyNames(ConversationStoreKit):
+    @pytest.fixture
+    def make_store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeStore:
+        monkeypatch.setattr(reader, "MANY_NAMES", 0)
         return lambda: SqliteStore(tmp_path / "dialogs.db", durability="relaxed")

@@ -33,6 +33,9 @@ WITHIN: Final = 30.0
 
 Utterance = HumanUtterance | BotUtterance
 
+MANY_NAMES: Final = 1000
+"""Conversations of a person from which on they are many."""
+
 
 class PostgresqlReader:
     """Reads on a line of its own; each method is a few short statements."""
@@ -72,8 +75,13 @@ class PostgresqlReader:
         return _feed_rows(await self._rows("feed_before", stored_text(user), before, limit))
 
     async def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
-        """Return conversations, the latest first; the first words may be in an open turn."""
-        rows = await self._rows("conversations_before", stored_text(user), before, limit)
+        """Return conversations, the latest first; the first words may be in an open turn.
+
+        Few are found by their names, many by going back in the feed.
+        """
+        names = await self._rows("count_names", stored_text(user), MANY_NAMES)
+        statement = "conversations_before" if names[0][0] < MANY_NAMES else "conversations_of_many"
+        rows = await self._rows(statement, stored_text(user), before, limit)
         return [
             ConversationRow(
                 shown_text(row["name"]),

@@ -39,12 +39,17 @@ from prolocutor.stores.sqlite.worker_thread import StoreJob
 PAGE: Final = 200
 """Utterances read by one job."""
 
+MANY_NAMES: Final = 1000
+"""Conversations of a person from which on they are many."""
+
 _FEED: Final = named("feed_after")
 _DIALOG_NAME: Final = named("dialog_name")
 _FEED_TAIL: Final = named("feed_tail")
 _FEED_TAIL_AFTER: Final = named("feed_tail_after")
 _FEED_BEFORE: Final = named("feed_before")
 _CONVERSATIONS: Final = named("conversations_before")
+_CONVERSATIONS_OF_MANY: Final = named("conversations_of_many")
+_COUNT_NAMES: Final = named("count_names")
 _DIALOGS_NAMED: Final = named("dialogs_named")
 _ROUND: Final = named("round_of")
 _DUE: Final = named("due_entries")
@@ -126,8 +131,13 @@ class SqliteReader:
         return _feed_rows(self.connection.execute(_FEED_BEFORE, (user, before, limit)).fetchall())
 
     def conversations(self, user: str, before: int, limit: int) -> list[ConversationRow]:
-        """Return conversations, the latest first; the first words may be in an open turn."""
-        rows = self.connection.execute(_CONVERSATIONS, (user, before, limit)).fetchall()
+        """Return conversations, the latest first; the first words may be in an open turn.
+
+        Few are found by their names, many by going back in the feed.
+        """
+        (names,) = self.connection.execute(_COUNT_NAMES, (user, MANY_NAMES)).fetchone()
+        statement = _CONVERSATIONS if names < MANY_NAMES else _CONVERSATIONS_OF_MANY
+        rows = self.connection.execute(statement, (user, before, limit)).fetchall()
         return [
             ConversationRow(name, n, at, first or (opening and unpack_opening(opening).message))
             for name, n, at, first, opening in rows

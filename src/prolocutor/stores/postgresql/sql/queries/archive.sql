@@ -71,6 +71,36 @@ SELECT y.name, y.n, coalesce((
     ORDER BY 4 DESC LIMIT $3
 ) y ORDER BY y.n DESC;
 
+-- name: count_names
+SELECT count(*) FROM (
+    SELECT FROM people p JOIN dialog_names x USING (person) WHERE p."user" = $1 LIMIT $2
+) y;
+
+-- name: conversations_of_many
+SELECT y.name, y.n, coalesce((
+    SELECT u.date_time FROM utterances u WHERE u.person = y.person AND u.dialog = y.dialog
+    ORDER BY u.position DESC LIMIT 1
+), (SELECT d.date_start FROM dialogs d WHERE d.person = y.person AND d.dialog = y.dialog)) AS at, (
+    SELECT z.message FROM (
+        SELECT f.message FROM feed f
+        WHERE f.person = y.person AND f.named = y.number AND f.message IS NOT NULL
+        ORDER BY f.person, f.named, f.id, f.n LIMIT 20
+    ) z WHERE substr(z.message, 1, 17) = convert_to('{"type":"command"', 'UTF8') LIMIT 1
+) AS first, y.opening FROM (
+    SELECT x.person, x.number, x.name, l.n, l.dialog, l.opening FROM (
+        SELECT o.person, o.named, o.n, o.dialog, o.opening FROM people p JOIN open_turns o USING (person)
+        WHERE p."user" = $1 AND o.n < $2
+        UNION ALL
+        (SELECT f.person, f.named, f.n, f.dialog, NULL FROM people p JOIN feed f USING (person)
+        WHERE p."user" = $1 AND f.n < $2 AND f.n = (
+            SELECT e.n FROM feed e WHERE e.person = f.person AND e.named = f.named
+            ORDER BY e.person DESC, e.named DESC, e.id DESC, e.n DESC LIMIT 1
+        ) AND NOT EXISTS (SELECT FROM open_turns o WHERE o.person = f.person AND o.named = f.named)
+        ORDER BY f.n DESC LIMIT $3)
+    ) l JOIN dialog_names x ON x.person = l.person AND x.number = l.named
+    ORDER BY 4 DESC LIMIT $3
+) y ORDER BY y.n DESC;
+
 -- name: dialogs_named
 SELECT d.dialog FROM people p JOIN dialogs d USING (person)
 WHERE p."user" = $1 AND d.name = $2 ORDER BY d.dialog;

@@ -63,6 +63,41 @@ SELECT name, n, coalesce(
     ORDER BY 3 DESC LIMIT ?3
 ) AS page;
 
+-- name: count_names
+SELECT count(*) FROM (
+    SELECT 1 FROM dialog_names WHERE person = (SELECT person FROM people WHERE user = ?) LIMIT ?
+);
+
+-- name: conversations_of_many
+SELECT name, n, coalesce(
+    (SELECT date_time FROM utterances WHERE utterances.dialog = page.dialog
+        ORDER BY position DESC LIMIT 1),
+    (SELECT date_start FROM dialogs WHERE dialogs.dialog = page.dialog)
+), (
+    SELECT message FROM (
+        SELECT message FROM feed WHERE feed.dialog_name = page.dialog_name AND message IS NOT NULL
+        ORDER BY id, n LIMIT 20
+    ) WHERE substr(message, 1, 17) = CAST('{"type":"command"' AS BLOB) LIMIT 1
+), opening FROM (
+    SELECT name, latest.dialog_name, n, dialog, opening FROM (
+        SELECT n, dialog, dialog_name, beginning AS opening FROM open_turns
+        WHERE person = (SELECT person FROM people WHERE user = ?1) AND n < ?2
+        UNION ALL
+        SELECT * FROM (
+            SELECT n, dialog, dialog_name, NULL FROM feed
+            WHERE person = (SELECT person FROM people WHERE user = ?1) AND n < ?2 AND n = (
+                SELECT n FROM feed AS last WHERE last.dialog_name = feed.dialog_name
+                ORDER BY id DESC, n DESC LIMIT 1
+            ) AND dialog_name NOT IN (
+                SELECT dialog_name FROM open_turns
+                WHERE person = (SELECT person FROM people WHERE user = ?1)
+            )
+            ORDER BY n DESC LIMIT ?3
+        )
+    ) AS latest JOIN dialog_names USING (dialog_name)
+    ORDER BY n DESC LIMIT ?3
+) AS page;
+
 -- name: dialogs_named
 SELECT dialog FROM dialogs
 WHERE person = (SELECT person FROM people WHERE user = ?) AND name = ? ORDER BY dialog;
