@@ -68,8 +68,9 @@ format: $(READY) ## format the code and sort its imports
 docs: $(READY) ## build the documentation as a site in build/site (ARGS=serve shows it while you write)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs $(or $(ARGS),build --strict --quiet)
 
-pictures: $(READY) ## make the pictures of the console in docs/howto
+pictures: $(READY) ## make the pictures of the console and of the chat page in docs/howto
 	@$(BIN)/python .ci/pictures.py
+	@$(BIN)/python .ci/chat_pictures.py
 
 dist: ## build wheels and sdists in dist/, check them, and try the wheels in environments of their own
 	@$(call need-python,>= (3, 11),Prolocutor needs Python 3.11 or newer)

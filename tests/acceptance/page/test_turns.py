@@ -45,16 +45,6 @@ def test_what_arrived_after_all_is_not_told_to_be_lost(page: Page, server: Serve
     expect(log(page).get_by_text("hello", exact=True)).to_have_count(1)
 
 
-def test_what_is_sent_again_has_the_same_key(page: Page, server: Server) -> None:
-    server.opened()
-    say(page, "hello")
-    first = server.script.heard.get(timeout=60)
-    server.hang_up()
-    page.get_by_role("button", name="Send it again").click()
-
-    assert server.script.heard.get(timeout=60)["key"] == first["key"]
-
-
 @pytest.mark.parametrize("way", ["press", "key"])
 def test_a_turn_is_stopped_and_what_was_written_stays(page: Page, server: Server, way: str) -> None:
     server.opened()
