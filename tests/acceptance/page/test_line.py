@@ -152,14 +152,3 @@ def test_a_token_in_the_address_does_not_stay_there(browser: Browser) -> None:
             "access_token": "the-token-of-ann",
         }
         assert page.url == f"{strict.url}/?id=work"
-
-
-def test_people_are_led_to_where_they_sign_in(page: Page, server: Server) -> None:
-    needed = {"error": "sign in", "code": "sign_in_needed", "field": None}
-    page.route("**/api/visitor*", lambda route: route.fulfill(status=401, json=needed))
-    server.opened()
-    server.hang_up()
-
-    expect(page.get_by_role("link", name="Sign in")).to_have_attribute(
-        "href", "/auth/login?next=%2F"
-    )
