@@ -49,7 +49,8 @@ def read_command(command: dict[str, Any]) -> Input:
 
 def is_stop(message: str | bytes) -> bool:
     """Return whether a frame of a socket asks to stop the turn that runs."""
-    if len(message) > _LONGEST_STOP:
+    says_stop = b'"stop"' in message if isinstance(message, bytes) else '"stop"' in message
+    if not says_stop or len(message) > _LONGEST_STOP:
         return False
     try:
         return bool(parse_object(message).get("type") == "stop")

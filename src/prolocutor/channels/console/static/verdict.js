@@ -9,6 +9,7 @@ const WAYS = {
   __proto__: null,
   confidence: "It was the most confident answer.",
   last_chance: "No agent had an answer, so the last chance spoke.",
+  stopped: "The person stopped it; what was shown by then is the reply.",
   fallback: "Nobody was sure enough, so the fallback spoke.",
   assistant: "The assistant said this by itself, without asking anybody.",
 };
