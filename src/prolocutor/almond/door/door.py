@@ -18,7 +18,7 @@ from prolocutor.almond.door.devices import DeviceEndpoints, frames
 from prolocutor.almond.door.dialects import SECOND, encoded, error_frame
 from prolocutor.almond.door.links import FORM, LinkPages
 from prolocutor.almond.door.notify import NotificationStatus, NotifyEndpoint
-from prolocutor.almond.door.oauth import IssuedToken, OAuthEndpoints
+from prolocutor.almond.door.oauth import IssuedToken, OAuthEndpoints, TokenRefused
 from prolocutor.almond.door.popular import PopularCommands
 from prolocutor.almond.door.result_stream import ResultStream
 from prolocutor.almond.door.speakers import PREFIX, Speaker, speaker_of
@@ -235,7 +235,9 @@ def _oauth_routes(base: str, oauth: OAuthEndpoints) -> list[Route]:
     agree = Operation(oauth.authorize_page, produces="text/html", statuses=back)
     agreed = Operation(oauth.authorize, consumes=[FORM], produces="text/html", statuses=back)
     refused = {400: "Why there is no token.", 401: "The application is not known."}
-    token = Operation(oauth.token, consumes=[FORM], returns=IssuedToken, statuses=refused)
+    token = Operation(
+        oauth.token, consumes=[FORM], returns=IssuedToken | TokenRefused, statuses=refused
+    )
     return [
         Route("GET", f"{base}/authorize", agree),
         Route("POST", f"{base}/authorize", agreed),
