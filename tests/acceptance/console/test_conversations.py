@@ -265,6 +265,10 @@ def test_every_page_and_state_is_within_reach(
         page.locator(".talk a").last.click()
         expect(page.locator(".gantt")).to_be_visible()
         assert findings(page) == []
+        if width < 400:
+            page.get_by_role("button", name="More").click()
+            expect(page.get_by_role("link", name="Plan")).to_be_visible()
+            assert findings(page) == []
         moving = "document.getAnimations().length"
         assert page.evaluate(moving) == 0
 
@@ -299,6 +303,20 @@ def test_the_keyboard_is_enough(page: Page, server: PretendedServer, data: Inven
     expect(page.locator(".notices")).to_contain_text("almond:local was deleted.")
     assert data.deleted == ["almond:local"]
     expect(page.get_by_text("almond:local", exact=True)).to_have_count(0)
+
+
+def test_a_time_is_chosen_by_dragging(page: Page, server: PretendedServer) -> None:
+    opened(page, server, rows=False)
+    chart = page.get_by_role("img", name="Turns an hour").locator(".u-over")
+    box = chart.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 100, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 20, steps=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"since=\d+&until=\d+"))
+    page.get_by_role("button", name="Any time again").click()
+    expect(page).to_have_url(re.compile("/console/conversations$"))
 
 
 def test_a_theme_is_chosen_and_kept(page: Page, server: PretendedServer) -> None:

@@ -46,17 +46,17 @@ export default function Conversations({ at, operator }) {
       empty=${html`<${Nobody} />`} none=${html`<${NoneFits} filters=${filters} total=${counts.value?.all} />`}>
       <${Fresh} list=${{ ...found, show }} />
       <div class="rows" ref=${box}>
-        <ol aria-label="Conversations">${listOf(found.value).map((one) => html`<${Row} key=${one.dialog_id} one=${one} filters=${filters} />`)}</ol>
+        <ol aria-label="Conversations">${listOf(found.value).map((one) => html`<${Row} key=${one.dialog_id} one=${one} filters=${filters} gone=${found.gone.has(one.dialog_id)} />`)}</ol>
         <${More} list=${found}>${count(listOf(found.value).length)}${total > listOf(found.value).length ? ` of ${count(total)}` : ""}, the latest first</${More}>
       </div>
     </${States}>
   </div>`;
 }
 
-function Row({ one, filters }) {
+function Row({ one, filters, gone }) {
   const flags = listOf(one.flags);
   const spoke = namesOf(one.spoke).join(", ");
-  return html`<li class="row">
+  return html`<li class=${`row ${gone ? "gone" : ""}`} title=${gone ? "It does not belong here any more" : undefined}>
     <span class=${`dot ${one.active ? "on" : ""}`} title=${one.active ? "going on" : "over"}></span>
     <a class="who-said" tabindex="-1" href=${here({ user: one.user })} title=${`All of ${text(one.user)}`}>${text(one.user)}</a>
     <a class="said" data-row=${one.dialog_id} href=${link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters)}>

@@ -36,7 +36,8 @@ export function useFetched(path, query = {}, { every = 0 } = {}) {
 
 // Fetch a list by pages; `value` is the rows so far, each once by `id`. `more` fetches the next
 // page where `next page` is there (`hasMore`); `fresh` counts rows that came since, which stay out
-// until `show`. What stands there is brought up to date in place.
+// until `show`. What stands there is brought up to date in place; `gone` holds the ids of rows that
+// do not belong there any more, which stay until the list is opened anew.
 export function usePages(path, query = {}, { id, every = 0, size = 50 }) {
   const name = `${path}?${JSON.stringify(query)}`;
   const list = useMemo(() => kept.get(name)?.list ?? new Rows(path, query, id, size), [name]);
@@ -49,6 +50,7 @@ export function usePages(path, query = {}, { id, every = 0, size = 50 }) {
       remember(name, { list });
       redraw((n) => n + 1);
     };
+    list.open();
     list.changed();
     const now = keepFetching((signal) => list.refresh(signal), every, (came) => list.came(came));
     fetching.current = now;
@@ -58,7 +60,7 @@ export function usePages(path, query = {}, { id, every = 0, size = 50 }) {
     };
   }, [name, every]);
   return {
-    ...list.state, value: list.rows, hasMore: list.cursor !== null, fresh: list.fresh.size, allFresh: list.fresh.size >= size, busy: list.busy,
+    ...list.state, value: list.rows, hasMore: list.cursor !== null, fresh: list.fresh.size, gone: list.gone, allFresh: list.fresh.size >= size, busy: list.busy,
     more: () => list.more(), show: () => list.show(), change: (row, changes) => list.change(row, changes),
     again: () => fetching.current?.again(),
   };
@@ -67,7 +69,7 @@ export function usePages(path, query = {}, { id, every = 0, size = 50 }) {
 // The rows of a list that is fetched by pages.
 class Rows {
   constructor(path, query, id, size) {
-    Object.assign(this, { path, query, id, size, rows: null, cursor: null, busy: false, fresh: new Set(), state: EMPTY, changed: () => {} });
+    Object.assign(this, { path, query, id, size, rows: null, cursor: null, busy: false, fresh: new Set(), gone: new Set(), state: EMPTY, changed: () => {} });
   }
 
   async refresh(signal) {
@@ -79,20 +81,34 @@ class Rows {
     this.state = { ...this.state, error: null, tries: 0, ...state };
     if (value) {
       const items = value.items ?? [];
-      if (this.rows === null || this.showing || !this.rows.length) this.begin(value);
+      if (this.rows === null || !this.rows.length) this.begin(value);
       else {
         const news = new Map(items.map((one) => [this.id(one), one]));
         const known = new Set(this.rows.map(this.id));
         this.fresh = new Set([...news.keys()].filter((one) => !known.has(one)));
         this.rows = this.rows.map((one) => news.get(this.id(one)) ?? one);
+        this.gone = this.missing(news, value.next ?? null);
       }
       this.first = value;
     }
     this.changed();
   }
 
+  // Give the ids of the rows that should have been on the first page and were not.
+  missing(news, next) {
+    const ids = this.rows.map(this.id);
+    const last = next === null ? ids.length : ids.findLastIndex((one) => news.has(one));
+    return new Set(ids.slice(0, Math.max(0, last)).filter((one) => !news.has(one)));
+  }
+
   begin({ items = [], next = null }) {
-    Object.assign(this, { rows: items, cursor: next, fresh: new Set(), showing: false });
+    Object.assign(this, { rows: items, cursor: next, fresh: new Set(), gone: new Set() });
+  }
+
+  // Drop the rows that do not belong there any more, when the list is opened anew.
+  open() {
+    if (this.gone.size) this.rows = this.rows.filter((one) => !this.gone.has(this.id(one)));
+    this.gone = new Set();
   }
 
   // Show what is new, from the top on.

@@ -38,7 +38,7 @@ export function SignIn({ name, enter, wrong, provider, refused }) {
 // End a session at the identity provider, or tell that there was none.
 export async function signOut() {
   try {
-    const { url } = await elsewhere("POST", "/auth/logout");
+    const { url } = await elsewhere("POST", "/auth/logout", { body: "{}" });
     location.assign(url ?? "/console");
   } catch (error) {
     tell(error.message, { wrong: true });
