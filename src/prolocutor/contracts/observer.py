@@ -12,11 +12,16 @@ BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2
 """Upper bounds of the buckets in which durations are counted, in seconds."""
 
 
+DECLINED: Final = 0.1
+"""The confidence up to which a hypothesis says that its skill does not know."""
+
+
 class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of one service in one turn; times are seconds since the turn's start.
 
-    `cost` is what its calls cost, `hypotheses` how many a skill gave. `critical`: whether the turn
-    waited for it, where that was found out (`pipeline.critical_path`).
+    `cost` is what its calls cost, `hypotheses` how many a skill gave, `sure` the highest confidence
+    of these. `critical`: whether the turn waited for it, where that was found out
+    (`pipeline.critical_path`).
     """
 
     name: str
@@ -29,7 +34,15 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     code: str | None = None
     cost: float = 0.0
     hypotheses: int = 0
+    sure: float | None = None
     critical: bool | None = None
+
+    @property
+    def declined(self) -> bool:
+        """Whether a skill was done without an answer: without hypotheses, or none to speak of."""
+        if self.outcome != "done":
+            return False
+        return not self.hypotheses or (self.sure is not None and self.sure <= DECLINED)
 
 
 class ProfileChange(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,6 +17,9 @@ from prolocutor.contracts.observer import BOUNDS, ServiceRecord, TurnRecord
 STEP: Final = 900
 """Seconds of one slot."""
 
+GOOD: Final = 0.5
+"""The probability, or confidence, from which on an answer counts as good."""
+
 KEPT: Final = 97
 """Slots that are kept: a day and what has begun of the next."""
 
@@ -42,7 +45,7 @@ class ServiceTally(msgspec.Struct):
     """What became of one service in some turns.
 
     `asked`, `won` and `declined` count turns, `failed` those in which it failed or was late, by the
-    code of the error. `answered` are those in which a skill gave words, and any confidence.
+    code of the error. `answered` are those in which a skill gave a good answer.
     `buckets` count its seconds where it was done or late, by `BOUNDS`. `up` and `down` are thumbs
     on replies that it won.
     """
@@ -135,7 +138,7 @@ class RecentFigures:
             tally.cost += one.cost
             if one.stage == "skills":
                 tally.answered += one.name in answers
-                tally.declined += one.outcome == "done" and not one.hypotheses
+                tally.declined += one.declined
                 tally.won += one.name in winners
             elif one.stage == "last_chance":
                 tally.won += record.by == "last_chance"
@@ -189,14 +192,15 @@ class RecentFigures:
 
 
 def _answers(record: TurnRecord) -> tuple[set[str], set[str]]:
-    """Return the skills that answered, and those whose answers were chosen.
+    """Return the skills that answered well, and those whose answers were chosen.
 
-    A hypothesis without words or without any confidence is no answer.
+    An answer is good if the ranker finds it likely to be right; without ranker, if its skill does.
     """
+    scores = record.scores
     answers = {
         _slot_of(one.get("hypothesis_id", ""))
         for one in record.hypotheses
-        if one.get("text") and one.get("confidence")
+        if scores.get(one.get("hypothesis_id", ""), one.get("confidence") or 0.0) >= GOOD
     }
     return answers, {_slot_of(one) for one in record.chosen} or {record.active_skill}
 

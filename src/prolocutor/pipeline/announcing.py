@@ -216,8 +216,11 @@ def record_of_service(
     price on its card.
     """
     error = entry.error
-    told = []
+    told, sure = [], None
     for one in given:
+        confidence = one.value["confidence"]
+        if sure is None or confidence > sure:
+            sure = confidence
         cost = one.value.get("cost")
         if cost is not None and isinstance(cost, int | float):
             told.append(cost)
@@ -232,4 +235,5 @@ def record_of_service(
         code=error.code if error else None,
         cost=float(sum(told)) if told else entry.calls * entry.step.price,
         hypotheses=len(given),
+        sure=sure,
     )

@@ -101,6 +101,7 @@ class _PackedService(msgspec.Struct, array_like=True, gc=False):
     code: str | None = None
     cost: float = 0.0
     hypotheses: int = 0
+    sure: float | None = None
 
 
 class _PackedRecord(msgspec.Struct, array_like=True, gc=False):
@@ -153,7 +154,7 @@ def _packed_service(one: ServiceRecord) -> _PackedService:
     error = one.error if one.error is None else one.error[:_ERROR]
     return _PackedService(
         one.name, one.stage, one.outcome, one.started, one.ended, one.calls, error, one.code,
-        one.cost, one.hypotheses,
+        one.cost, one.hypotheses, one.sure,
     )  # fmt: skip
 
 
@@ -208,9 +209,8 @@ def add_figures(
             known.won += 1
             known.up += up
             known.down += down
-        if one.outcome == "done":
-            known.declined += not one.hypotheses
-        elif one.outcome in _FAILURES:
+        known.declined += one.declined
+        if one.outcome in _FAILURES:
             code = one.code or one.outcome
             known.failed += 1
             known.kinds[code] = known.kinds.get(code, 0) + 1

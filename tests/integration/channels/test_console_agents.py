@@ -47,7 +47,9 @@ async def test_only_operators_see_and_change_agents() -> None:
 
 async def test_the_list_counts_what_became_of_each_agent() -> None:
     wins = says("wins", hypothesis("hello", 0.9), card={"price": 0.5, "description": HOSTILE})
-    also = says("also", hypothesis("hi", 0.4, cost=2.0), [], requires=["note"])
+    also = says(
+        "also", hypothesis("hi", 0.6, cost=2.0), [], hypothesis("no", 0.05), requires=["note"]
+    )
     fails = says("fails", ValueError(HOSTILE), breaker=Breaker(failures=2))
     async with serving(wins, also, fails, annotators=[says("note", 1)]) as door:
         for text in ("one", "two", "three"):

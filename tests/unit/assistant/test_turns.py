@@ -105,6 +105,7 @@ async def test_a_turn_makes_two_trips_to_the_store_after_the_first_look() -> Non
             return super().__getattribute__(name)
 
     async with assistant(store=Counts()) as it:
+        trips.clear()
         for text in "abc":
             await it.reply(text, user="ann")
     assert trips == ["round"] + ["open_turn", "close_turn"] * 3

@@ -74,7 +74,7 @@ class AgentList(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentOverlap(msgspec.Struct, frozen=True):
-    """The share of questions that an agent answers which another one answers as well."""
+    """The share of questions that an agent answers well which another one answers well too."""
 
     agent: str
     share: float

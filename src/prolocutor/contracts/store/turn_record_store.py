@@ -152,8 +152,8 @@ class AgentSpan(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What an agent did in the 900 seconds (`SPAN`) from `at` on.
 
     `asked` counts turns, `won` those whose reply has one of its hypotheses, `declined` those in
-    which it was done and gave none. `kinds` are failures by code, `latest` the last turn of each;
-    `buckets` its durations where it was done or late, counted in those of
+    which it gave no answer (`ServiceRecord.declined`). `kinds` are failures by code, `latest` the
+    last turn of each; `buckets` its durations where it was done or late, counted in those of
     `contracts.observer.BOUNDS`, `seconds` their sum. `up` and `down` are thumbs on replies that it
     won.
     """
