@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
+from math import isfinite
 from typing import Annotated, Final
 
 import msgspec
@@ -146,6 +148,7 @@ class WorkEndpoints:
         self._labels = assistant.labels
         self._work = WorkList(assistant)
         self._agents = WorkAnswers(assistant, cards)
+        self._labelling = asyncio.Lock()
         errors = (BadInput, NotFound, LabelConflict)
         show = Operation(self.show_work, errors=[NotFound])
         label = ConsoleWrite(self.add_label, status=201, errors=errors)
@@ -162,6 +165,8 @@ class WorkEndpoints:
     async def list_work(self, request: TypedRequest[WorkParams, None]) -> WorkPage:
         """List questions without an answer and disliked replies, near duplicates together."""
         params = request.params
+        if params.since is not None and not isfinite(params.since):
+            raise BadInput("since is a time in seconds (UNIX)", field="since")
         after = WORK_CURSOR.read(params.cursor)
         groups = await self._work.groups(params.since, params.sign)
         rest = groups if after is None else [one for one in groups if one.order > after.order]
@@ -200,25 +205,26 @@ class WorkEndpoints:
             if name not in self._agents.names:
                 hint = suggest(name, self._agents.names)
                 raise BadInput(f"there is no agent {name!r}; {hint}", field="agents")
-        if (earlier := await self._label_of(body.work)) is not None:
-            who = ", ".join(earlier.agents) or "nobody"
-            what = f"{earlier.by} has said already who is right here: {who}"
-            raise LabelConflict(what, field="work")
-        group = await self._group_of(body.work)
-        if group is None:
-            raise NotFound(f"nothing to label has the id {body.work!s:.80}", field="work")
-        turns = await self._with_answers(group.turns)
-        label = OperatorLabel(
-            id=new_id(),
-            at=time.time(),
-            by=request.visitor.name,
-            agents=agents,
-            turns=turns,
-            answer=body.answer.strip(),
-            sign=group.sign or "",
-        )
-        await self._labels.add(label)
-        self._work.leave_out({one.utt_id for one in turns})
+        async with self._labelling:  # of two operators at once the second is refused
+            if (earlier := await self._label_of(body.work)) is not None:
+                who = ", ".join(earlier.agents) or "nobody"
+                what = f"{earlier.by} has said already who is right here: {who}"
+                raise LabelConflict(what, field="work")
+            group = await self._group_of(body.work)
+            if group is None:
+                raise NotFound(f"nothing to label has the id {body.work!s:.80}", field="work")
+            turns = await self._with_answers(group.turns)
+            label = OperatorLabel(
+                id=new_id(),
+                at=time.time(),
+                by=request.visitor.name,
+                agents=agents,
+                turns=turns,
+                answer=body.answer.strip(),
+                sign=group.sign or "",
+            )
+            await self._labels.add(label)
+            self._work.leave_out({one.utt_id for one in turns})
         return LabelMade(label.id, len(turns))
 
     async def delete_label(self, request: TypedRequest[LabelPath, None]) -> None:
