@@ -4,9 +4,10 @@ import { count, plural } from "./figures.js";
 import { useKeys } from "./keys.js";
 import { listOf } from "./parts.js";
 import { text } from "./safe.js";
-import { html, useRef, useState } from "./ui.js";
+import { html, useState } from "./ui.js";
 
 const MOST = 9;
+const words = new Map(); // what is typed for a question stays with it: it may come back
 
 // Give the agents with a key, 1 to 9: those that answered, then the likeliest of the others.
 export function offersOf(item) {
@@ -16,13 +17,12 @@ export function offersOf(item) {
 
 export function LabelForm({ item, offers, all, writes: may, label, skip, undo, how }) {
   const writes = may && !item.label;
-  const words = useRef(null);
   const [several, setSeveral] = useState(null);
   const [every, setEvery] = useState(false);
   const answers = listOf(item.answers).slice(0, MOST);
   const others = offers.slice(answers.length);
   const rest = listOf(all).filter((name) => !offers.includes(name));
-  const send = (agents) => (writes ? label(agents, words.current?.value.trim() ?? "") : false);
+  const send = (agents) => (writes ? label(agents, (words.get(item.id) ?? "").trim()) : false);
   const pick = (name) => {
     if (!several) return send([name]);
     return setSeveral(several.includes(name) ? several.filter((one) => one !== name) : [...several, name]);
@@ -52,7 +52,7 @@ export function LabelForm({ item, offers, all, writes: may, label, skip, undo, h
         : html`<button class="press small-press" disabled=${!writes} onClick=${() => setSeveral([])}>Several…</button>`}
       ${undo && html`<button class="press small-press quiet-press" onClick=${undo}><kbd>z</kbd> Take the last back</button>`}</div>
     <label class="right-words"><span class="faint">What would have been right, in words, if you like: it becomes an example to evaluate with. Then say who.</span>
-      <textarea rows="2" maxlength="100000" ref=${words} disabled=${!writes}></textarea></label>
+      <textarea rows="2" maxlength="100000" defaultValue=${words.get(item.id) ?? ""} onInput=${(event) => words.set(item.id, event.target.value)} disabled=${!writes}></textarea></label>
     <p class="faint means">${item.label ? "It is learned at the next training." : writes ? html`Your label counts for ${item.times > 1 ? `all ${count(item.times)}` : "this one"}, with weight 1; a thumb counts ¼ or ½. It is learned at the next training.` : "Your key may only read."}</p>
   </section>`;
 }

@@ -12,16 +12,17 @@ const DAYS = 30;
 export function Trend() {
   const { value } = useFetched("/shares", { days: DAYS }, { every: 120 });
   const data = useMemo(() => (value ? [listOf(value.at), listOf(value.none), listOf(value.down)] : null), [value]);
-  if (!data || !data[1].some(Number.isFinite)) return null;
+  const days = data ? data[1].filter(Number.isFinite).length : 0;
+  if (!days) return null;
   const live = listOf(value.live).filter((one) => one.at >= data[0][0]);
   const label = `Share of turns without an answer, and disliked, over ${DAYS} days`;
-  return html`<figure class="trend"><${Chart} label=${label} data=${data} height=${92} build=${(colour) => options(colour, data, live)} />
+  return html`<figure class="trend">${days > 1 && html`<${Chart} label=${label} data=${data} height=${92} build=${(colour) => options(colour, data, live)} />`}
     <figcaption><span class="warn">no answer ${shown(mean(data[1]))}</span> · <span class="wrong">thumbs down ${shown(mean(data[2]))}</span> of all turns, a day at a time, ${DAYS} days${live.length > 0 && html` · ${live.slice(-3).map((one, n) => html`${n > 0 ? ", " : ""}<span class="good" title=${`by ${text(one.by)}`}>${day(one.at)}: new ${text(one.role)}</span>`)}`}</figcaption></figure>`;
 }
 
 function options(colour, data, live) {
   const top = Math.max(0.02, ...data[1].filter(Number.isFinite), ...data[2].filter(Number.isFinite)) * 1.15;
-  const few = data[1].filter(Number.isFinite).length < 3;
+  const few = data[1].filter(Number.isFinite).length < 4;
   const line = (name) => ({ stroke: colour(name), width: 1.5, points: { show: few, size: 5, fill: colour(name) }, spanGaps: true });
   return {
     legend: { show: false }, cursor: { points: { show: false }, y: false, drag: { x: false, y: false } }, padding: [6, 2, 0, 0],
