@@ -72,7 +72,7 @@ def _turn(asked: TurnRow | None, replied: TurnRow, rating: Any) -> ConversationT
     record = unpack(replied.record, user="", dialog_id="", utt_id=replied.utt_id)
     return ConversationTurn(
         position=replied.position,
-        at=_time((asked or replied).date_time) if replied.at is None else replied.at,
+        at=turn_time((asked or replied).date_time) if replied.at is None else replied.at,
         said=None if asked is None else spoken_body(asked.body).text,
         utt_id=replied.utt_id,
         reply=reply.text,
@@ -88,10 +88,11 @@ def _turn(asked: TurnRow | None, replied: TurnRow, rating: Any) -> ConversationT
 
 def _unanswered(said: TurnRow) -> ConversationTurn:
     text = spoken_body(said.body).text
-    return ConversationTurn(position=said.position, at=_time(said.date_time), said=text)
+    return ConversationTurn(position=said.position, at=turn_time(said.date_time), said=text)
 
 
-def _time(text: str) -> float:
+def turn_time(text: str) -> float:
+    """Return a time of the agent state in seconds (UNIX), 0 for what is none."""
     try:
         return parse_time(text)
     except ValueError:

@@ -8,12 +8,14 @@ from click.testing import CliRunner
 
 from prolocutor.cli.store import store as store_command
 from prolocutor.contracts.store import Store
+from prolocutor.contracts.store.turn_record_store import ConversationQuery
 from prolocutor.dialog import agent_state
 from prolocutor.errors import StoreLocked
 from prolocutor.stores import store_copy
 from prolocutor.stores.postgresql.postgresql_store import PostgresqlStore
 from prolocutor.stores.sqlite.sqlite_store import SqliteStore
 from prolocutor.stores.store_catalog import open_store, transfer_of
+from prolocutor.testing.sample_records import found
 from prolocutor.testing.sample_turns import (
     a_closing,
     a_delivery,
@@ -164,3 +166,16 @@ async def contents(store: Store) -> list[Any]:
             await store.feed_tail(user, "main", 5),
         ]
     return found
+
+
+async def test_operators_find_copied_dialogs(tmp_path: Path, database: str) -> None:
+    first, last = f"sqlite:///{tmp_path}/first.db", f"sqlite:///{tmp_path}/last.db"
+    async with open_for_test(lambda: open_store(first)) as store:
+        await talk(store, "ann", "the needle", "something else")
+    for source, target in ((first, database), (database, last), (first, last)):
+        await copied(source, target)
+        async with open_for_test(lambda url=target: open_store(url)) as store:
+            for words in (None, "needle"):
+                (one,) = await found(store, ConversationQuery(words=words))
+                assert (one.user, one.turns, one.slowest) == ("ann", 2, 0.0)
+            assert await found(store, ConversationQuery(words="nowhere")) == []

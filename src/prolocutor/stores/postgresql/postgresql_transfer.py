@@ -24,6 +24,9 @@ from prolocutor.stores.postgresql.database_line import DatabaseLine, Row, first_
 from prolocutor.stores.postgresql.queries import named
 from prolocutor.stores.postgresql.session import LineSession
 from prolocutor.stores.postgresql.stored_text import place_of, shown_text, stored_text
+from prolocutor.stores.postgresql.turn_records import INDEXED
+from prolocutor.stores.turn_records import search_words_of
+from prolocutor.stores.turn_rows import spoken_body, turn_time
 
 WITHIN: Final = 120.0
 ANY_NUMBER: Final = 2_147_483_647
@@ -251,6 +254,8 @@ class PostgresqlTransfer:
         await self._rows("copy_skills", person, dialog, skills)
         rated = [(rating.position, rating.value, rating.shown) for rating in one.ratings]
         await self._rows("copy_ratings", person, dialog, *_columns(rated, 3))
+        await self._rows("copy_facts", person, dialog)
+        await self._rows("copy_words", person, dialog, *_columns(_words(one.utterances), 3))
 
     async def _versions(self, person: int, owner: int, versions: list[StoredVersion]) -> None:
         rows = [(one.number, one.changes, one.state) for one in versions]
@@ -269,6 +274,18 @@ class PostgresqlTransfer:
 
     async def _rows(self, name: str, *values: Any) -> list[Row]:
         return await self._line.fetch(named(name), *values, within=WITHIN)
+
+
+def _words(utterances: Sequence[StoredUtterance]) -> list[tuple[int, float, str]]:
+    """Return the words of each turn, by the position and the time of its reply."""
+    found, said = [], ""
+    for one in utterances:
+        text = spoken_body(one.body).text
+        if one.by_bot:
+            words = " ".join(search_words_of(f"{said} {text}"[:INDEXED]))
+            found.append((one.position, turn_time(one.date_time), words))
+        said = "" if one.by_bot else text
+    return found
 
 
 def _columns(rows: list[tuple[Any, ...]], number: int) -> list[list[Any]]:

@@ -215,12 +215,16 @@ def _delete(db: sqlite3.Connection, user: str) -> None:
         return
     person, human_id, _ = found
     for (dialog,) in db.execute(named("dialogs_of_person"), (person,)).fetchall():
-        for statement in ("hypotheses", "utterances", "ratings", "spoke", "bot", "dialog"):
+        db.execute(named("forget_words"), (dialog,))
+        records = db.execute(named("delete_turns_of_dialog"), (dialog,)).rowcount
+        db.execute(named("count_records"), (-records,))
+        for statement in ("facts", "hypotheses", "utterances", "ratings", "spoke", "bot", "dialog"):
             db.execute(named(f"delete_{statement}"), (dialog,))
     for table in _OF_PERSON:
         db.execute(f"DELETE FROM {table} WHERE person = ?", (person,))
     db.execute(named("delete_human"), (human_id,))
     db.execute(named("delete_person"), (person,))
+    db.execute(named("index_no_further"))
 
 
 def _put_in(db: sqlite3.Connection, person: StoredPerson) -> None:
@@ -270,6 +274,7 @@ def _put_dialog(db: sqlite3.Connection, one: StoredDialog, dialog: int | None) -
         if said.hypotheses is not None:
             db.execute(named("add_hypotheses"), (place, said.hypotheses))
     db.executemany(named("add_spoke"), [(skill, dialog) for skill in one.skills])
+    db.execute(named("copy_facts"), (dialog,))
     for rating in one.ratings:
         place = None if rating.position is None else places[rating.position]
         db.execute(named("add_rating"), (dialog, place, rating.value, rating.shown))

@@ -82,6 +82,8 @@ class TurnRecordWriter:
         replies: dict[str, tuple[int, int]],
     ) -> None:
         self._connection = connection
+        # Where the last utterances were deleted, their numbers are given again from now on.
+        connection.execute(named("index_no_further"))
         self._replies = replies
         self._rows = rows
         self._merges = True

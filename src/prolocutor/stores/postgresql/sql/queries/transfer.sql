@@ -119,3 +119,21 @@ INSERT INTO open_turns (person, slot, turn_id, attempt, replica, dialog, named, 
 SELECT $1, (SELECT count(*) FROM open_turns o WHERE o.person = $1), $2, $3, $4, d.dialog, y.number,
     $7, $8, $9, $10, $11, $12
 FROM dialogs d JOIN dialog_names y ON y.person = d.person AND y.name = $6 WHERE d.dialog_id = $5;
+
+-- name: copy_facts
+INSERT INTO facts
+SELECT d.person, d.dialog, extract(epoch FROM (u.date_time || '+00')::timestamptz),
+    extract(epoch FROM (d.date_start || '+00')::timestamptz), (u.position + 2) / 2, 0, 0, 0, 0,
+    (SELECT max(b.position) FROM utterances b WHERE b.person = d.person AND b.dialog = d.dialog AND b.by_bot),
+    d.channel_type
+FROM dialogs d CROSS JOIN LATERAL (
+    SELECT y.position, y.date_time FROM utterances y WHERE y.person = d.person AND y.dialog = d.dialog
+    ORDER BY y.position DESC LIMIT 1
+) u
+WHERE d.person = $1 AND d.dialog = $2
+    AND u.date_time ~ '^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$'
+    AND d.date_start ~ '^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$';
+
+-- name: copy_words
+INSERT INTO words SELECT $1, $2, n.position, n.at, to_tsvector('simple', n.said)
+FROM unnest($3::int[], $4::float8[], $5::text[]) AS n (position, at, said);

@@ -65,3 +65,19 @@ INSERT INTO dialogs (dialog, person, name, dialog_id, id, bot_id, channel_type, 
 -- name: copy_open_turn
 INSERT INTO open_turns (person, turn_id, dialog, n, started, attempts, request_key, request_hash,
     beginning, dialog_name, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: copy_facts
+INSERT INTO facts
+SELECT dialog,
+    (julianday((SELECT date_time FROM utterances WHERE utterances.dialog = dialogs.dialog
+        ORDER BY position DESC LIMIT 1)) - 2440587.5) * 86400.0,
+    (julianday(date_start) - 2440587.5) * 86400.0,
+    (SELECT (max(position) + 2) / 2 FROM utterances WHERE utterances.dialog = dialogs.dialog),
+    0, 0, 0, 0,
+    (SELECT utterance FROM utterances WHERE utterances.dialog = dialogs.dialog AND by_bot
+        ORDER BY position DESC LIMIT 1),
+    channel_type
+FROM dialogs
+WHERE dialog = ? AND julianday(date_start) IS NOT NULL AND julianday(
+    (SELECT date_time FROM utterances WHERE utterances.dialog = dialogs.dialog
+        ORDER BY position DESC LIMIT 1)) IS NOT NULL;

@@ -67,6 +67,10 @@ SELECT max(utterance) FROM (
 -- name: set_indexed
 UPDATE meta SET value = ? WHERE name = 'words';
 
+-- name: index_no_further
+UPDATE meta SET value = min(value, coalesce((SELECT max(utterance) FROM utterances), 0))
+WHERE name = 'words';
+
 -- name: index_words
 INSERT INTO words (rowid, said, reply)
 SELECT reply.utterance,

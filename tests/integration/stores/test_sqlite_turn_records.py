@@ -1,0 +1,62 @@
+"""Records of turns in a SQLite file that is damaged, or copied, or was deleted from."""
+
+import sqlite3
+from pathlib import Path
+
+from prolocutor.contracts.store.turn_record_store import ConversationQuery
+from prolocutor.stores.sqlite.sqlite_store import SqliteStore
+from prolocutor.testing.sample_records import found, indexed, keep_turn, records_of, say
+
+
+async def test_what_is_damaged_is_none_and_the_rest_is_shown(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "dialogs.db")
+    await store.open()
+    damaged = [await keep_turn(store, "ann", f"word{n}") for n in range(2)]
+    whole = await keep_turn(store, "ann", "healthy")
+    await store.aclose()
+    connection = sqlite3.connect(tmp_path / "dialogs.db")
+    connection.execute("UPDATE turns SET record = x'7a00' WHERE turn <= 4")
+    connection.execute("UPDATE utterances SET body = '{' WHERE utterance = 1")
+    connection.commit()
+    connection.close()
+
+    await store.open()
+    (listed,) = await found(store)
+    (hit,) = await found(store, ConversationQuery(words="healthy"))
+    turns = await records_of(store).turns(whole.dialog_id, None, 10)
+    kept = [await records_of(store).turn(one.utt_id) for one in (*damaged, whole)]
+    await store.rate_utterance(damaged[0].utt_id, -1, "ann", "2024-03-02 12:00:00.000000")
+    deleted = await store.delete_person("ann")
+    left = await found(store)
+    await store.aclose()
+
+    assert (listed.turns, hit.hit) == (3, whole.utt_id)
+    assert [one.said for one in turns] == ["", "word1", "healthy"]
+    assert [one.turn_id for one in turns] == [None, None, whole.turn_id]
+    assert [one is not None and one.record is not None for one in kept] == [False, False, True]
+    assert (deleted, left) == (True, [])
+
+
+async def test_words_of_deleted_persons_are_gone_from_the_file(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "dialogs.db")
+    await store.open()
+    for place in range(50):
+        await say(store, "ann" if place % 2 else "bob", f"xylophone{place} zither")
+    await indexed(store)
+    assert b"xylophone" in (await contents(store))
+    await store.delete_person("ann")
+    await store.delete_person("bob")
+    await indexed(store)  # which merges the index as well
+    left = await contents(store)
+    await store.aclose()
+
+    assert b"xylophone" not in left
+    assert b"zither" not in left
+
+
+async def contents(store: SqliteStore) -> bytes:
+    """Return what the index of words has on its pages."""
+    connection = sqlite3.connect(f"file:{store.path}?mode=ro", uri=True)
+    blocks = connection.execute("SELECT block FROM words_data").fetchall()
+    connection.close()
+    return b"".join(block for (block,) in blocks)

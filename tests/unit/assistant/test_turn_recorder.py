@@ -1,0 +1,178 @@
+"""Records of turns reach the store in batches; what it cannot take is lost, and no turn waits."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from prolocutor.assistant.assistant import Assistant
+from prolocutor.assistant.record_settings import RecordSettings
+from prolocutor.assistant.turn_recorder import BATCH, MOST_WAITING, TurnRecorder
+from prolocutor.contracts.observer import ServiceRecord, TurnRecord
+from prolocutor.errors import StoreFull
+from prolocutor.pipeline.critical_path import critical_path
+from prolocutor.pipeline.graph import compile_graph
+from prolocutor.pipeline.plan import Pipeline, Service
+from prolocutor.stores.memory import MemoryStore
+from prolocutor.testing.fake_service import FakeService
+from tests.unit.assistant.talks import echo
+
+
+class Batches:
+    """A keeper of records that waits until it may go on, and fails where it is told to."""
+
+    def __init__(self) -> None:
+        self.kept: list[int] = []
+        self.tended: list[tuple[float, int]] = []
+        self.full = False
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def add(self, records: Sequence[TurnRecord], *, slow: float) -> None:
+        await self.go.wait()
+        if self.full:
+            raise StoreFull("the disk is full")
+        self.kept.append(len(records))
+
+    async def tend(self, *, now: float, keep: float, most: int) -> bool:
+        self.tended.append((keep, most))
+        return False
+
+
+def recorder(keeper: Any, **settings: Any) -> TurnRecorder:
+    return TurnRecorder(keeper, RecordSettings(**settings), 6.0)
+
+
+def a_record(services: Sequence[ServiceRecord] = ()) -> TurnRecord:
+    return TurnRecord(
+        turn_id="t", dialog_id="d", user="ann", channel="x", started=1.0, seconds=1.0, attempt=1,
+        text="hi", response="ho", active_skill="echo", confidence=1.0, by="selector", chosen=[],
+        asked=[], services=list(services), hypotheses=[], faults=[],
+    )  # fmt: skip
+
+
+async def test_records_are_written_in_batches_and_all_of_them_at_the_end() -> None:
+    keeper = Batches()
+    it = recorder(keeper, keep=60.0, most=7)
+    it.start()
+    for _ in range(2 * BATCH + 5):
+        it.turn_ended(a_record())
+    await it.aclose()
+
+    assert sum(keeper.kept) == 2 * BATCH + 5
+    assert max(keeper.kept) == BATCH
+    assert (60.0, 7) in keeper.tended
+    assert (it.slow, it.lost) == (4.0, 0)
+    assert recorder(keeper, slow=1.5).slow == 1.5
+
+
+async def test_a_store_that_is_slow_or_full_loses_records_and_not_turns(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    keeper = Batches()
+    keeper.go.clear()
+    it = recorder(keeper)
+    for _ in range(BATCH):
+        it.turn_ended(a_record())
+    await asyncio.sleep(0)  # the first batch is under way
+    await asyncio.sleep(0)
+    for _ in range(MOST_WAITING + 3):
+        it.turn_ended(a_record())
+    assert it.lost == 3
+    keeper.full = True
+    keeper.go.set()
+    await it.settle()
+
+    assert keeper.kept == []
+    assert it.lost == BATCH + MOST_WAITING + 3
+    assert len(caplog.records) == 1
+    keeper.full = False
+    it.turn_ended(a_record())
+    await it.settle()
+    assert keeper.kept == [1]
+
+
+async def test_a_rating_finds_the_record_of_a_turn_that_just_ended() -> None:
+    store = MemoryStore()
+    pipeline = Pipeline(skills=[echo()])
+    async with Assistant(pipeline, store=store, records=RecordSettings()) as assistant:
+        reply = await assistant.reply("hello", user="ann")
+        await assistant.rate_utterance(reply.utt_id, -1, "ann")
+        kept = await store.turn_records.turn(reply.utt_id)
+
+    assert kept is not None
+    assert kept.flags == ["down"]
+
+
+async def test_without_records_nothing_is_kept() -> None:
+    store = MemoryStore()
+    async with Assistant(Pipeline(skills=[echo()]), store=store) as assistant:
+        reply = await assistant.reply("hello", user="ann")
+        assert assistant.recorder is None
+    kept = await store.turn_records.turn(reply.utt_id)
+    assert kept is not None
+    assert kept.record is None
+
+
+def ran(name: str, stage: str, started: float | None, ended: float | None) -> ServiceRecord:
+    outcome = "skipped" if started is None else "done"
+    return msgspec.structs.replace(
+        ServiceRecord(
+            name=name, stage=stage, outcome="done", started=started, ended=ended, calls=1
+        ),
+        outcome=outcome,
+    )
+
+
+@pytest.mark.parametrize(
+    ("services", "path"),
+    [
+        (
+            [
+                ran("fast", "annotators", 0.0, 0.1),
+                ran("slow", "annotators", 0.0, 0.5),
+                ran("rules", "skill_selector", 0.5, 0.6),
+                ran("a", "skills", 0.6, 0.7),
+                ran("b", "skills", 0.6, 2.0),
+                ran("best", "response_selector", 2.0, 2.1),
+                ran("strip", "postprocessors", 2.1, 2.2),
+            ],
+            ["slow", "rules", "b", "best", "strip"],
+        ),
+        (  # a second wave waited for the first, and a skipped selector for what is before it
+            [
+                ran("fast", "annotators", 0.0, 0.3),
+                ran("slow", "annotators", 0.0, 0.1),
+                ran("rules", "skill_selector", None, 0.3),
+                ran("a", "skills", 0.3, 1.0),
+                ran("b", "skills", 1.1, 3.0),
+                ran("best", "response_selector", 3.0, 3.1),
+            ],
+            ["fast", "a", "b", "best"],
+        ),
+        (  # services that are no longer in the plan
+            [ran("gone", "annotators", 0.0, 0.4), ran("lost", "skills", 0.5, 1.0)],
+            ["gone", "lost"],
+        ),
+        ([], []),
+    ],
+)
+def test_the_critical_path_is_what_each_service_waited_for(
+    services: list[ServiceRecord], path: list[str]
+) -> None:
+    def named(name: str) -> Service:
+        return Service(name, FakeService(None))
+
+    plan = compile_graph(
+        Pipeline(
+            annotators=[named("fast"), named("slow")],
+            skill_selector=named("rules"),
+            skills=[named("a"), named("b")],
+            response_selector=named("best"),
+            postprocessors=[named("strip")],
+        )
+    )
+
+    assert [one.name for one in critical_path(a_record(services), plan)] == path
