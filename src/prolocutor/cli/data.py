@@ -22,10 +22,12 @@ from prolocutor.cli.data_options import (
 )
 from prolocutor.cli.options import SEED_OPTION
 from prolocutor.cli.progress import watched
+from prolocutor.contracts.teacher import EpisodeSource
 from prolocutor.errors import BadData
 from prolocutor.parlai.csv_table import columns_of
 from prolocutor.parlai.data_catalog import WRITERS, open_teacher, open_writer, split
 from prolocutor.parlai.datatype import FOLDS
+from prolocutor.parlai.dialog_text import DialogText
 from prolocutor.parlai.statistics import DataStatistics, bbai_counts
 
 _MOST_FAULTS: Final = 100
@@ -155,15 +157,14 @@ def stats(data: tuple[str, ...], fold: str, as_json: bool, **formats: Any) -> No
             lines = list(data_text.bbai_lines(rows))
             counts: Any = {"data": one, "folds": rows}
         else:
-            counted = _counted(one, fold, formats)
+            counted = _counted(source_of(one, fold, formats))
             lines = list(data_text.statistics_lines(one, counted))
             counts = {"data": one, **msgspec.structs.asdict(counted)}
         for line in [msgspec.json.encode(counts).decode()] if as_json else lines:
             click.echo(line)
 
 
-def _counted(one: str, fold: str, formats: dict[str, Any], **more: Any) -> DataStatistics:
-    source = source_of(one, fold, formats, **more)
+def _counted(source: EpisodeSource) -> DataStatistics:
     counted = DataStatistics()
     for _ in watched(counted.counted(source.episodes()), "episodes", lambda: source.portion):
         pass
@@ -193,9 +194,11 @@ def check(data: tuple[str, ...], fold: str, **formats: Any) -> None:
 
     for one in data:
         more = {} if split(one)[0] == "store" else {"on_fault": note}
-        counted = _counted(one, fold, formats, **more)
+        source = source_of(one, fold, formats, **more)
+        counted = _counted(source)
         click.echo(f"{one}: {counted.episodes:,} episodes, {counted.examples:,} examples")
-        for warning in _warnings(counted):
+        said = source.warnings() if isinstance(source, DialogText) else []
+        for warning in [*_warnings(counted), *said]:
             click.echo(f"warning: {one}: {warning}", err=True)
     if len(faults) > _MOST_FAULTS:
         click.echo(f"{len(faults) - _MOST_FAULTS:,} more faults are not listed", err=True)

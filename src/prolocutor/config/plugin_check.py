@@ -13,7 +13,7 @@ from prolocutor.config.selector_settings import SelectorSettings, check_method
 from prolocutor.config.service_entries import ServiceEntry
 from prolocutor.config.survey import Survey
 from prolocutor.connectors.connector_catalog import CONNECTORS
-from prolocutor.contracts.channel import DoorPlace
+from prolocutor.contracts.channel import CheckedDoor, DoorPlace
 from prolocutor.errors import BadInput, ConfigError, NotFound
 from prolocutor.names import did_you_mean, suggest
 from prolocutor.pairing.abstention import CLARIFY, FALLBACK, PERSON
@@ -98,10 +98,9 @@ def _check_doors(loaded: Survey, findings: Findings) -> None:
     place = DoorPlace(settings.folder, skills)
     for door, options in (settings.doors or {}).items():
         try:
-            CHANNELS.checked(door, None, **options)
-            check_options = getattr(CHANNELS.load(door), "check_options", None)
-            if check_options is not None:
-                check_options(options, place)
+            made: object = CHANNELS.checked(door, None, **options)
+            if isinstance(made, CheckedDoor):
+                made.check_options(options, place)
         except ConfigError as error:
             key = f"doors.{door}"
             option = error.key if (error.key or "").startswith(key) else None

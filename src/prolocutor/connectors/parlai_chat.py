@@ -19,7 +19,7 @@ import msgspec
 from prolocutor.connectors.parts.each_alone import each_alone
 from prolocutor.contracts.connector import Replies, Request
 from prolocutor.dialog.plain import MAX_BYTES, Plain, check, encode
-from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceUnreachable
+from prolocutor.errors import BadReply, ConfigError, ServiceError, ServiceLate, ServiceUnreachable
 
 CONFIDENCE: Final = 0.5
 QUIET: Final = 0.7
@@ -78,9 +78,14 @@ class ParlaiChatConnector:
         fresh = session is None
         session = session or _ChatSession(self._url)
         try:
-            if fresh:
-                await session.open(self._opening, self._quiet)
-            reply = await session.answer(text)
+            async with asyncio.timeout(request.timeout):
+                if fresh:
+                    await session.open(self._opening, self._quiet)
+                reply = await session.answer(text)
+        except TimeoutError:
+            await session.aclose()
+            what = f"{self._url} said nothing for {request.timeout:g} s after {session.sent!r:.80}"
+            raise ServiceLate(what) from None
         except BaseException:
             await session.aclose()
             raise
@@ -103,6 +108,8 @@ class _ChatSession:
         self._url = url
         self._http = aiohttp.ClientSession()
         self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self.sent = ""
+        """The last text that was sent."""
 
     async def open(self, opening: Sequence[str], quiet: float) -> None:
         """Connect, and send the opening messages."""
@@ -117,6 +124,7 @@ class _ChatSession:
     async def answer(self, text: str) -> str:
         """Send a text and return the first text that comes after it."""
         assert self._socket is not None
+        self.sent = text
         try:
             await self._socket.send_str(encode({"text": text}).decode())
         except (aiohttp.ClientError, OSError) as error:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -81,6 +81,7 @@ class DoorPlace(msgspec.Struct, frozen=True):
     skills: Sequence[str]
 
 
+@runtime_checkable
 class CheckedDoor(Protocol):
     """The class of a channel that can tell wrong options before there is an assistant."""
 

@@ -3,7 +3,7 @@
 Source: the public data of "One Agent To Rule Them All" (Findings of ACL 2022) and its description.
 A folder with `train.json` and `test.json` (question -> votes, responses, intent, `human`: the gold
 agents), `train_classifier.json` and `test_classifier.json` (`[question, gold agents]`) and
-`descriptions.json`. Traps: `human` may hold "none" (no majority), alone or beside an agent;
+`descriptions.json`. Traps: `human` may hold "none", which is no answer, also beside an agent;
 `human_vote` has the keys `none` and `intent` too; responses may be empty; `descriptions.json` may
 spell a name otherwise than all else does. Who the agents are is read from the folder.
 """
@@ -108,7 +108,8 @@ class Bbai:
         return _renamed({str(name): str(text) for name, text in found.items()}, self.agents)
 
     def _message(self, text: str, entry: dict[str, Any], agents: Sequence[str]) -> Message:
-        gold = [name for name in entry.get(GOLD, ()) if name != NONE]
+        named = entry.get(GOLD, [])
+        gold = [] if NONE in named else list(named)
         message = Message(text=text)
         responses = {name: entry[name] for name in agents if name in entry}
         if self._labels == "agents":

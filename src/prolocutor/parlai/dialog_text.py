@@ -24,6 +24,8 @@ from prolocutor.parlai.message import Message
 from prolocutor.parlai.text_writer import TextWriter, check_lossless
 
 SUFFIX: Final = ".txt"
+_SAYS_FALSE: Final = "episode_done:False"
+"""Any text is true to ParlAI, so this ends an episode there."""
 
 
 class DialogText(LineSource):
@@ -33,7 +35,19 @@ class DialogText(LineSource):
         self, file: str | Path, *, quirks: bool = False, on_fault: OnFault = refuse
     ) -> None:
         super().__init__(file, on_fault, plain=quirks)
+        self._quirks = quirks
         self._read = read_as_parlai if quirks else read_line
+        self._said_false = 0
+
+    def warnings(self) -> list[str]:
+        """Return what was read so far that ParlAI reads otherwise."""
+        if not self._said_false:
+            return []
+        does = "does not end its episode" if not self._quirks else "ends its episode, as in ParlAI"
+        other = (
+            "in ParlAI it does (--quirks)" if not self._quirks else "without --quirks it does not"
+        )
+        return [f"episode_done:False in {self._said_false:,} lines {does}; {other}"]
 
     def episodes(self) -> Iterator[list[Message]]:
         """Read the file once."""
@@ -42,6 +56,7 @@ class DialogText(LineSource):
         )
 
     def _example(self, line: str) -> Message | None:
+        self._said_false += _SAYS_FALSE in line
         message = self._read(line)
         if message is not None:
             _check_fields(message)

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from prolocutor.connectors.parlai_chat import ParlaiChatConnector
 from prolocutor.dialog.plain import Plain
-from prolocutor.errors import BadReply, ConfigError, ServiceUnreachable
+from prolocutor.errors import BadReply, ConfigError, ServiceLate, ServiceUnreachable
 from prolocutor.testing.fake_service import FakeRequest
 
 
@@ -32,6 +32,8 @@ class Service:
             heard.append(said)
             if said == "hang up":
                 break
+            if said == "silence":
+                continue
             if said == "nonsense":
                 await socket.send_str("[]")
             elif len(heard) == 1:
@@ -126,6 +128,15 @@ async def test_nonsense_is_a_bad_reply() -> None:
     async with chat() as (connector, _):
         with pytest.raises(BadReply, match="has a text"):
             await said(connector, "nonsense")
+
+
+async def test_a_service_that_stays_silent_is_late() -> None:
+    async with service() as speaker:
+        connector = ParlaiChatConnector(f"{speaker.url},silence", name="chat", quiet=0.05)
+        asked = FakeRequest({"dialog_id": "d", "utterances": [{"text": "a"}]}, timeout=0.5)
+        with pytest.raises(ServiceLate, match=r"said nothing for 0\.5 s after 'silence'"):
+            await connector.send([asked])
+        await connector.aclose()
 
 
 async def test_a_batch_is_said_in_its_own_sessions() -> None:

@@ -133,6 +133,26 @@ def test_the_check_warns_of_what_is_probably_not_meant(
     assert "is episode_done missing?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("more", "warning"),
+    [
+        (
+            [],
+            "episode_done:False in 1 lines does not end its episode; in ParlAI it does (--quirks)",
+        ),
+        (["--quirks"], "ends its episode, as in ParlAI; without --quirks it does not"),
+    ],
+)
+def test_the_check_warns_of_what_parlai_reads_otherwise(
+    more: list[str], warning: str, dialogs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dialogs.txt").write_text("text:a\tlabels:b\tepisode_done:False\n")
+
+    assert run(["data", "check", "--data", dialogs, *more]) == 0
+
+    assert warning in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["parlai", "jsonl", "csv"])
 def test_converted_data_are_the_same_data(
     dialogs: str, kind: str, capsys: pytest.CaptureFixture[str]

@@ -22,6 +22,7 @@ from prolocutor.parlai.metrics import (
 ALWAYS = {"exs", "accuracy", "precision", "recall", "f1"}
 BLEU = {"bleu-1", "bleu-2", "bleu-3", "bleu-4"}
 DISTINCT = {"interdistinct-1", "interdistinct-2", "intradistinct-1", "intradistinct-2"}
+ROUGE = {"rouge_1", "rouge_2", "rouge_L"}
 HITS = {"hits@1", "hits@5", "hits@10", "hits@100"}
 HERE = "tests.unit.parlai.measured"
 
@@ -37,7 +38,8 @@ HERE = "tests.unit.parlai.measured"
         (["default", "intradistinct-1"], ALWAYS | {"bleu-4", "intradistinct-1"}),
         ("all", ALWAYS | BLEU | DISTINCT),
         ("mrr", ALWAYS),
-        ("rouge", ALWAYS),
+        ("rouge", ALWAYS | ROUGE),
+        ("rouge-L", ALWAYS | {"rouge_L"}),
     ],
 )
 def test_a_list_of_names_chooses_what_is_reported(names: Any, reported: set[str]) -> None:
@@ -188,7 +190,7 @@ def test_a_users_function_that_fails_is_counted_and_harms_nothing(
     assert dict_report(metrics.report())["failing"] == 1
     assert failures == {
         "failing": (3, "LookupError: no such guess"),
-        "words": (4, "TypeError: a metric is made of numbers, not of list"),
+        "words": (4, "MetricFault: a metric is made of numbers, not of list"),
     }
     assert len(caplog.records) == 2
 

@@ -1,5 +1,6 @@
 """Metrics of dialogs: ParlAI's numbers under ParlAI's names, and ours beside them."""
 
+from prolocutor.parlai.metrics.area_under_curve import AUCMetrics as AUCMetrics
 from prolocutor.parlai.metrics.averages import AverageMetric as AverageMetric
 from prolocutor.parlai.metrics.averages import GlobalAverageMetric as GlobalAverageMetric
 from prolocutor.parlai.metrics.averages import LegacyMetric as LegacyMetric
@@ -38,4 +39,6 @@ from prolocutor.parlai.metrics.text_metrics import ExactMatchMetric as ExactMatc
 from prolocutor.parlai.metrics.text_metrics import F1Metric as F1Metric
 from prolocutor.parlai.metrics.text_metrics import InterDistinctMetric as InterDistinctMetric
 from prolocutor.parlai.metrics.text_metrics import IntraDistinctMetric as IntraDistinctMetric
+from prolocutor.parlai.metrics.text_metrics import RougeMetric as RougeMetric
 from prolocutor.parlai.metrics.text_scores import normalize_answer as normalize_answer
+from prolocutor.parlai.metrics.token_bleu import FairseqBleuMetric as FairseqBleuMetric

@@ -16,6 +16,10 @@ from typing import Any, Self
 Number = int | float
 
 
+class MetricFault(TypeError, AssertionError):
+    """A metric of the wrong parts; also an `AssertionError`, which ParlAI raises there."""
+
+
 @total_ordering
 class Metric(ABC):
     """One figure of a report; two of a kind add up to the figure over both parts."""
@@ -83,11 +87,11 @@ class Metric(ABC):
     def as_number(cls, given: Any) -> Number:
         """Return `given` as int or float; one value of torch or numpy is unpacked.
 
-        `TypeError` for anything else.
+        `MetricFault` for anything else.
         """
         number = given if isinstance(given, int | float) else _unpacked(given)
         if not isinstance(number, int | float):
-            raise TypeError(f"a metric is made of numbers, not of {type(given).__name__}")
+            raise MetricFault(f"a metric is made of numbers, not of {type(given).__name__}")
         return number
 
     @classmethod
@@ -107,6 +111,19 @@ class Metric(ABC):
         if len({len(one) for one in lists}) > 1:
             raise IndexError(f"parts of {cls.__name__} of lengths {[len(one) for one in lists]}")
         return [cls(*row) for row in zip(*lists, strict=True)]
+
+    @classmethod
+    def from_mask(cls, metric_per_token: Any, mask: Any) -> list[Self]:
+        """Make one metric of each example: the sum of its tokens' values over their number.
+
+        Both are tensors, arrays or lists of examples x tokens; a token counts where `mask` is true.
+        """
+        values, kept = _rows(metric_per_token), _rows(mask)
+        sums = [
+            sum(value * one for value, one in zip(row, marks, strict=True))
+            for row, marks in zip(values, kept, strict=True)
+        ]
+        return cls.many(sums, [sum(map(int, marks)) for marks in kept])
 
 
 class FixedMetric(Metric):
@@ -193,6 +210,11 @@ class GlobalTimerMetric(GlobalMetric, TimerMetric):
     """Something a second over the whole run."""
 
     __slots__ = ()
+
+
+def _rows(given: Any) -> list[list[Any]]:
+    rows = given.tolist() if hasattr(given, "tolist") else given
+    return [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
 
 
 def _unpacked(given: Any) -> Any:

@@ -1,12 +1,15 @@
 """The names of metrics, and what a list of names asks for.
 
 ParlAI's names are those of ParlAI 1.7.2, where `default`, `bleu`, `distinct`, `rouge` and `all`
-stand for groups. Ours are `mrr`, the scores of published packages (`score_functions.py`), and
-functions by dotted name, `package.module:function` or `package.module.function`.
+stand for groups. `auc` and `auc-4` ask for the area under the curve of each class, with 3 or so
+many decimal places (ParlAI's `-auc 4`). Ours are `mrr`, the scores of published packages
+(`score_functions.py`), and functions by dotted name, `package.module:function` or
+`package.module.function`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,6 +17,8 @@ import msgspec
 
 from prolocutor.errors import BadInput
 from prolocutor.names import suggest
+from prolocutor.parlai.metrics.area_under_curve import DIGITS
+from prolocutor.parlai.metrics.rouge import ROUGES
 from prolocutor.parlai.metrics.score_functions import (
     PUBLISHED,
     ScoreFunction,
@@ -36,13 +41,18 @@ GROUPS: Final = {
     "bleu": BLEU_METRICS,
     "distinct": DISTINCT_METRICS,
     "rouge": ROUGE_METRICS,
-    "all": ALL_METRICS,
+    "all": DEFAULT_METRICS | BLEU_METRICS | DISTINCT_METRICS,
 }
+"""`all` is without rouge, as in ParlAI where nltk's model of sentences is not installed."""
+
 ALWAYS: Final = frozenset(("exs", "accuracy", "precision", "recall", "f1"))
 """Reported whatever the list says."""
 
 HITS: Final = frozenset(("hits@1", "hits@5", "hits@10", "hits@100"))
 """Reported wherever an act has `text_candidates`."""
+
+
+_AUC: Final = re.compile(r"auc(?:-(?P<digits>[1-9]))?")
 
 
 class RequestedMetrics(msgspec.Struct, frozen=True):
@@ -54,8 +64,10 @@ class RequestedMetrics(msgspec.Struct, frozen=True):
     mrr: bool
     functions: tuple[tuple[str, ScoreFunction], ...]
     """Name in the report, and a function of guess and labels."""
-    rouge: bool
-    """Whether ParlAI's own rouge is named; it is not computed (see `score_functions.py`)."""
+    rouge: tuple[str, ...]
+    """ParlAI's own rouge, by its names in reports."""
+    auc: int | None
+    """Decimal places of the probabilities for the area under the curve; None for no such area."""
     unknown: tuple[str, ...]
 
 
@@ -82,11 +94,19 @@ def requested_metrics(names: str | Iterable[str]) -> RequestedMetrics:
         intra_distinct=_orders("intradistinct", flat),
         mrr="mrr" in flat,
         functions=tuple(functions.items()),
-        rouge=bool(ROUGE_METRICS.intersection(flat)) and "all" not in asked,
+        rouge=tuple(ROUGES[name] for name in sorted(ROUGE_METRICS & flat)),
+        auc=_digits(flat),
         unknown=tuple(
-            name for name in sorted(flat) if name not in _known() and not _is_dotted(name)
+            name
+            for name in sorted(flat)
+            if name not in _known() and not _is_dotted(name) and not _AUC.fullmatch(name)
         ),
     )
+
+
+def _digits(names: Iterable[str]) -> int | None:
+    found = [int(given["digits"] or DIGITS) for given in map(_AUC.fullmatch, names) if given]
+    return max(found, default=None)
 
 
 def check_names(names: str | Iterable[str]) -> None:
@@ -97,7 +117,7 @@ def check_names(names: str | Iterable[str]) -> None:
 
 
 def _known() -> list[str]:
-    return sorted(ALL_METRICS | ALWAYS | HITS | PUBLISHED.keys() | {"mrr"})
+    return sorted(ALL_METRICS | ALWAYS | HITS | PUBLISHED.keys() | {"mrr", "auc"})
 
 
 def _is_dotted(name: str) -> bool:

@@ -12,8 +12,7 @@ Scores of published packages (extra `eval`), for texts as they are:
 | `chrf` | 0-100 | chrF2 of sacrebleu (Popović 2015), characters up to 6 |
 | `rouge1` `rouge2` `rougeL` | 0-1 | F of rouge-score (Lin 2004), stemmed, best over the labels |
 
-ParlAI's own `rouge_1`, `rouge_2`, `rouge_L` (py-rouge's recall, which needs a model of nltk to
-split sentences and is left out by ParlAI where that is absent) are not computed.
+ParlAI's own `rouge_1`, `rouge_2`, `rouge_L` are py-rouge's recall: `rouge.py`.
 """
 
 from __future__ import annotations

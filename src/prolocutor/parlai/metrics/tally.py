@@ -22,12 +22,14 @@ from prolocutor.parlai.metrics.text_metrics import (
     Gram,
     InterDistinctMetric,
     IntraDistinctMetric,
+    RougeMetric,
 )
 
 _CLASSES: Final[dict[str, type[AverageMetric]]] = {
     "accuracy": ExactMatchMetric,
     **dict.fromkeys(("precision", "recall", "f1"), F1Metric),
     **dict.fromkeys((f"bleu-{order}" for order in range(1, 5)), BleuMetric),
+    **dict.fromkeys(("rouge_1", "rouge_2", "rouge_L"), RougeMetric),
     **dict.fromkeys(("intradistinct-1", "intradistinct-2"), IntraDistinctMetric),
 }
 

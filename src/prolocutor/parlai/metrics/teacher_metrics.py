@@ -12,9 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from prolocutor.errors import MissingExtra
+from prolocutor.parlai.metrics.area_under_curve import AUCMetrics
 from prolocutor.parlai.metrics.metric import Metric
 from prolocutor.parlai.metrics.names import ALL_METRICS, requested_metrics
 from prolocutor.parlai.metrics.reports import Report, observed_metric
+from prolocutor.parlai.metrics.rouge import ROUGES, rouge_scores
 from prolocutor.parlai.metrics.score_functions import FunctionFailure
 from prolocutor.parlai.metrics.tally import Tally, checked_score, report_of_example
 from prolocutor.parlai.metrics.text_metrics import intra_distinct, ngrams
@@ -98,8 +101,7 @@ class TeacherMetrics(Metrics):
         self._beyond_labels = bool(wanted.intra_distinct or wanted.inter_distinct)
         for name in wanted.unknown:
             _warn(f"there is no metric {name!r}: it is left out")
-        if wanted.rouge:
-            _warn("ParlAI's rouge is not computed: ask for rouge1, rouge2 or rougeL")
+        self._rouge = _installed(wanted.rouge)
 
     @property
     def failures(self) -> dict[str, FunctionFailure]:
@@ -127,6 +129,8 @@ class TeacherMetrics(Metrics):
         candidates = observation.get("text_candidates")
         if candidates is not None and labels is not None:
             self._score_ranking(candidates, labels, scores)
+            if self._wanted.auc is not None and "probs" in observation:
+                self._count_classes(candidates, observation["probs"], labels, self._wanted.auc)
         self._all.add_example(scores)
         self._latest = scores
         if "metrics" in observation:
@@ -143,6 +147,9 @@ class TeacherMetrics(Metrics):
             precision, recall, f1 = best_overlap(words, texts)
             scores["accuracy"] = 0.0
         scores["precision"], scores["recall"], scores["f1"] = precision, recall, f1
+        if self._rouge and labels:
+            found = dict(zip(ROUGES.values(), rouge_scores(guess, labels) or (), strict=True))
+            scores.update((name, found[name]) for name in self._rouge)
         orders = self._wanted.bleu
         if orders and texts:
             for order, score in zip(orders, bleu_scores(words, texts, orders), strict=True):
@@ -177,11 +184,32 @@ class TeacherMetrics(Metrics):
         if mrr:
             scores["mrr"] = 1 / rank if rank else 0.0
 
+    def _count_classes(
+        self, classes: Iterable[str], probabilities: Any, labels: Sequence[str], digits: int
+    ) -> None:
+        """Count a classifier's probabilities of all classes for the areas under their curves."""
+        for name, probability in zip(classes, probabilities, strict=True):
+            label = name if name in labels else ""
+            self.add(
+                f"AUC_{name}", AUCMetrics.raw_data_to_auc([label], [probability], name, digits)
+            )
+
     def _take_metrics(self, given: Mapping[str, Any]) -> None:
         """Take an agent's own metrics; those named as ours are set apart as `USER_<name>`."""
         for name, value in given.items():
             if value is not None:
                 self.add(f"USER_{name}" if name in ALL_METRICS else name, observed_metric(value))
+
+
+def _installed(rouge: tuple[str, ...]) -> tuple[str, ...]:
+    """Return these names; none, with a warning as ParlAI gives, where rouge cannot be computed."""
+    if rouge:
+        try:
+            rouge_scores("", ())
+        except MissingExtra as missing:
+            _warn(str(missing))
+            return ()
+    return rouge
 
 
 @cache

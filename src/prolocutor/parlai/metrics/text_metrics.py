@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, overload
 
+from prolocutor.errors import MissingExtra
 from prolocutor.parlai.metrics.averages import AverageMetric
 from prolocutor.parlai.metrics.metric import Metric, Number
+from prolocutor.parlai.metrics.rouge import rouge_scores
 from prolocutor.parlai.metrics.text_scores import best_overlap, bleu_scores, words_of
 
 Gram = tuple[str, ...]
@@ -72,6 +74,26 @@ class BleuMetric(AverageMetric):
         """Score BLEU-k against all answers."""
         labels = [words_of(answer) for answer in answers]
         return BleuMetric(bleu_scores(words_of(guess), labels, (k,))[0] if labels else 0.0)
+
+
+class RougeMetric(AverageMetric):
+    """The mean of ROUGE-1, ROUGE-2 or ROUGE-L as ParlAI has it (py-rouge)."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def compute_many(
+        guess: str, answers: Sequence[str], measure: str = "r"
+    ) -> tuple[RougeMetric | None, RougeMetric | None, RougeMetric | None]:
+        """Score ROUGE-1, ROUGE-2 and ROUGE-L; None each where py-rouge is not installed."""
+        try:
+            found = rouge_scores(guess, answers, measure.lower())
+        except MissingExtra:
+            found = None
+        if found is None:
+            return None, None, None
+        one, two, longest = map(RougeMetric, found)
+        return one, two, longest
 
 
 class IntraDistinctMetric(AverageMetric):
