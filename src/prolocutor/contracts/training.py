@@ -59,13 +59,15 @@ class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True):
 class FlippedChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A question for which the two choose differently, and one of them rightly.
 
-    `won`: the new one is right.
+    `won`: the new one is right. `label` is the id of the operator's label that says so, "" for a
+    question of other data.
     """
 
     text: str
     before: str
     after: str
     won: bool
+    label: str = ""
 
 
 class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +76,7 @@ class TrainingReport(msgspec.Struct, frozen=True, kw_only=True):
     `learned` labels, of which `fresh` are operators' that the one in use had not learned. `rows`
     are over questions that neither had learned, as far as `note` does not say otherwise. `flips`
     (`won` and `lost` of them, 50 of each shown) are what changes when it is put live, over all
-    questions with a right agent.
+    questions with a right agent; those that a thumb alone tells of are counted and not shown.
     """
 
     model: str

@@ -183,6 +183,9 @@ async def test_a_new_router_is_put_live_while_turns_run_and_gone_back_from(tmp_p
         _, shares = await shop.call("GET", "/shares?days=2")
         refused = await shop.call("DELETE", f"/models/{report['model']}")
         await shop.call("POST", f"/models/{first}/live", {}, key="key-of-bob")
+        _, listed = await shop.call("GET", "/models")
+        await shop.assistant.delete_person("ann")
+        _, without = await shop.call("GET", "/models")
         back = await shop.asked(TWICE[0], "yan")
         _, models = await shop.call("GET", "/models")
         gone = await shop.call("DELETE", f"/models/{report['model']}")
@@ -191,6 +194,11 @@ async def test_a_new_router_is_put_live_while_turns_run_and_gone_back_from(tmp_p
     assert (report["before"], report["fresh"], still) == (first, 1, first)
     assert (status, put["before"], put["by"]) == (200, first, "eve")
     assert set(replies) <= {before, answer_as(right)}
+    texts = [
+        [flip["text"] for one in said["items"] if one["report"] for flip in one["report"]["flips"]]
+        for said in (listed, without)
+    ]
+    assert texts == [[TWICE[0]], []]
     assert (after, back) == (answer_as(right), before)
     assert [(one["model"], one["by"]) for one in shares["live"]] == [(report["model"], "eve")]
     assert shares["down"][-1] is not None

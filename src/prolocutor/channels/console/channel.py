@@ -74,7 +74,7 @@ class Console:
         self._jobs = JobRegister(JOBS_AT_ONCE)
         context = ConsoleContext(assistant=assistant, jobs=self._jobs, folder=folder)
         figures, states = RecentFigures(), AgentStates()
-        self._models = ModelDesk(assistant.store, assistant.models)
+        self._models = ModelDesk(assistant.store, assistant.labels, assistant.models)
         assistant.observers += [figures, states]
         deadline = assistant.engine.prepared.limits.deadline
         slow = deadline * SLOW if recorder is None else recorder.slow
@@ -100,7 +100,7 @@ class Console:
                 data=data_at(data, folder),
                 store=store,
             ),
-            RunEndpoints(None if runs is None else folder / runs),
+            RunEndpoints(None if runs is None else folder / str(runs)),
         ]
         self.routes: list[Route | WebSocketRoute] = [
             route for resource in resources for route in resource.routes

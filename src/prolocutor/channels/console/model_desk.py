@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final, Literal
 
 import msgspec
 
+from prolocutor.assistant.operator_labels import OperatorLabels
 from prolocutor.contracts.store import RecordStore
 from prolocutor.contracts.training import TrainingReport
 from prolocutor.dialog import plain
@@ -62,8 +63,10 @@ class ConsoleModel(msgspec.Struct, frozen=True, kw_only=True):
 class ModelDesk:
     """Lists models and puts them in use; replicas that read the same folders follow."""
 
-    def __init__(self, store: RecordStore, models: Sequence[ModelInUse]) -> None:
-        self._store = store
+    def __init__(
+        self, store: RecordStore, labels: OperatorLabels, models: Sequence[ModelInUse]
+    ) -> None:
+        self._store, self._labels = store, labels
         self._models = list(models)
         self._shelves = {one.role: ModelShelf(one.source.folder) for one in models}
         self._lock = asyncio.Lock()
@@ -99,18 +102,20 @@ class ModelDesk:
     async def listed(self) -> list[ConsoleModel]:
         """Return all models: those in use first, then the latest."""
         history = await self.history()
+        labels = await self._labels.listed()
+        known = {(label.id, turn.text) for label in labels for turn in label.turns}
         found: list[ConsoleModel] = []
         for role, shelf in self._shelves.items():
             live = await asyncio.to_thread(_live, shelf)
             shelved = await asyncio.to_thread(shelf.models)
             used = {id_ for one in history if one.role == role for id_ in (one.model, one.before)}
-            reports = {one.model.id: one.report for one in shelved}
+            reports = {one.model.id: _without_deleted(one.report, known) for one in shelved}
             if live is not None:
                 found.append(_shown(live, "live", reports.get(live.id), history))
             for one in shelved:
                 if live is None or one.model.id != live.id:
                     state: ModelState = "former" if one.model.id in used else "new"
-                    found.append(_shown(one.model, state, one.report, history))
+                    found.append(_shown(one.model, state, reports[one.model.id], history))
         return sorted(found, key=lambda one: one.state != "live")
 
     async def history(self) -> list[PutLive]:
@@ -182,6 +187,16 @@ def _live(shelf: ModelShelf) -> Model | None:
     except ConfigError as error:
         log.warning("the model in use cannot be read: %s", error)
         return None
+
+
+def _without_deleted(
+    report: TrainingReport | None, known: Collection[tuple[str, str]]
+) -> TrainingReport | None:
+    """Leave out what persons said whose words are in no label any more."""
+    if report is None:
+        return None
+    flips = [one for one in report.flips if not one.label or (one.label, one.text) in known]
+    return msgspec.structs.replace(report, flips=flips)
 
 
 def _shown(

@@ -102,8 +102,8 @@ class TrainingEndpoints:
 
 def data_at(data: str | Sequence[str] | None, folder: Path) -> list[str]:
     """Return data KIND:PATH with their paths from a folder on."""
-    given = [data] if isinstance(data, str) else data or []
-    parts = [one.partition(":") for one in given]
+    given = data if isinstance(data, list | tuple) else [] if data is None else [data]
+    parts = [str(one).partition(":") for one in given]
     return [f"{kind}{colon}{folder / path}" if colon else kind for kind, colon, path in parts]
 
 

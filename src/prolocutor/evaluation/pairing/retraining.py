@@ -188,9 +188,14 @@ class _Comparison:
             if old == new:
                 continue
             counts[new > old] += 1
+            label = self._material.label_of(place)
+            if label is None:
+                continue
             text = self._material.lessons[place].question.text
             key = text, _first(before[place]), _first(after[place])
-            found[key] = FlippedChoice(text=text, before=key[1], after=key[2], won=new > old)
+            found[key] = FlippedChoice(
+                text=text, before=key[1], after=key[2], won=new > old, label=label
+            )
         some = [*found.values()]
         shown = [one for won in (True, False) for one in _of(some, won)[:_SHOWN]]
         return counts[True], counts[False], shown

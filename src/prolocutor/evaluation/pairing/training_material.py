@@ -53,6 +53,13 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
         """The price of a call by agent."""
         return {card.name: card.price or 0.0 for card in self.cards}
 
+    def label_of(self, place: int) -> str | None:
+        """Return the id of the label of a lesson, "" for one of the base, None for a thumb."""
+        if place < self.base:
+            return ""
+        number = place - self.base - self.rated
+        return None if number < 0 else self.labels[number]
+
     def parts(self) -> dict[str, Any]:
         """Return the part of the new model that says what it was made from."""
         learned = _Learned(self.lessons[: self.base], sorted(set(self.labels)))

@@ -6,12 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from prolocutor import Assistant, Pipeline
 from prolocutor.contracts.pairing import Card, LabelledQuestion, TrainingData, UserQuestion
 from prolocutor.contracts.training import TrainingLabel, TrainingOrder, TrainingReport
 from prolocutor.errors import BadInput
 from prolocutor.evaluation.pairing.retraining import NEW_LABELS, retrain
+from prolocutor.evaluation.pairing.training_process import rated_in
 from prolocutor.pairing.model_files import load_model, save_model, training_card
 from prolocutor.pairing.question_agent.knn import KnnRouter, fit
+from tests.unit.assistant.talks import echo
 
 CARDS = [
     Card(name="tea", description="Tea: kinds of tea, how to brew it"),
@@ -133,6 +136,23 @@ def test_without_a_model_in_use_it_is_compared_with_the_cards(tmp_path: Path) ->
 
     assert (report.before, report.learned) == ("", 6)
     assert best(router, "do hens lay in winter") == "eggs"
+
+
+def test_thumbs_of_a_store_are_read_beside_its_owner(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'dialogs.db'}"
+
+    async def rated() -> list[LabelledQuestion]:
+        async with Assistant(Pipeline(skills=[echo()]), store=url) as it:
+            for text, rating in (("one", 1), ("two", -1), ("three", None)):
+                reply = await it.reply(text, user=text)
+                if rating is not None:
+                    await it.rate_utterance(reply.utt_id, rating, text)
+            return await rated_in(url)
+
+    up, down = sorted(asyncio.run(rated()), key=lambda one: -one.weight)
+
+    assert (up.question.text, up.gold, up.weight) == ("one", {"echo"}, 0.5)
+    assert (down.question.text, down.agents, down.weight) == ("two", {"echo": 0.0}, 0.25)
 
 
 def test_too_little_is_refused_before_anything_is_written(live: Path) -> None:
