@@ -274,7 +274,7 @@ class IdentityProvider:
             log.warning("the identity provider at %s: %s", self.settings.issuer, why[:500])
         return ProviderAway(
             f"nobody can sign in now: the identity provider at {self.settings.issuer} does not"
-            " answer as one; try again later"
+            " answer as it should; try again later"
         )
 
 
