@@ -21,10 +21,14 @@ class LoopWatch:
         self.doing = ""
         """What the test does, to be named beside what held the loop."""
 
+    def check(self) -> None:
+        """Raise AssertionError if a step held the loop for too long."""
+        assert self.held == [], self.held
+
 
 @contextmanager
 def watched_loop(limit: float = LIMIT) -> Iterator[LoopWatch]:
-    """Watch the loop of this thread; raise AssertionError if a step held it for too long.
+    """Watch the loop of this thread.
 
     It counts the CPU time of the thread, so that a busy machine fails no test, and not that of
     collecting garbage, which belongs to no step.
@@ -59,4 +63,3 @@ def watched_loop(limit: float = LIMIT) -> Iterator[LoopWatch]:
     finally:
         asyncio.Handle._run = run  # type: ignore[method-assign]
         gc.callbacks.remove(collected)
-    assert watch.held == []

@@ -69,10 +69,12 @@ async def served(
     thread = threading.Thread(target=work, name="served", daemon=True)
     thread.start()
     try:
-        yield await ready
+        found = await ready
+        yield found
     finally:
         if stop:
             loop, stopping = stop[0]
             loop.call_soon_threadsafe(stopping.set)
         await ended
         thread.join()
+    found.watch.check()
