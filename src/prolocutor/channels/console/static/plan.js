@@ -14,7 +14,7 @@ const NAMES = {
   response_selector: "response selector", postprocessors: "after", response_annotators: "on the reply", last_chance: "last chance",
 };
 const PATHS = [["", "Measured path"], ["limits", "Path of the time-outs"]];
-const W = 168, GAP = 26, ROW = 34, TOP = 34;
+const W = 190, GAP = 28, ROW = 34, TOP = 34;
 
 export default function Plan({ at }) {
   const found = useFetched("/plan", {}, { every: 10 });
@@ -58,9 +58,11 @@ function Node({ one, x, y, lit }) {
     go(to);
   };
   const label = `${text(one.name)}, ${NAMES[one.stage] ?? one.stage}, ${STATES[one.state]}, ${one.p50 === null ? "not asked today" : `half within ${duration(one.p50)}`}, time-out ${one.timeout} s`;
+  const time = one.state === "well" || one.state === "off" ? duration(one.p50) : STATES[one.state];
+  const room = Math.floor((W - 42 - 6.5 * time.length) / 7.4);
   return html`<a class=${`node is-${one.state} ${lit ? "critical" : ""}`} href=${to} data-row=${one.id} aria-label=${label} onClick=${open}><title>${label}</title>
     <rect x=${x} y=${y} width=${W} height="26" rx="8" /><circle cx=${x + 13} cy=${y + 13} r="4" />
-    <text x=${x + 25} y=${y + 17.5}>${cut(text(one.name), 15)}</text><text class="time" x=${x + W - 9} y=${y + 17.5}>${one.state === "well" || one.state === "off" ? duration(one.p50) : STATES[one.state]}</text></a>`;
+    <text x=${x + 25} y=${y + 17.5}>${cut(text(one.name), room)}</text><text class="time" x=${x + W - 9} y=${y + 17.5}>${time}</text></a>`;
 }
 
 function Path({ plan, limits }) {
