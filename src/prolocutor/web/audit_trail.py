@@ -1,7 +1,8 @@
 """AuditTrail: what operators did, in the store: who, from where, which request; never what it held.
 
 Acts are gathered for a moment and written together, beside the requests. Looking at lists and
-figures is no act: a page that is open does so all the time. It is in the log all the same.
+figures is no act: a page that is open does so all the time. It is in the log all the same. Looking
+at the same dialog again and again, as an open page does, is one act in ten minutes.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ MOST: Final = 5_000
 GATHER: Final = 1.0
 """Seconds for which acts are gathered."""
 
+LOOKING: Final = 600.0
+"""Seconds for which looking at the same path again is the same act."""
+
+MOST_LOOKED_AT: Final = 10_000
+
 MAX_WAITING: Final = 10_000
 """Acts that wait for a store that is away; then the earliest is only in the log."""
 
@@ -60,12 +66,26 @@ class AuditTrail:
         self._news = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
         self._tidied = 0.0
+        self._looked: dict[tuple[str, str, str], float] = {}
 
     def note(self, who: str, address: str, method: str, path: str) -> None:
         """Note one act; it is written a moment later."""
-        self._waiting.append(AuditedAct(self._clock(), who, address, method, path[:LONGEST]))
+        now = self._clock()
+        if method in ("GET", "HEAD") and self._is_looking(now, (who, address, path[:LONGEST])):
+            return
+        self._waiting.append(AuditedAct(now, who, address, method, path[:LONGEST]))
         del self._waiting[:-MAX_WAITING]
         self._news.set()
+
+    def _is_looking(self, now: float, look: tuple[str, str, str]) -> bool:
+        """Return whether this was looked at a moment ago, and note when it was first."""
+        if now < self._looked.get(look, -LOOKING) + LOOKING:
+            return True
+        self._looked.pop(look, None)
+        self._looked[look] = now
+        if len(self._looked) > MOST_LOOKED_AT:
+            del self._looked[next(iter(self._looked))]
+        return False
 
     def start(self) -> None:
         """Write in the background from now on."""

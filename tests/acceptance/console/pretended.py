@@ -72,7 +72,8 @@ class Invented:
         row = self._row(request)
         said = self.talks.get(row["dialog_id"]) or list(turns(int(row["dialog_id"], 16)))
         known = ("dialog_id", "user", "channel", "active")
-        head = {name: row[name] for name in known} | {"started": NOW - 9000, "handover": None}
+        head = {name: row[name] for name in known} | {"started": NOW - 9000}
+        head["handover"] = self.handovers.get(row["dialog_id"])
         return {**head, "items": said, "previous": None, "next": None}
 
     async def turn(self, request: HttpRequest) -> object:
@@ -92,9 +93,6 @@ class Invented:
 
     async def assistants(self, _: HttpRequest) -> object:
         return {"items": ["changed"]}
-
-    async def handover(self, request: HttpRequest) -> object:
-        return self._handover(request.params["dialog_id"])
 
     async def take(self, request: HttpRequest) -> object:
         id_, by = request.params["dialog_id"], request.visitor.name
@@ -166,7 +164,6 @@ class PretendedConsole:
             ("GET", "/counts"): data.counts,
             ("GET", "/hours"): data.hours,
             ("GET", one): data.conversation,
-            ("GET", f"{one}/handover"): data.handover,
             ("POST", f"{one}/take"): data.take,
             ("POST", f"{one}/say"): data.say,
             ("POST", f"{one}/give"): data.give,

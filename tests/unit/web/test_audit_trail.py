@@ -43,6 +43,20 @@ async def test_acts_are_kept_for_a_while_and_not_too_many(monkeypatch: pytest.Mo
     assert await acts_of(store, clock.now) == kept[-1:]
 
 
+async def test_a_page_that_looks_at_the_same_all_the_time_is_one_act_in_ten_minutes() -> None:
+    store, clock = MemoryStore(), Clock()
+    trail = AuditTrail(store, clock)
+    for _ in range(300):
+        clock.now += 4
+        trail.note("ann", "", "GET", "/api/console/conversations/1")
+    for method, path in (("GET", "/api/console/conversations/2"), ("POST", "/a"), ("POST", "/a")):
+        trail.note("ann", "", method, path)
+    await trail.aclose()
+
+    found = [(act.method, act.path[-1]) for act in await acts_of(store)]
+    assert found == [("GET", "1"), ("GET", "1"), ("GET", "2"), ("POST", "a"), ("POST", "a")]
+
+
 async def test_acts_wait_for_a_store_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore()
     trail = AuditTrail(store)

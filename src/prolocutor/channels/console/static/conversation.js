@@ -106,7 +106,7 @@ function Walk({ id, filters }) {
   }, [lost, rows.length, place]);
   const walk = (by) => {
     const one = rows[place < 0 ? 0 : place + by];
-    if (one) go(link(["conversations", one.dialog_id], filters), { replace: true });
+    if (one) go(link(["conversations", one.dialog_id, ...(one.hit ? [one.hit] : [])], filters), { replace: true });
   };
   useKeys({ j: () => walk(1), k: () => walk(-1) });
   if (place < 0) return null;

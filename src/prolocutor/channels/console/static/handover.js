@@ -1,7 +1,6 @@
 // The handover box under a conversation: take it over, write to the person, give it back.
 
 import { send } from "./api.js";
-import { useFetched } from "./fetching.js";
 import { When, clock } from "./figures.js";
 import { Confirm, attempt, listOf, tell } from "./parts.js";
 import { text } from "./safe.js";
@@ -9,30 +8,33 @@ import { Drawing, html, useEffect, useRef, useState } from "./ui.js";
 
 const DRAFT = "prolocutor.console.draft.";
 
-// Follow who has a conversation: `state` is "waits", "taken" or null; `press` takes over or asks for
-// the note to give back, where the operator may.
+// Follow who has a conversation: `now` is its handover, `{state: "waits" | "taken", by, since,
+// reason}` or null; `press` takes over or asks for the note to give back, where the operator may.
+// What was done shows at once and until the conversation comes anew.
 export function useHandover(id, operator, talk) {
   const path = `/conversations/${encodeURIComponent(id)}`;
   const active = Boolean(talk.value?.active);
-  const fetched = useFetched(active ? `${path}/handover` : null, {}, { every: 3 });
+  const [done, setDone] = useState(null);
   const [giving, setGiving] = useState(false);
-  const now = fetched.value?.handover ?? null;
+  const holds = done?.id === id && (done.pending || done.at >= talk.at);
+  const now = (holds ? done.handover : talk.value?.handover) ?? null;
   const mine = now?.state === "taken" && now.by === operator.name;
-  const put = (handover) => fetched.put({ dialog_id: id, handover });
   const settle = (answer) => {
-    if (answer) put(answer.handover ?? null);
+    setDone({ id, at: Date.now(), handover: answer.handover });
     talk.again();
-    return answer;
   };
   const take = () => attempt(
-    () => put({ state: "taken", by: operator.name, since: Date.now() / 1000, reason: "" }),
+    () => setDone({ id, pending: true, handover: { state: "taken", by: operator.name, since: Date.now() / 1000, reason: "" } }),
     async () => settle(await send("POST", `${path}/take`, {})),
-    () => fetched.again(),
+    () => {
+      setDone(null);
+      talk.again();
+    },
   );
   const give = async (note) => settle(await send("POST", `${path}/give`, note ? { note } : {}));
   const say = async (words, key) => settle(await send("POST", `${path}/say`, { text: words }, { "Idempotency-Key": key }));
-  const may = active && operator.writes && fetched.value && (now?.state !== "taken" || mine);
-  return { id, now, mine, active, error: fetched.error, take, give, say, giving, setGiving, press: may ? (mine ? () => setGiving(true) : take) : null };
+  const may = active && operator.writes && (now?.state !== "taken" || mine);
+  return { id, now, mine, active, take, give, say, giving, setGiving, press: may ? (mine ? () => setGiving(true) : take) : null };
 }
 
 export function Handover({ of, user, items, agents }) {
