@@ -179,3 +179,13 @@ def test_a_voice_is_taken_after_a_sentence_about_it(browser: Browser, server: Se
         box.get_by_role("button", name="Speak").click()
 
         expect(page.get_by_label("Your message")).to_have_value("hello")
+
+
+def test_the_list_is_there_before_anything_is_said(browser: Browser, talking: Server) -> None:
+    talking.reply("said elsewhere")
+    with a_page(browser, talking) as page:
+        page.goto(f"{talking.url}/?id=nothing-yet")
+        listed = page.get_by_role("navigation").locator(".talk a")
+
+        expect(listed.first).to_be_visible()
+        expect(log(page).locator(".words")).to_have_count(0)

@@ -11,7 +11,7 @@ const BEFORE = 20;
 const DOUBT = 4000;
 
 // Make the conversation; `show(state)` and `showLine(line)` are called when they change, `ended()`
-// after each turn.
+// after each turn, and when the line is ready.
 export function makeTalk(show, showLine, ended) {
   let state = EMPTY;
   const change = (next) => {
@@ -32,7 +32,7 @@ export function makeTalk(show, showLine, ended) {
         send();
         doubt();
         if (!before.begun) earlier();
-        if (state.items.length) ended();
+        ended();
       }
       if (state !== before) call(state.items.at(-1), before);
     },
