@@ -481,6 +481,10 @@ class Assistant:
         """Delete a person with all that is theirs; return False if unknown."""
         return await self._enqueue_alone(user, partial(self._changes.delete_person, user))
 
+    def is_answering(self, user: str, dialog: str | None = None) -> bool:
+        """Return whether a turn of a dialog waits or runs in this process."""
+        return self._stoppable.has(user, checked_dialog(dialog))
+
     def stop(self, user: str, dialog: str | None = None) -> bool:
         """Stop the turn that runs in a dialog; return False where none runs in this process.
 

@@ -25,6 +25,10 @@ class StoppableTurns:
             if not signals:
                 del self._signals[user, dialog]
 
+    def has(self, user: str, dialog: str) -> bool:
+        """Return whether a turn of a dialog waits or runs."""
+        return (user, dialog) in self._signals
+
     def stop(self, user: str, dialog: str) -> bool:
         """Stop the first turn of a dialog that was not stopped; return whether there is one."""
         for signal in self._signals.get((user, dialog), ()):

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.acceptance.page.frames import log, message, said, words
 from tests.acceptance.page.scripted import NOTHING, Frame, Server
+from tests.acceptance.page.visits import a_page
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +31,25 @@ def test_own_words_come_in_sight_from_wherever_one_reads(page: Page, server: Ser
     say(page, "hello")
 
     expect(log(page).get_by_text("hello", exact=True)).to_be_in_viewport()
+
+
+def test_words_that_wait_for_a_turn_are_not_told_to_be_lost(
+    browser: Browser, server: Server
+) -> None:
+    with a_page(browser, server) as page:
+        server.opened()
+        server.begin(said(0, "first"), NOTHING, {"type": "event", "event": {"type": "TurnRuns"}})
+        say(page, "second")
+        server.heard()
+        page.clock.install()
+        server.hang_up()
+        server.opened()
+        expect(log(page).get_by_text("first", exact=True)).to_be_visible()
+        expect(log(page).get_by_role("status")).to_be_visible()
+        page.clock.run_for(10_000)
+        expect(log(page).get_by_text("did not arrive")).to_have_count(0)
+        server.send(message(1, text="re: first"), NOTHING, said(2, "second"), NOTHING)
+        expect(log(page).get_by_text("second", exact=True)).to_have_count(1)
 
 
 def test_what_arrived_after_all_is_not_told_to_be_lost(page: Page, server: Server) -> None:

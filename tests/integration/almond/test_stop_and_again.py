@@ -53,6 +53,22 @@ async def test_a_stop_right_after_the_words_counts_for_them() -> None:
     assert summary(after) == ["command", "You said hello", [None]]
 
 
+async def test_who_comes_back_is_told_that_a_turn_runs() -> None:
+    slow = Slow()
+    async with demonstrated(slow, deadline=60.0) as door, opened(door) as ann:
+        await ann.send(type="command", text="wait")
+        await slow.entered.wait()
+        async with opened(door, "?events=1") as again, opened(door) as other:
+            frames = [await again.receive()]
+            await again.send(type="stop")
+            frames += await again.until_asked()
+            seen = await other.until_asked()
+
+    assert frames[0] == {"type": "event", "event": {"type": "TurnRuns"}}
+    assert "Stopped." in summary(frames)
+    assert summary(seen) == ["Stopped.", [None]]
+
+
 async def test_the_same_key_is_one_turn_on_any_line() -> None:
     slow = Slow()
     async with demonstrated(slow) as door:

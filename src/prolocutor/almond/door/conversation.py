@@ -28,6 +28,9 @@ from prolocutor.web.error_table import error_response
 log = logging.getLogger(__name__)
 
 PAGE: Final = 100
+TURN_RUNS: Final[Frame] = {"type": "event", "event": {"type": "TurnRuns"}}
+"""What a client is sent first where the answer to earlier words is still being looked for."""
+
 RETRY: Final = 1.0
 """Seconds after which a feed that could not be read is read again."""
 
@@ -127,6 +130,10 @@ class Conversation:
             closing = await expectation(self._assistant, self._speaker)
             await self._replay(self._dialect.replayed(rows, closing.get("ask")))
         await self._show_expectation()
+        if opening.events and self._assistant.is_answering(
+            self._speaker.user, self._speaker.dialog
+        ):
+            self._send(TURN_RUNS)
 
     async def _show_since(self, after: int) -> None:
         """Show all messages after one, page by page."""

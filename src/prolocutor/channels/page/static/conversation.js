@@ -118,6 +118,7 @@ function without(pending, said) {
 // what comes of its turn after them, or without a beginning, counts for nothing.
 function happened(state, event) {
   if (event?.type === "TurnStarted") return { ...state, turn: NO_WORDS };
+  if (event?.type === "TurnRuns") return { ...state, turn: NO_WORDS, busy: true };
   const next = state.turn && afterEvent(state.turn, event);
   return next === state.turn ? state : { ...state, turn: next };
 }

@@ -52,10 +52,10 @@ export function makeTalk(show, showLine, ended) {
     }
   }
 
-  // Words without an echo on a new line wait in a queue, or are lost: that shows soon.
+  // Words without an echo on a new line wait for the turn that runs, or are lost: that shows soon.
   function doubt() {
     for (const { key, state: now } of state.pending) {
-      if (now === "unsure") setTimeout(() => change(doubted(state, key)), DOUBT);
+      if (now === "unsure") setTimeout(() => state.turn ?? change(doubted(state, key)), DOUBT);
     }
   }
 
